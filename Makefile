@@ -1,4 +1,4 @@
-# `make` lists what there is.
+# `make` lists the targets.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -10,7 +10,7 @@ UNITDIR = $(PREFIX)/lib/systemd/system
 SHAREDIR = $(PREFIX)/share
 SYSUSERSDIR = $(PREFIX)/lib/sysusers.d
 DEFAULTSDIR = /etc/default
-# Where the shells look, below SHAREDIR.
+# Where the shells look for completions, below SHAREDIR.
 completions = bash-completion/completions/$(1) zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)/_$(1) \
   fish/vendor_completions.d/$(1).fish
 install-completions = cd Sources/Programs/$(1)/completions && for to in $(call completions,$(1)); do from=$$(basename $$to); \
@@ -19,21 +19,22 @@ install-completions = cd Sources/Programs/$(1)/completions && for to in $(call c
 # Flags for the daemon under `make run`, a regular expression for `make test`.
 ARGS ?=
 FILTER ?=
-# STRICT=1 makes warnings errors. Off by default: a newer compiler may warn of what today's doesn't.
+# STRICT=1 makes warnings errors. It is off by default, because a newer compiler may have new warnings.
 STRICT ?=
-# A debug build writes an index, by which SwiftPM finds the tests. Of the system's modules nobody needs one, and for Wire and
-# what it needs that took a third of the processor's time. What a debugger reads took a seventh of all: DEBUG_INFO=dwarf for it. And the more files
-# a compiler is given at once, the less often it reads their module.
+# Three things make debug builds faster:
+# - no index of the system's modules (SwiftPM only needs the index of the tests); it took a third of the CPU time of Wire;
+# - no debug information (DEBUG_INFO=dwarf adds it); it took a seventh of all CPU time;
+# - more files for each compiler process, so that fewer processes read the same module.
 DEBUG_INFO ?= none
 SWIFTFLAGS ?= -debug-info-format $(DEBUG_INFO) -Xswiftc -driver-batch-size-limit -Xswiftc 100 \
   -Xswiftc -index-ignore-system-modules -Xswiftc -index-ignore-clang-modules \
   $(if $(STRICT),-Xswiftc -warnings-as-errors)
 FILTERFLAGS = $(if $(FILTER),--filter '$(FILTER)')
 
-# The Swift library is linked in: the binary then needs C libraries only, and is smaller in memory.
-# Checks of exclusive access at run time are left to debug builds, in which all tests run: they were a seventh of the
-# daemon's own instructions for an ale.
-# The same for all programs, or each would build what they share anew.
+# The Swift library is linked statically: the binary then needs C libraries only, and uses less memory.
+# Only debug builds, in which all tests run, check exclusive access at run time. The checks took a seventh of the daemon's instructions
+# for an ale.
+# All programs use the same flags, so that they share compiled modules.
 OPTIMIZED = -c release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked
 RELEASEFLAGS = $(OPTIMIZED) --product letsswitchd
 BINARY = .build/release/letsswitchd
@@ -43,7 +44,7 @@ SETUP = sh Sources/Scripts/set-up.sh
 TEST = sh Sources/Scripts/test.sh
 
 .PHONY: help
-help: ## this list
+help: ## print this list
 	@echo "make TARGET, where TARGET is one of:"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
@@ -61,64 +62,64 @@ test-tsan: setup-test ## run the tests under ThreadSanitizer
 	@$(TEST) $(SWIFTFLAGS) --sanitize=thread --scratch-path .build-thread $(FILTERFLAGS)
 
 .PHONY: screenshots
-screenshots: setup-test ## make the pictures of the pages anew
-	LETSSWITCH_SCREENSHOTS='$(CURDIR)/Sources/Pages' swift test $(SWIFTFLAGS) --filter PageScreenshots
+screenshots: setup-test ## renew the pictures of the pages
+	LETSSWITCH_SCREENSHOTS='$(CURDIR)/Sources/Features/Pages' swift test $(SWIFTFLAGS) --filter PageScreenshots
 
-# What needs a foreign server or takes more than half a minute; `make test` runs a short form of it, and says so.
+# Tests that need another server or take more than half a minute. `make test` runs a short form of them, and says so.
 .PHONY: interop
 interop: torture interop-daemons interop-rabbitmq interop-cable interop-prometheus interop-openapi interop-autobahn interop-client ## run the long tests that `make test` runs a short form of
 
 .PHONY: interop-rabbitmq
-interop-rabbitmq: setup-interop ## of these: what a broker of RabbitMQ is needed for
+interop-rabbitmq: setup-interop ## interop: everything that needs RabbitMQ
 	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter RabbitMQ
 
 .PHONY: interop-cable
-interop-cable: setup-interop ## of these: Action Cable with Rails' own server and client, and with Python's clients
+interop-cable: setup-interop ## interop: Action Cable with the server and client of Rails, and with Python clients
 	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter 'RailsTests|CablePythonTests|CablePageTests|CableBrowserTests|CableServerTests|ChatExampleTests'
 
 .PHONY: interop-autobahn
-interop-autobahn: setup-interop ## of these: Autobahn's fuzzing server tries the client's WebSocket
+interop-autobahn: setup-interop ## interop: Autobahn's fuzzing server tests the client's WebSocket
 	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter AutobahnTests
 
 .PHONY: interop-client
-interop-client: setup-test ## of these: a package beside the repository uses LetsSwitchClient, and what its program costs; ten thousand reconnects
+interop-client: setup-test ## interop: a separate package uses LetsSwitchClient and is measured; ten thousand reconnects
 	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter 'OutsidePackageTests|LetsSwitchClientTests.LeakTests'
 
 .PHONY: interop-prometheus
-interop-prometheus: setup-interop ## of these: Prometheus' own tool reads the metrics, and tries the alert rules
+interop-prometheus: setup-interop ## interop: promtool checks the metrics and tests the alert rules
 	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter PrometheusTests
 
 .PHONY: interop-openapi
-interop-openapi: setup-interop ## of these: foreign tools read /openapi.json, and try every route by it
+interop-openapi: setup-interop ## interop: other tools read /openapi.json and try every route
 	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter 'OpenAPIToolTests|SocketSchemaTests'
 
-# How often it kills a daemon or the database. LETSSWITCH_TEST_SEED repeats a run.
+# The number of times that a daemon or the database is killed. LETSSWITCH_TEST_SEED repeats a run.
 TORTURE_KILLS ?= 200
 
 .PHONY: torture
-torture: setup-test ## of these: kill -9 daemons and databases 200 times (TORTURE_KILLS=), and check what is left
+torture: setup-test ## interop: kill -9 daemons and databases 200 times (TORTURE_KILLS=), and check the stored data
 	@LETSSWITCH_TORTURE_KILLS='$(TORTURE_KILLS)' $(TEST) $(SWIFTFLAGS) --filter TortureTests
 
 .PHONY: interop-daemons
-interop-daemons: setup-interop ## of these: a daemon of three that stands still for half a minute; three behind nginx
+interop-daemons: setup-interop ## interop: one of three daemons stops for half a minute; three daemons behind nginx
 	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter 'DaemonLossTests|NginxTests'
 
-# Leak detection is off: XCTest's own leaks would fail every run.
+# Leak detection is off, because leaks in XCTest would fail every run.
 .PHONY: test-asan
 test-asan: DEBUG_INFO = dwarf
 test-asan: setup-test ## run the tests under AddressSanitizer
 	@ASAN_OPTIONS=detect_leaks=0 $(TEST) $(SWIFTFLAGS) --sanitize=address --scratch-path .build-address $(FILTERFLAGS)
 
-# libFuzzer looks for inputs that break a promise of Tests/Fuzz/Properties, from the corpora on; what it finds is written to
-# .build-fuzz/findings. New inputs worth keeping gather in .build-fuzz/corpora; `make fuzz-corpora` keeps the fewest that cover
-# as much. The backtracer is off, because it can hang on a process that the fuzzer ends.
+# libFuzzer starts from the corpora and looks for inputs that break a property in Tests/Fuzz/Properties. It writes them to
+# .build-fuzz/findings. Inputs that reach new code are kept in .build-fuzz/corpora; `make fuzz-corpora` checks in the fewest of them with the
+# same coverage. The backtracer is off, because it can hang on a process that the fuzzer ends.
 FUZZ ?= http websocket deflate message cable questions conversations topics bus proxy forwarded request response events answers client schedule
 FUZZ_SECONDS ?= 60
 FUZZFLAGS = --sanitize=fuzzer --sanitize=address --scratch-path .build-fuzz
 FUZZER = SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 FUZZ_TARGET=$$target .build-fuzz/debug/fuzz
 
 .PHONY: fuzz
-fuzz: fuzz-build ## fuzz every reader of foreign bytes (FUZZ="http proxy" for some, FUZZ_SECONDS=60 each)
+fuzz: fuzz-build ## fuzz every parser of untrusted bytes (FUZZ="http proxy" for some, FUZZ_SECONDS=60 each)
 	@set -e; for target in $(FUZZ); do \
 		mkdir -p .build-fuzz/corpora/$$target .build-fuzz/findings; \
 		echo "fuzz: $$target"; \
@@ -128,7 +129,7 @@ fuzz: fuzz-build ## fuzz every reader of foreign bytes (FUZZ="http proxy" for so
 	done
 
 .PHONY: fuzz-corpora
-fuzz-corpora: fuzz-build ## take what fuzzing found into the corpora that are checked in
+fuzz-corpora: fuzz-build ## add the inputs that fuzzing found to the checked-in corpora
 	@set -e; for target in $(FUZZ); do \
 		rm -rf .build-fuzz/merged; mkdir -p .build-fuzz/merged .build-fuzz/corpora/$$target; \
 		$(FUZZER) -set_cover_merge=1 -max_len=1024 -verbosity=0 .build-fuzz/merged Tests/Fuzz/Corpora/$$target .build-fuzz/corpora/$$target; \
@@ -146,36 +147,36 @@ BENCHFLAGS = $(OPTIMIZED) --product letsswitch-bench
 BENCH = .build/release/letsswitch-bench
 
 .PHONY: bench
-bench: release bench-build ## measure the daemon beside a bare relay (ARGS="--only ale --rounds 3", --help)
+bench: release bench-build ## measure the daemon and a bare relay (ARGS="--only ale --rounds 3", --help)
 	$(BENCH) table --json .build/bench.json $(ARGS)
 
 .PHONY: bench-hour
-bench-hour: release bench-build ## 8,000 matches due at the same second
+bench-hour: release bench-build ## measure 8,000 matches that are due at the same second
 	$(BENCH) hour --json .build/bench-hour.json $(ARGS)
 
 .PHONY: bench-registrations
-bench-registrations: release bench-build ## POST /task and GET /schedule beside pgbench
+bench-registrations: release bench-build ## measure POST /task and GET /schedule, compared with pgbench
 	$(BENCH) registrations --json .build/bench-registrations.json $(ARGS)
 
 .PHONY: bench-stored
-bench-stored: release bench-build ## calls into the database with 1,000 and with 1,000,000 tasks and messages stored
+bench-stored: release bench-build ## measure statements with 1,000 and with 1,000,000 stored tasks and messages
 	$(BENCH) stored --json .build/bench-stored.json --plans .build/bench-stored-plans.txt $(ARGS)
 
 .PHONY: bench-talk
-bench-talk: release bench-build ## POST /messages and conversations' sockets beside pgbench, and to fifty participants
+bench-talk: release bench-build ## measure POST /messages and conversation sockets, compared with pgbench, and with fifty participants
 	$(BENCH) talk --json .build/bench-talk.json $(ARGS)
 
 .PHONY: bench-hall
-bench-hall: release bench-build ## 1,000 people in one session of questions, for a minute
+bench-hall: release bench-build ## measure 1,000 people in one question session for a minute
 	$(BENCH) hall --json .build/bench-hall.json $(ARGS)
 
 .PHONY: bench-bus
-bench-bus: release bench-build ## two and three daemons on one database, beside what NOTIFY and RabbitMQ carry
+bench-bus: release bench-build ## measure two and three daemons on one database, compared with NOTIFY and RabbitMQ
 	$(BENCH) bus --json .build/bench-bus.json $(ARGS)
 
-# The tests' build, because the recorder is theirs: what it measures is the least that can be expected.
+# Uses the debug build, because the recorder belongs to the tests. A release is faster than the result.
 .PHONY: bench-push
-bench-push: setup-test ## 10,000 push notifications due at the same second, through nghttpx
+bench-push: setup-test ## send 10,000 push notifications that are due at the same second, through nghttpx
 	LETSSWITCH_PUSH_LOAD=10000 swift test $(SWIFTFLAGS) --filter APNsLoadTests
 
 .PHONY: bench-build
@@ -191,7 +192,7 @@ release: setup ## build a release
 	swift build $(RELEASEFLAGS)
 	@touch $(BINARY)
 
-# For `install`, which may run as root, without Swift in its PATH: builds only if something changed.
+# `install` may run as root without Swift in its PATH. It builds only if a source changed.
 $(BINARY): $(SOURCES)
 	swift build $(RELEASEFLAGS)
 	@touch $@
@@ -222,13 +223,13 @@ install-command: $(COMMAND)
 	$(call install-completions,letsswitch)
 
 .PHONY: uninstall
-uninstall: ## remove what install put there; data, settings and the user stay
+uninstall: ## remove the installed files; data, settings and the user stay
 	rm -f '$(DESTDIR)$(BINDIR)/letsswitchd' '$(DESTDIR)$(UNITDIR)/letsswitchd.service' '$(DESTDIR)$(SYSUSERSDIR)/letsswitch.conf'
 	rm -f '$(DESTDIR)$(BINDIR)/letsswitch'
 	cd '$(DESTDIR)$(SHAREDIR)' && rm -f man/man1/letsswitch.1 man/man8/letsswitchd.8 \
 	  $(call completions,letsswitch) $(call completions,letsswitchd)
 
-# The packages hold what `make install` installs, and no more than Debian asks for besides.
+# The packages contain the files of `make install`, and the files that Debian requires.
 DEB = .build/deb
 .PHONY: deb
 deb: setup-deb packages ## make Debian packages of the daemon and the command, in .build/deb
@@ -246,11 +247,11 @@ format: ## format the sources
 	swift format --in-place --recursive Package.swift Sources Tests
 
 .PHONY: lint
-lint: ## check the format of the sources
+lint: ## check the layout of the sources
 	swift format lint --strict --recursive Package.swift Sources Tests
 
 .PHONY: clean
-clean: ## remove what was built; data stay
+clean: ## remove everything that was built; data stay
 	rm -rf .build .build-*
 
 .PHONY: setup
