@@ -247,8 +247,9 @@ format: ## format the sources
 	swift format --in-place --recursive Package.swift Sources Tests
 
 .PHONY: lint
-lint: ## check the layout of the sources
+lint: setup-test ## check the layout and the wording of the sources
 	swift format lint --strict --recursive Package.swift Sources Tests
+	/usr/bin/python3 Sources/Scripts/prose.py
 
 .PHONY: clean
 clean: ## remove everything that was built; data stay

@@ -2,9 +2,9 @@ import Postgres
 
 /// Names and versions for `--version` and `letsswitch_build_info`.
 package enum ProductVersion {
-    package static let number = "0.1.0"
+    package static let number = "1.0.0"
 
-    /// The compiler's minor version: the language offers no more exact one.
+    /// The compiler's minor version. The language offers no more exact number.
     package static var swift: String {
         #if compiler(>=6.4)
             "6.4 or later"
@@ -19,7 +19,7 @@ package enum ProductVersion {
         #endif
     }
 
-    /// What `--version` prints, on one line.
+    /// The output of `--version`: one line.
     package static var text: String {
         "letsswitchd \(number) (Swift \(swift), libpq \(LibpqVersion.current))\n"
     }

@@ -17,7 +17,7 @@ struct PageTree {
         var directories = [""]
         while let directory = directories.popLast() {
             for name in try FileManager.default.contentsOfDirectory(atPath: "\(root)/\(directory)").sorted()
-            where !name.hasPrefix(".") {
+            where !name.hasPrefix(".") || name == ".github" {
                 let path = directory + name
                 var isDirectory = false
                 _ = FileManager.default.fileExists(atPath: "\(root)/\(path)", isDirectory: &isDirectory)

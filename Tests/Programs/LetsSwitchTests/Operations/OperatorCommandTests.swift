@@ -110,7 +110,8 @@ import Testing
     @Test("Several daemons on a database are started by what the page says")
     func fleet() async throws {
         try await Journey.run { journey in
-            let block = try #require(OperatorPages.blocks(try Checkout.text("Sources/Operations/Daemons/DAEMONS.md")).first)
+            let block = try #require(
+                OperatorPages.blocks(try Checkout.text("Sources/Operations/Daemons/DAEMONS.md")).first)
             let lines = block.split(separator: "\n").map(String.init)
             #expect(lines.count == 2)
             let ports = try (0..<3).map { _ in "\(try FreePort.find())" }.joined(separator: " ")

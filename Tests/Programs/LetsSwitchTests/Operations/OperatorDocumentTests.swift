@@ -41,7 +41,8 @@ import Testing
     @Test("A database of one's own is dumped and read again by what the page says")
     func ownDatabase() async throws {
         try await Journey.run { journey in
-            let block = try #require(OperatorPages.blocks(try Checkout.text("Sources/Platform/Postgres/BACKUP.md")).last)
+            let block = try #require(
+                OperatorPages.blocks(try Checkout.text("Sources/Platform/Postgres/BACKUP.md")).last)
             let lines = block.split(separator: "\n").map(String.init)
             #expect(lines.count == 2 && lines[0].hasPrefix("pg_dump") && lines[1].hasPrefix("pg_restore"))
             let machine = try OperatorMachine()
