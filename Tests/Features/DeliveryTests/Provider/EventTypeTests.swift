@@ -4,12 +4,12 @@ import Testing
 
 @testable import Delivery
 
-/// Types of events.
+/// The types of events.
 @Suite struct EventTypeTests {
-    private static let sources = Checkout.url("Sources")
+    private static let sources = Checkout.url("Sources/Features")
     private static let all = Set(EventType.allCases.map(\.rawValue))
 
-    @Test("Operators are told of all of them, and of no other")
+    @Test("The webhook's page lists every event type, and no other")
     func page() throws {
         let page = try String(contentsOf: Self.sources.appending(path: "Delivery/WEBHOOK.md"), encoding: .utf8)
         let paragraphs = page.split(separator: "\n\n")
@@ -18,10 +18,10 @@ import Testing
         #expect(Set(named) == Self.all.union([Delivery.reminder, Delivery.messages]))
     }
 
-    @Test("The database writes all of them, and no other")
+    @Test("The database writes every event type, and no other")
     func functions() throws {
         var written: Set<String> = []
-        for target in try FileManager.default.contentsOfDirectory(atPath: Self.sources.path) where target != "Schema" {
+        for target in try FileManager.default.contentsOfDirectory(atPath: Self.sources.path) {
             let folder = Self.sources.appending(path: "\(target)/SQL")
             for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
                 let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
