@@ -1,45 +1,47 @@
-/// What is to be written somewhere, many at a time and in order, and what becomes of it: decides, and does nothing. ``BatchWriter``
-/// drives it.
+/// Items that are written in order, many at a time, and the results of the writes. This value only decides;
+/// ``BatchWriter`` performs its steps.
 ///
-/// | outcome       | the batch                                                        |
-/// |---------------|------------------------------------------------------------------|
-/// | `written`     | done; the next may have twice as many items, after a rest        |
-/// | `unavailable` | again after a pause, under its number; at the end it is dropped  |
-/// | `refused`     | half of its items, under a new number; a single item is dropped  |
-/// | `failed`      | again after a pause so many times, then dropped                  |
+/// ```
+/// | outcome       | the batch                                                              |
+/// |---------------|------------------------------------------------------------------------|
+/// | `written`     | is done; after a rest, the next batch may have twice as many items     |
+/// | `unavailable` | is repeated under its number after a pause, and dropped after `finish` |
+/// | `refused`     | is split: half of its items get a new number; a single item is dropped |
+/// | `failed`      | is repeated after a pause, up to `tries` times, and then dropped       |
+/// ```
 package struct BatchQueue<Item: Sendable>: Sendable {
-    /// What is written at once.
+    /// The items of one write.
     package struct Batch: Sendable {
         package let items: [Item]
-        /// From 1. A batch that is written again has the number that it had, so that its destination can tell.
+        /// From 1. A repeated batch keeps its number, so that its destination recognises it.
         package let number: Int
     }
 
     package enum Step: Sendable {
         case write(Batch)
-        /// The destination, or who else needs the machine, gets so long; then it goes on, or earlier when the end begins.
+        /// Wait this long before the next step, or until ``finish()`` is called.
         case pause(Duration)
-        /// Nothing waits.
+        /// The queue is empty.
         case idle
     }
 
     private enum State {
         case ready
-        /// One was written, and others may wait for their turn.
+        /// A batch was written, and the rest before the next one is due.
         case resting
-        /// It has been handed out, and its outcome is awaited.
+        /// A batch was handed out, and its outcome is not known yet.
         case writing(Batch, failures: Int)
-        /// Its pause is to be handed out.
+        /// A batch failed, and its pause is not handed out yet.
         case pausing(Batch, failures: Int)
-        /// Again, after the pause.
+        /// A batch failed, and is handed out again after the pause.
         case paused(Batch, failures: Int)
     }
 
     private let limits: BatchLimits
-    /// In pieces, of a batch or as they came, so that a rush neither copies what waits again and again nor leaves a table for all of it. Those of the
-    /// batch in hand are the first.
+    /// Slices of batches and additions. Slices avoid repeated copies and one large table after a burst. The first
+    /// slices belong to the batch in hand.
     private var waiting: [ArraySlice<Item>] = []
-    /// Items that are not written yet.
+    /// The number of items that aren't written yet.
     package private(set) var count = 0
     private var state = State.ready
     private var batches = 0
@@ -51,10 +53,10 @@ package struct BatchQueue<Item: Sendable>: Sendable {
         size = limits.itemsPerBatch
     }
 
-    /// Takes all of them, or none if that were more than may wait.
+    /// Adds all items, or none if the queue would exceed its limit.
     ///
-    /// - Parameter evenIfFull: They are taken anyhow: for what is seldom, and must not be lost.
-    /// - Returns: Whether they were taken.
+    /// - Parameter evenIfFull: Adds them although the queue is full: for rare items that must not be lost.
+    /// - Returns: Whether they were added.
     package mutating func add(_ items: some Collection<Item>, evenIfFull: Bool = false) -> Bool {
         guard evenIfFull || count + items.count <= limits.waitingItems else { return false }
         count += items.count
@@ -66,12 +68,12 @@ package struct BatchQueue<Item: Sendable>: Sendable {
         return true
     }
 
-    /// From now on nobody waits for the destination: what it doesn't take is dropped.
+    /// Stops all pauses. From now on, items that the destination doesn't accept are dropped.
     package mutating func finish() {
         isFinishing = true
     }
 
-    /// What is to be done. After ``Step/write(_:)`` comes ``wrote(_:)``.
+    /// Returns the next step. After ``Step/write(_:)``, call ``wrote(_:)``.
     package mutating func next() -> Step {
         switch state {
         case .resting where count > 0 && count <= limits.waitingItems / 2 && !isFinishing:
@@ -93,9 +95,9 @@ package struct BatchQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// What became of the batch in hand.
+    /// Handles the outcome of the batch in hand.
     ///
-    /// - Returns: What is dropped.
+    /// - Returns: The dropped items.
     package mutating func wrote(_ outcome: BatchOutcome) -> [Item] {
         guard case .writing(let batch, let failures) = state else { return [] }
         switch outcome {
@@ -121,7 +123,7 @@ package struct BatchQueue<Item: Sendable>: Sendable {
     }
 
     private func first(_ size: Int) -> [Item] {
-        // As it came, which copies nothing.
+        // One whole slice needs no copy.
         if waiting.count == 1, count <= size { return Array(waiting[0]) }
         var items: [Item] = []
         items.reserveCapacity(min(size, count))
@@ -141,15 +143,16 @@ package struct BatchQueue<Item: Sendable>: Sendable {
     }
 }
 
-/// How much is gathered, and how much of it is written at once.
+/// The limits of a queue and of one batch.
 package struct BatchLimits: Sendable {
     package var itemsPerBatch: Int
-    /// What comes while so many wait is dropped.
+    /// The maximum number of waiting items. Further items are dropped.
     package var waitingItems: Int
     package var retryPause: Duration
-    /// Of a batch that fails, while the destination is there.
+    /// The number of attempts for a batch that fails while the destination is available.
     package var tries: Int
-    /// Between two batches, unless half as many wait as may: for what isn't urgent, and comes in a rush when other things are.
+    /// The pause between two batches. It is skipped if more than half of `waitingItems` wait. For items that aren't
+    /// urgent and come in bursts.
     package var rest: Duration
 
     package init(
@@ -164,12 +167,12 @@ package struct BatchLimits: Sendable {
     }
 }
 
-/// What became of an attempt to write a batch.
+/// The outcome of an attempt to write a batch.
 package enum BatchOutcome: Sendable {
     case written
-    /// The destination is away; whether the batch was written may be unknown.
+    /// The destination is unavailable. It may be unknown whether the batch was written.
     case unavailable(any Error)
-    /// Nothing of it was written, and some item may be the reason.
+    /// Nothing was written, and one of the items may be the reason.
     case refused(any Error)
     case failed(any Error)
 

@@ -1,13 +1,13 @@
-/// Where a ``BatchWriter`` writes.
+/// The destination of a ``BatchWriter``.
 package protocol BatchDestination: Sendable {
     associatedtype Item: Sendable
 
-    /// One attempt. May be called again with the same batch, under the same number.
+    /// Makes one attempt. It may be called again with the same batch and number.
     func write(_ batch: BatchQueue<Item>.Batch) async -> BatchOutcome
-    /// These will not be written.
-    /// - Parameter error: Why; `nil` if too many waited.
+    /// Reports items that will not be written.
+    /// - Parameter error: The reason; `nil` if too many items waited.
     func dropped(_ items: [Item], _ error: (any Error)?) async
-    /// Nothing waits any more. Does nothing unless it is implemented.
+    /// Reports that the queue is empty. The default does nothing.
     func emptied() async
 }
 
@@ -15,39 +15,39 @@ extension BatchDestination {
     package func emptied() async {}
 }
 
-/// Gathers what comes, and writes it many at a time, in order, one batch after the other.
+/// Gathers items and writes them in order, many at a time, one batch after the other.
 ///
 /// ```
-/// add, submit ──► BatchQueue (so many wait at most; what comes then is dropped) ──► destination
-///                      ▲                                                                │
-///                      └─── again, half of it, or never: by what became of it ──────────┘
+/// add, submit ──► BatchQueue (bounded; further items are dropped) ──► destination
+///                      ▲                                                  │
+///                      └── repeated, split or dropped, by the outcome ────┘
 /// ```
 package actor BatchWriter<Destination: BatchDestination> {
     private let destination: Destination
     private var queue: BatchQueue<Destination.Item>
-    /// What was submitted and isn't in the queue yet.
+    /// Submitted items that aren't in the queue yet.
     private let inbox = Locked<[Destination.Item]>([])
     private let pause = WakeableTimer()
     private let executor: (any TaskExecutor)?
-    /// While anything waits.
+    /// The task that writes. `nil` while the queue is empty.
     private var work: Task<Void, Never>?
 
-    /// - Parameter executor: Of the tasks that write.
+    /// - Parameter executor: The executor of the tasks that write.
     package init(_ destination: Destination, limits: BatchLimits, on executor: (any TaskExecutor)? = nil) {
         self.destination = destination
         self.executor = executor
         queue = BatchQueue(limits)
     }
 
-    /// After all that was submitted before.
+    /// Adds items after all that were submitted before.
     ///
-    /// - Parameter evenIfFull: They are never dropped because too many wait.
+    /// - Parameter evenIfFull: Adds them although the queue is full.
     package func add(_ items: [Destination.Item], evenIfFull: Bool = false) async {
         await takeInbox()
         await enqueue(items, evenIfFull)
     }
 
-    /// The same, for who can't wait. Any thread; what one thread submits stays in its order.
+    /// Adds items without waiting, from any thread. The items of one thread keep their order.
     package nonisolated func submit(_ items: [Destination.Item]) {
         inbox.withLock { if $0.isEmpty { $0 = items } else { $0 += items } }
         Task(executorPreference: executor) { await self.takeInbox() }
@@ -67,7 +67,7 @@ package actor BatchWriter<Destination: BatchDestination> {
         if work == nil { work = Task(executorPreference: executor) { await self.empty() } }
     }
 
-    /// Returns when nothing waits, or the destination doesn't take it.
+    /// Returns when the queue is empty, or the destination doesn't accept the rest.
     package func finish() async {
         await takeInbox()
         queue.finish()

@@ -1,13 +1,15 @@
-/// Gathers what several ask for, and asks for it together: what comes while one call is under way goes with the next, in the order in
-/// which it came. Each waits for its own outcome.
+/// Gathers the requests of several callers into one call. Requests that arrive during a call go with the next one, in
+/// their order. Each caller waits for its own outcome.
 ///
 /// ```
-/// call ──► waiting (so much at most) ──► perform: one at a time, so much at once ──► to each its own
+/// call ──► waiting (bounded) ──► perform: one call at a time, bounded ──► each caller's outcome
 /// ```
 ///
-/// No ``BatchWriter``: nobody waits for what that one writes, and it tries again. Here nothing is tried again; whoever asked may.
+/// A ``BatchWriter`` is different: nobody waits for its writes, and it repeats them. This type repeats nothing; the
+/// caller may.
 package actor GatheredCalls<Item: Sendable, Outcome: Sendable> {
-    /// Asks for all of them; answers with as many outcomes, in their order, or throws what happened to all alike.
+    /// Performs one call for all items. Returns one outcome for each, in their order, or throws an error that holds for
+    /// all.
     package typealias Perform = @Sendable ([Item]) async throws -> [Result<Outcome, any Error>]
 
     private struct Waiting {
@@ -19,12 +21,12 @@ package actor GatheredCalls<Item: Sendable, Outcome: Sendable> {
     private let limits: GatheringLimits
     private let executor: (any TaskExecutor)?
     private let perform: Perform
-    /// In the order in which they came.
+    /// In the order of arrival.
     private var waiting: [Waiting] = []
     private var waitingBytes = 0
     private var isPerforming = false
 
-    /// - Parameter executor: Of the task that performs.
+    /// - Parameter executor: The executor of the task that performs.
     package init(
         _ limits: GatheringLimits, on executor: (any TaskExecutor)? = nil, _ perform: @escaping Perform
     ) {
@@ -33,12 +35,12 @@ package actor GatheredCalls<Item: Sendable, Outcome: Sendable> {
         self.perform = perform
     }
 
-    /// So many wait.
+    /// The number of waiting requests.
     var count: Int { waiting.count }
 
-    /// Returns what became of it. Throws that too, and ``GatheringError``.
+    /// Returns the outcome of the request. Throws its error or a ``GatheringError``.
     ///
-    /// - Parameter bytes: How long it is.
+    /// - Parameter bytes: The size of the request.
     package func call(_ item: Item, bytes: Int = 0) async throws -> Outcome {
         guard waiting.count < limits.waitingItems, waitingBytes + bytes <= limits.waitingBytes else {
             throw GatheringError.full
@@ -64,14 +66,15 @@ package actor GatheredCalls<Item: Sendable, Outcome: Sendable> {
                         with: index < outcomes.count ? outcomes[index] : .failure(GatheringError.unanswered))
                 }
             } catch {
-                // What has waited as long and had no room has waited long enough.
+                // The call failed. Requests that already waited during it fail too, instead of waiting for another
+                // attempt.
                 for one in some + take(atMost: behind) { one.continuation.resume(throwing: error) }
             }
         }
         isPerforming = false
     }
 
-    /// What goes next: one at least.
+    /// Takes the requests of the next call: at least one.
     private func take() -> [Waiting] {
         var (count, bytes) = (0, 0)
         for next in waiting.prefix(limits.itemsPerCall) {
@@ -90,14 +93,14 @@ package actor GatheredCalls<Item: Sendable, Outcome: Sendable> {
     }
 }
 
-/// How much is gathered, and how much of it is asked for at once.
+/// The limits of waiting requests and of one call.
 package struct GatheringLimits: Sendable {
     package var itemsPerCall: Int
     package var bytesPerCall: Int
-    /// What comes while so much waits is refused.
+    /// Further requests are refused.
     package var waitingItems: Int
     package var waitingBytes: Int
-    /// For others to come along with the first.
+    /// The time that the first request waits for others.
     package var delay: Duration
 
     package init(
@@ -113,8 +116,8 @@ package struct GatheringLimits: Sendable {
 }
 
 package enum GatheringError: Error {
-    /// Too much waits; nothing was asked for.
+    /// Too many requests wait. This one was not sent.
     case full
-    /// Fewer outcomes came than were asked for.
+    /// The call returned too few outcomes.
     case unanswered
 }

@@ -1,21 +1,22 @@
 import Glibc
 
-/// A value that one thread has at a time. For what is short and never waits; whoever may wait is an actor.
+/// A value that one thread uses at a time. For short work that never waits; use an actor for work that may wait.
 ///
-/// `Synchronization.Mutex` would do, but ThreadSanitizer doesn't see that it locks, and takes each use for a race (Swift 6.0 on Linux).
+/// `Synchronization.Mutex` isn't used because ThreadSanitizer doesn't see its lock and reports every use as a race
+/// (Swift 6.0 on Linux).
 ///
-/// `@unchecked Sendable` holds because the value is reached under the mutex only, and comes and goes as `sending`: nobody keeps a
-/// reference to what is in it.
+/// `@unchecked Sendable` is safe because the value is used only under the mutex, and moves in and out as `sending`, so
+/// no reference to its content escapes.
 package final class Locked<Value>: @unchecked Sendable {
     private var value: Value
-    /// A place that doesn't move, as the C library wants it.
+    /// Memory that doesn't move, as the C library requires.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     package init(_ value: sending Value) {
         self.value = value
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
-        // Without attributes it can't fail on Linux.
+        // Can't fail on Linux without attributes.
         pthread_mutex_init(mutex, nil)
     }
 
@@ -25,7 +26,7 @@ package final class Locked<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Calls `body` with the value, on this thread. `body` must not come back here: it would wait for itself.
+    /// Calls `body` with the value, on this thread. `body` must not call this function again: it would deadlock.
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

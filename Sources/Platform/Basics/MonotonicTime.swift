@@ -1,7 +1,7 @@
 import Glibc
 
-/// An instant of the monotonic clock, in nanoseconds since an arbitrary start. It never steps; it says nothing about
-/// the time of day.
+/// An instant of the monotonic clock, in nanoseconds since an arbitrary start. The clock never jumps and isn't related
+/// to the time of day.
 package struct MonotonicTime: Sendable, Comparable, Hashable {
     package let nanoseconds: UInt64
 
@@ -9,10 +9,10 @@ package struct MonotonicTime: Sendable, Comparable, Hashable {
         self.nanoseconds = nanoseconds
     }
 
-    /// Later than every instant that occurs.
+    /// An instant after all others.
     package static var distantFuture: MonotonicTime { MonotonicTime(nanoseconds: .max) }
 
-    /// The clock's reading now.
+    /// Returns the current instant.
     package static func now() -> MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -23,13 +23,14 @@ package struct MonotonicTime: Sendable, Comparable, Hashable {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// The instant `duration` later; a negative duration counts as zero, and the sum stops at ``distantFuture``.
+    /// Returns the instant `duration` later. A negative duration counts as zero, and the sum is at most
+    /// ``distantFuture``.
     package static func + (instant: MonotonicTime, duration: Duration) -> MonotonicTime {
         let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
         return overflow ? .distantFuture : MonotonicTime(nanoseconds: sum)
     }
 
-    /// The time from `earlier` to `later`; negative when they are the other way round.
+    /// Returns the time from `earlier` to `later`, negative if `later` is before `earlier`.
     package static func - (later: MonotonicTime, earlier: MonotonicTime) -> Duration {
         later >= earlier
             ? .nanoseconds(Int64(clamping: later.nanoseconds - earlier.nanoseconds))

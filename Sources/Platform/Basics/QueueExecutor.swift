@@ -1,7 +1,7 @@
 package import Dispatch
 
-/// Runs an actor's jobs on a serial Dispatch queue, so that the handlers of Dispatch sources on that queue may enter the
-/// actor with `assumeIsolated`, without a hop. (`DispatchQueue` is no `SerialExecutor` on Linux.)
+/// An executor that runs an actor's jobs on a serial Dispatch queue. The handlers of Dispatch sources on that queue can
+/// then enter the actor with `assumeIsolated`, without a hop. (`DispatchQueue` isn't a `SerialExecutor` on Linux.)
 package final class QueueExecutor: SerialExecutor {
     package let queue: DispatchQueue
 
@@ -23,8 +23,8 @@ package final class QueueExecutor: SerialExecutor {
     }
 }
 
-/// Runs tasks that prefer it on a serial Dispatch queue, between the jobs of the actor that has the queue: from them the actor is
-/// entered without a change of thread.
+/// An executor that runs tasks on a serial Dispatch queue, between the jobs of the actor that owns the queue. These
+/// tasks enter the actor without a change of thread.
 package final class QueueTaskExecutor: TaskExecutor {
     private let queue: DispatchQueue
 

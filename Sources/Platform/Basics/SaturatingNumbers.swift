@@ -1,12 +1,12 @@
 package import Dispatch
 
-// Numbers that somebody else counted: the database, or who notifies through it. A `Double` holds what neither a duration nor
-// an integer has room for, and the conversions that the language has end the process then.
+// Conversions of numbers from outside: from the database, or from a notification. A `Double` may be too large for a
+// duration or an integer, and the conversions of the language end the process then.
 
 extension Duration {
     private static let longest = 1e12
 
-    /// Within some 30,000 years, the nearest to what was meant; zero for what is no number.
+    /// Returns the nearest duration within about 30,000 years, or zero for NaN.
     package static func seconds(saturating seconds: Double) -> Duration {
         guard !seconds.isNaN else { return .zero }
         return .seconds(min(max(seconds, -longest), longest))
@@ -17,20 +17,20 @@ extension Duration {
         UInt64(clamping: attoseconds / 1_000_000_000)
     }
 
-    /// The duration in milliseconds, rounded up, and at least 0: who waits so long doesn't wake too early.
+    /// The duration in milliseconds, rounded up, and at least 0. A wait of that length doesn't end too early.
     package var wholeMilliseconds: Int {
         let (milliseconds, rest) = wholeNanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
         return Int(milliseconds) + (rest == 0 ? 0 : 1)
     }
 
-    /// For Dispatch's timers; what is negative counts as zero, and what is too long for them never comes.
+    /// The interval for Dispatch timers. A negative duration is zero, and one that is too long is `.never`.
     package var dispatchInterval: DispatchTimeInterval {
         Int(exactly: wholeNanoseconds).map { .nanoseconds($0) } ?? .never
     }
 }
 
 extension Int {
-    /// Towards zero, the nearest that there is; zero for what is no number.
+    /// Rounds towards zero, to the nearest representable integer. NaN becomes zero.
     package init(saturating number: Double) {
         self = Int(exactly: number.rounded(.towardZero)) ?? (number.isNaN ? 0 : number < 0 ? .min : .max)
     }

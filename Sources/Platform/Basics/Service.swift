@@ -1,13 +1,13 @@
 /// A long-lived part of a program.
 package protocol Service: Sendable {
-    /// Works until ``stop(within:)``; returns when all that it began has ended. Once.
+    /// Works until ``stop(within:)``, and returns after everything it started has ended. Call it once.
     func run() async
-    /// Ends ``run()``. What is in hand is finished if that takes no longer than `limit`, and given up then. May be called again,
-    /// and of a service that never ran.
+    /// Ends ``run()``. Finishes the work in hand if that takes at most `limit`, and abandons it otherwise. May be
+    /// called again, and before ``run()``.
     func stop(within limit: Duration) async
 }
 
-/// Services that live together, each on those before it: started in order, ended in the opposite one.
+/// Services that depend on the ones before them: started in order, stopped in reverse.
 package actor ServiceGroup {
     private let services: [any Service]
     private var running: [Task<Void, Never>] = []
@@ -17,16 +17,16 @@ package actor ServiceGroup {
         self.services = services
     }
 
-    /// Once; nothing after ``stop(within:)``.
+    /// Starts the services once. Does nothing after ``stop(within:)``.
     package func start() {
         guard running.isEmpty, stopping == nil else { return }
         running = services.map { service in Task { await service.run() } }
     }
 
-    /// Stops one after the other, the last first, and all within `limit`: each gets what those before it have left. Whoever calls
-    /// again waits for the same end.
+    /// Stops one service after the other, the last first, all within `limit`. Each gets the time that the ones before
+    /// it left. Further callers wait for the same end.
     ///
-    /// - Returns: Whether all had ended by then.
+    /// - Returns: Whether all services have ended in time.
     @discardableResult
     package func stop(within limit: Duration) async -> Bool {
         let stopping = stopping ?? Task { await end(by: .now() + limit) }

@@ -1,5 +1,4 @@
-/// Does `work`, and `onTimeout` besides if it isn't done within `limit`. Goes on waiting for it then: `onTimeout` is to end it,
-/// if anything is.
+/// Performs `work`. After `limit` it also calls `onTimeout`, which should end the work, and keeps waiting for the work.
 package func withTimeout<Result>(
     _ limit: Duration, isolation: isolated (any Actor)? = #isolation, _ work: () async throws -> Result,
     onTimeout: @escaping @Sendable () async -> Void
@@ -13,10 +12,9 @@ package func withTimeout<Result>(
 }
 
 extension Task where Success == Void, Failure == Never {
-    /// Waits for the end of this task, but no longer than `limit`, and no longer than until the waiting task is cancelled. This
-    /// one goes on.
+    /// Waits until this task ends, `limit` has passed, or the waiting task is cancelled. This task isn't cancelled.
     ///
-    /// - Returns: Whether it has ended.
+    /// - Returns: Whether this task has ended.
     @discardableResult
     package func ends(within limit: Duration) async -> Bool {
         let (ends, end) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))

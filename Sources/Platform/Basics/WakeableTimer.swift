@@ -2,16 +2,18 @@ import Dispatch
 
 /// A sleep that can be ended early.
 ///
+/// ```
 /// | state    | `sleep`        | time is over   | `wake`         |
 /// |----------|----------------|----------------|----------------|
 /// | idle     | → sleeping     |                | → woken        |
 /// | sleeping | (a mistake)    | returns → idle | returns → idle |
 /// | woken    | returns → idle |                | stays          |
+/// ```
 package actor WakeableTimer {
     private enum State {
         case idle
         case sleeping(number: Int, CheckedContinuation<Void, Never>, any DispatchSourceTimer)
-        /// Nobody slept: the next sleep ends at once.
+        /// ``wake()`` was called without a sleeper. The next sleep ends at once.
         case woken
     }
 
@@ -20,8 +22,8 @@ package actor WakeableTimer {
 
     package init() {}
 
-    /// Returns after `duration`, or as soon as somebody calls ``wake()``; at once if that was called since the last sleep.
-    /// One sleeper at a time. Cancelling its task doesn't end a sleep.
+    /// Returns after `duration`, when ``wake()`` is called, or at once if it was called since the last sleep. Only one
+    /// caller may sleep at a time. Cancelling its task doesn't end the sleep.
     package func sleep(for duration: Duration) async {
         switch state {
         case .woken: state = .idle
@@ -29,7 +31,7 @@ package actor WakeableTimer {
         case .idle:
             sleeps += 1
             await withCheckedContinuation { begin(number: sleeps, for: duration, $0) }
-            // Whoever wakes us from here on is answered by what the sleeper does now.
+            // A wake-up from here on concerns the work that the sleeper does next.
             if case .woken = state { state = .idle }
         }
     }
@@ -37,7 +39,7 @@ package actor WakeableTimer {
     private func begin(number: Int, for duration: Duration, _ continuation: CheckedContinuation<Void, Never>) {
         let timer = DispatchSource.makeTimerSource(flags: .strict)
         timer.schedule(deadline: .now() + duration.dispatchInterval, leeway: .nanoseconds(0))
-        // Holds us until then: who sleeps is always woken.
+        // The handler holds this actor until then, so that a sleeper is always woken.
         timer.setEventHandler { @Sendable in Task { await self.timeIsOver(number: number) } }
         timer.resume()
         state = .sleeping(number: number, continuation, timer)
@@ -50,7 +52,7 @@ package actor WakeableTimer {
         }
     }
 
-    /// A timer's word may come late: after its sleep, and in the next one.
+    /// A timer may fire late, after its own sleep and during the next one. The number tells.
     private func timeIsOver(number: Int) {
         guard case .sleeping(number, let continuation, let timer) = state else { return }
         end(continuation, timer)

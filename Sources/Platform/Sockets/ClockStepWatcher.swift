@@ -2,23 +2,23 @@ import CLinux
 import Dispatch
 import Glibc
 
-/// Tells when the system's clock was set: what was planned by the time of day has to be planned anew.
+/// Reports that the system's clock was set. Code that plans by the time of day must then plan again.
 ///
-/// A `timerfd` on the wall clock, set for a day that never comes, can be told to fail when the clock steps
-/// (`TFD_TIMER_CANCEL_ON_SET`): no polling, no wake-ups.
+/// A `timerfd` on the wall clock, set for a day that never comes, fails when the clock steps
+/// (`TFD_TIMER_CANCEL_ON_SET`). It needs no polling and no wake-ups.
 package final class ClockStepWatcher {
     private let source: any DispatchSourceRead
 
-    /// Calls `stepped` on a queue of the watcher's own after each step.
+    /// Calls `stepped` on its own queue after each step.
     ///
-    /// - Throws: ``SocketError`` when the kernel gives no timer.
+    /// - Throws: ``SocketError`` if the kernel provides no timer.
     package convenience init(stepped: @escaping @Sendable () -> Void) throws(SocketError) {
         self.init(try Self.makeTimer(), takeStep: Self.takeStep, stepped: stepped)
     }
 
     /// - Parameters:
-    ///   - timer: Becomes readable at a step. It is the watcher's own from now on.
-    ///   - takeStep: Has it rest again; whether it was a step that woke it.
+    /// - timer: A descriptor that becomes readable at a step. The watcher owns it.
+    /// - takeStep: Resets the timer. Returns whether a step has woken it.
     init(
         _ timer: CInt, takeStep: @escaping @Sendable (CInt) -> Bool, stepped: @escaping @Sendable () -> Void
     ) {
@@ -56,7 +56,7 @@ package final class ClockStepWatcher {
 
     private static func arm(_ timer: CInt) -> Bool {
         var setting = itimerspec()
-        // In the year 2191, which fits the kernel's 64-bit nanoseconds.
+        // The year 2191, which fits into the kernel's 64-bit nanoseconds.
         setting.it_value.tv_sec = 7_000_000_000
         let flags = CInt(TFD_TIMER_ABSTIME) | CInt(TFD_TIMER_CANCEL_ON_SET)
         return timerfd_settime(timer, flags, &setting, nil) == 0

@@ -1,18 +1,18 @@
 import Basics
 
-/// An instant in steps of 50 ms, in four bytes: each socket has two, and one in its loop's queue.
+/// An instant in steps of 50 ms, in four bytes. Each socket has two of them, and one in its loop's queue.
 ///
-/// Deadlines of sockets are seconds away, and most have been moved by the time they come. Those that pass within a step wake the loop once:
-/// one by one, ten thousand connections that had come lately cost as much again as a tenth of what they were sent.
+/// Deadlines of sockets are seconds away, and most are moved before they pass. All that pass within a step wake the
+/// loop once. Ten thousand separate wake-ups cost a tenth of the CPU time of the connections' messages.
 ///
-/// The steps are counted round and round, as TCP counts bytes (RFC 9293 §3.4): two instants can be compared that are less than three years
-/// apart.
+/// Steps wrap around, as TCP's sequence numbers do (RFC 9293 §3.4). Two instants can be compared if they are less than
+/// three years apart.
 struct CoarseInstant: Hashable, Sendable {
-    /// In nanoseconds.
+    /// Nanoseconds of a step.
     static let step: UInt64 = 50_000_000
-    /// Later than every other one.
+    /// An instant after all others.
     static let never = CoarseInstant(steps: .max)
-    /// In nanoseconds: what is further away is as good as never.
+    /// Nanoseconds. A later instant is treated as ``never``.
     static let horizon = step << 30
 
     private let steps: UInt32
@@ -21,7 +21,7 @@ struct CoarseInstant: Hashable, Sendable {
         self.steps = steps
     }
 
-    /// The first that isn't before `instant`; ``never`` beyond the ``horizon``.
+    /// The first step that isn't before `instant`; ``never`` beyond the ``horizon``.
     @inline(__always)
     init(notBefore instant: MonotonicTime, at now: MonotonicTime) {
         guard instant.nanoseconds < now.nanoseconds &+ Self.horizon else {
@@ -29,17 +29,17 @@ struct CoarseInstant: Hashable, Sendable {
             return
         }
         let steps = UInt32(truncatingIfNeeded: (instant.nanoseconds &+ Self.step &- 1) / Self.step)
-        // The one whose number is taken is a step late.
+        // The step with the number of ``never`` becomes the next one.
         self.steps = steps == .max ? 0 : steps
     }
 
-    /// The last that isn't after `instant`.
+    /// The last step that isn't after `instant`.
     init(notAfter instant: MonotonicTime) {
         let steps = UInt32(truncatingIfNeeded: instant.nanoseconds / Self.step)
         self.steps = steps == .max ? .max - 1 : steps
     }
 
-    /// The same, of which `now` tells in which round it is.
+    /// The instant of this step. `now` determines the round of the counter.
     func time(near now: MonotonicTime) -> MonotonicTime {
         guard self != .never else { return .distantFuture }
         let current = now.nanoseconds / Self.step

@@ -2,7 +2,8 @@ import Basics
 import CLinux
 import Glibc
 
-/// A socket on its way to a server, on one event loop: it becomes a ``DetachedSocket``, or an error. Nobody's thread waits.
+/// A socket that is connecting to a server, on one event loop. It becomes a ``DetachedSocket`` or an error. No thread
+/// waits.
 package final class ConnectingSocket: Pollable {
     package typealias Completion = (Result<DetachedSocket, SocketError>) -> Void
 
@@ -10,15 +11,15 @@ package final class ConnectingSocket: Pollable {
     private var reactor: Reactor?
     private var completed: Completion?
     private var deadline = CoarseInstant.never
-    /// The descriptor is another's, or closed.
+    /// The descriptor is closed or has a new owner.
     private var isOver = false
 
     /// Begins to connect. On the loop.
     ///
     /// - Parameters:
-    ///   - limit: How long it may take; then it has failed with `ETIMEDOUT`.
-    ///   - completed: Called once, on the loop, in a later turn; not at all after ``close()``.
-    /// - Throws: what the kernel refuses at once.
+    /// - limit: The time after which the attempt fails with `ETIMEDOUT`.
+    /// - completed: Called once, on the loop, in a later turn. Not called after ``close()``.
+    /// - Throws: The kernel's error, if it refuses at once.
     package init(
         to address: SocketAddress, on reactor: Reactor, within limit: Duration, completed: @escaping Completion
     ) throws(SocketError) {
@@ -29,11 +30,11 @@ package final class ConnectingSocket: Pollable {
         super.init(descriptor: descriptor)
         if address.family != AF_UNIX {
             var on: CInt = 1
-            // What is sent in a turn leaves in one call: nothing is gained by waiting. Can't fail for such a socket.
+            // The bytes of a turn leave in one call, so waiting gains nothing. Can't fail for such a socket.
             setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
         }
         let result = address.withPointer { connect(descriptor, $0, $1) }
-        // After EINTR it goes on by itself, as after EINPROGRESS.
+        // After EINTR the kernel continues to connect, as after EINPROGRESS.
         guard result == 0 || errno == EINPROGRESS || errno == EINTR else { throw SocketError("connect", on: name) }
         try reactor.add(self, events: EPOLLOUT.rawValue)
         self.reactor = reactor
@@ -61,7 +62,7 @@ package final class ConnectingSocket: Pollable {
     }
 
     override func deadlinePassed(_ passed: CoarseInstant) {
-        // Or the entry of a former socket with this descriptor.
+        // Otherwise the entry belongs to an earlier deadline, or to a former socket with this descriptor.
         guard passed == deadline else { return }
         fail(SocketError("connect", on: name, errno: ETIMEDOUT))
     }
@@ -76,7 +77,7 @@ package final class ConnectingSocket: Pollable {
         completed?(.failure(error))
     }
 
-    /// Gives it up. On the loop. Idempotent.
+    /// Abandons the attempt. On the loop. Idempotent.
     package func close() {
         guard !isOver else { return }
         isOver = true

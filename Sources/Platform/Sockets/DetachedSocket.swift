@@ -1,20 +1,20 @@
 import Glibc
 import Synchronization
 
-/// A connected socket between two owners: accepted but not yet served, or on its way to another loop.
+/// A connected socket between two owners: accepted but not served yet, or moving to another loop.
 ///
-/// Closes the descriptor if nobody takes it, whatever happens to the job that carried it. It counts as an open socket
-/// all the while: a drain must not take a connection that changes loops for one that has ended.
+/// Closes the descriptor if no owner takes it, for example when the job that carries it is dropped. It counts as an
+/// open socket meanwhile, so that a drain doesn't take a moving connection for an ended one.
 package final class DetachedSocket: Sendable {
     let descriptor: CInt
     let queue: SendQueue
-    /// `nil` for a plain socket. Unsafe in the type's eyes only: the socket that gave it away has let go of it, and one
-    /// other takes it.
+    /// `nil` for a plain socket. `nonisolated(unsafe)` is safe here: the former owner no longer uses the session, and
+    /// one other takes it.
     nonisolated(unsafe) let tls: TLSSession?
     private let openSockets: SocketCount
     private let isTaken = Atomic<Bool>(false)
 
-    /// Owns `descriptor`, which must be non-blocking, and counts it.
+    /// Takes ownership of `descriptor`, which must be non-blocking, and counts it.
     convenience init(descriptor: CInt, openSockets: SocketCount) {
         openSockets.increment()
         self.init(descriptor: descriptor, queue: SendQueue(), tls: nil, countedIn: openSockets)
@@ -27,7 +27,7 @@ package final class DetachedSocket: Sendable {
         self.openSockets = openSockets
     }
 
-    /// The descriptor and its place in the count are another's now. To be called once.
+    /// Gives up the descriptor and its place in the count to a new owner. Call it once.
     func wasTaken() {
         isTaken.store(true, ordering: .relaxed)
     }

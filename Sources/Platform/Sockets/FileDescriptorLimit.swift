@@ -1,8 +1,8 @@
 import Glibc
 
-/// How many descriptors the process may have open.
+/// The maximum number of open descriptors of the process.
 package enum FileDescriptorLimit {
-    /// Raises the soft limit to the hard one, as far as the system lets us, and gives back what holds now.
+    /// Raises the soft limit to the hard limit, if the system permits it, and returns the limit in force.
     package static func raise() -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }

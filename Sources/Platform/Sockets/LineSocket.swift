@@ -1,14 +1,13 @@
 import CLinux
 import Glibc
 
-/// A connection to a Unix socket for a command, which has nothing else to do: lines out and in, blocking. Each step takes no longer than
-/// it may.
+/// A blocking connection to a Unix socket, for a command: it writes and reads lines. Each step has a time limit.
 package final class LineSocket {
     private let descriptor: CInt
     private var received: [UInt8] = []
     private var searched = 0
 
-    /// - Parameter patience: How long it waits for the peer to take or to say something.
+    /// - Parameter patience: The time limit for each read and write.
     package init(path: String, patience: Duration) throws(SocketError) {
         let address = try SocketAddress(path: path)
         let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | UInt32(SOCK_CLOEXEC.rawValue)), 0)
@@ -39,7 +38,7 @@ package final class LineSocket {
         }
     }
 
-    /// The next line without its end; `nil` when there is none any more.
+    /// Returns the next line without its end; `nil` at the end of the stream.
     package func next() throws(SocketError) -> [UInt8]? {
         while true {
             if let end = received[searched...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -53,7 +52,7 @@ package final class LineSocket {
         }
     }
 
-    /// - Returns: Whether anything came before the end.
+    /// - Returns: `false` at the end of the stream.
     private func receive() throws(SocketError) -> Bool {
         var count: Int
         repeat {

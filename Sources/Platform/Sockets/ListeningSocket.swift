@@ -1,34 +1,35 @@
 import CLinux
 import Glibc
 
-/// A socket that accepts connections, on one event loop.
+/// A socket that accepts connections on one event loop.
 ///
-/// When the process or the system is out of descriptors or memory, it rests and tries again, rather than spin on a
-/// connection that it can't take: those that wait stay in the kernel's backlog.
+/// If the process or system has no descriptors or memory left, it pauses and tries again. Waiting connections stay in
+/// the kernel's backlog.
 package final class ListeningSocket: Pollable {
     private static let backlog: CInt = 4096
-    /// Connections taken in one turn, at most; the rest is reported again.
+    /// The maximum number of connections accepted in one turn. The poller reports the rest again.
     private static let maxAcceptsPerTurn = 64
-    /// Turns in which all that may be taken was there, before more may.
+    /// The number of full turns before the number of accepts per turn is doubled.
     private static let turnsBeforeMore = 8
     private static let restTime = Duration.milliseconds(200)
 
-    /// Where it listens, with the port that the kernel chose if 0 was asked for.
+    /// The bound address, with the port that the kernel chose if 0 was requested.
     package let address: SocketAddress
     private var isClosed = false
-    /// Connections taken in one turn. Mostly they come one by one, and an `accept` that finds none costs more than it looks:
-    /// the kernel makes a socket and a file before it looks, and frees them again.
+    /// The number of connections accepted in one turn. Connections mostly come one by one, and an `accept` without a
+    /// connection is expensive: the kernel makes and frees a socket and a file.
     private var acceptsPerTurn = 1
     private var fullTurns = 0
     private var reactor: Reactor?
     private var accepted: ((DetachedSocket, PeerAddress?) -> Void)?
     private var rested: ((CInt) -> Void)?
 
-    /// Binds and listens; connections wait until ``start(on:accepted:rested:)``.
+    /// Binds and listens. Connections wait until ``start(on:accepted:rested:)``.
     ///
-    /// A Unix socket's path is taken over if what is there is a socket that nobody listens on.
+    /// Replaces the path of a Unix socket if it is a socket without a listener.
     ///
-    /// - Parameter mode: Who may connect to a Unix socket. By itself it is as open as a loopback port: a proxy runs as another user.
+    /// - Parameter mode: The permissions of a Unix socket. The default is as open as a loopback port, because a proxy
+    ///   runs as another user.
     package init(_ address: SocketAddress, mode: UInt32 = 0o666) throws(SocketError) {
         let name = address.description
         let type = CInt(SOCK_STREAM.rawValue | UInt32(SOCK_NONBLOCK.rawValue) | UInt32(SOCK_CLOEXEC.rawValue))
@@ -48,11 +49,11 @@ package final class ListeningSocket: Pollable {
 
     private static func prepare(_ descriptor: CInt, for address: SocketAddress) throws(SocketError) {
         guard address.family != AF_UNIX else { return }
-        // A restart must not wait for the last run's connections in TIME_WAIT.
+        // A restart must not wait for the connections of the last run in TIME_WAIT.
         try set(descriptor, SOL_SOCKET, SO_REUSEADDR)
-        // Accepted sockets inherit it: frames leave when we send them, and a turn's frames leave together anyway.
+        // Accepted sockets inherit it. The frames of a turn leave together anyway.
         try set(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY)
-        // `[::]` is IPv6 alone, so that `0.0.0.0` can be listened on beside it, whatever the system's default is.
+        // `[::]` means IPv6 only, whatever the system's default is, so that a second socket can listen on `0.0.0.0`.
         if address.family == AF_INET6 { try set(descriptor, CInt(IPPROTO_IPV6), IPV6_V6ONLY) }
     }
 
@@ -71,13 +72,13 @@ package final class ListeningSocket: Pollable {
             guard error.errno == EADDRINUSE, let path = address.path, isAbandoned(address, at: path) else {
                 throw error
             }
-            // If that fails, so does the second attempt.
+            // If this fails, the second attempt fails too.
             unlink(path)
             guard address.withPointer({ Glibc.bind(descriptor, $0, $1) }) == 0 else {
                 throw SocketError("bind", on: address.description)
             }
         }
-        // Nobody can connect yet: that takes `listen`.
+        // No client can connect before `listen`.
         if let path = address.path {
             guard chmod(path, mode) == 0 else {
                 let error = SocketError("chmod", on: path)
@@ -87,12 +88,12 @@ package final class ListeningSocket: Pollable {
         }
     }
 
-    /// Whether the path is a socket without a listener: what a killed process leaves. `connect` alone doesn't tell: it is
-    /// refused by a regular file too.
+    /// Whether the path is a socket without a listener, as a killed process leaves it. `connect` alone doesn't tell,
+    /// because a regular file refuses it too.
     private static func isAbandoned(_ address: SocketAddress, at path: String) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return false }
-        // Non-blocking: it would wait for a place in a full backlog.
+        // A blocking socket would wait if the backlog is full.
         let type = CInt(SOCK_STREAM.rawValue | UInt32(SOCK_NONBLOCK.rawValue) | UInt32(SOCK_CLOEXEC.rawValue))
         let probe = socket(AF_UNIX, type, 0)
         guard probe >= 0 else { return false }
@@ -100,11 +101,11 @@ package final class ListeningSocket: Pollable {
         return address.withPointer { connect(probe, $0, $1) } != 0 && errno == ECONNREFUSED
     }
 
-    /// Begins to accept. On the loop.
+    /// Starts to accept. On the loop.
     ///
     /// - Parameters:
-    ///   - accepted: Gets each connection, and its peer's address unless the peer came by a Unix socket.
-    ///   - rested: Told, with `errno`, that the listener rests because the system is out of something.
+    /// - accepted: Receives each connection and its peer's address (`nil` for a Unix socket).
+    /// - rested: Called with `errno` when the listener pauses because the system is out of a resource.
     package func start(
         on reactor: Reactor, accepted: @escaping (DetachedSocket, PeerAddress?) -> Void,
         rested: @escaping (CInt) -> Void
@@ -117,7 +118,7 @@ package final class ListeningSocket: Pollable {
 
     override func ready(_ events: UInt32) {
         for taken in 0..<acceptsPerTurn {
-            // Whoever got the last connection may have closed the listener.
+            // The receiver of the last connection may have closed the listener.
             guard let reactor else { return }
             var address = sockaddr_storage()
             let connection = accept(from: &address)
@@ -132,7 +133,7 @@ package final class ListeningSocket: Pollable {
                 fullTurns = 0
                 return
             case EMFILE, ENFILE, ENOBUFS, ENOMEM: return rest(errno)
-            // Anything else is about one connection that died in the backlog (accept(2)).
+            // Any other error concerns one connection that ended in the backlog (accept(2)).
             default: continue
             }
         }
@@ -142,7 +143,7 @@ package final class ListeningSocket: Pollable {
         fullTurns = 0
     }
 
-    /// The next connection's descriptor, or -1 and `errno`.
+    /// Returns the next connection's descriptor, or -1 and `errno`.
     private func accept(from address: inout sockaddr_storage) -> CInt {
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return withUnsafeMutablePointer(to: &address) {
@@ -163,11 +164,12 @@ package final class ListeningSocket: Pollable {
         }
     }
 
-    /// Stops to accept and closes the socket; a Unix socket's path is removed. On the loop. Idempotent.
+    /// Stops accepting, closes the socket, and removes the path of a Unix socket. On the loop. Idempotent.
     package func close() {
         guard !isClosed else { return }
         isClosed = true
-        // Removed first: who finds the path gone listens anew, who finds it there has to be served.
+        // The path is removed first: a new daemon that finds no path listens, and a client that finds the path must be
+        // served.
         if let path = address.path { unlink(path) }
         if let reactor {
             reactor.removeAndClose(self)
@@ -179,7 +181,7 @@ package final class ListeningSocket: Pollable {
         rested = nil
     }
 
-    /// A socket that was bound and never started leaves nothing behind either.
+    /// Also cleans up after a socket that was never started.
     deinit {
         close()
     }

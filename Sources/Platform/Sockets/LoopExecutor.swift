@@ -3,25 +3,26 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The executor of one event loop: a serial Dispatch queue, and an eventfd that wakes the loop when something is put on the
-/// queue while it waits in its poller.
+/// The executor of an event loop: a serial Dispatch queue, and an eventfd that wakes the loop if work is queued while
+/// the loop waits in epoll.
 ///
 /// ```
-/// loop, on its queue:   epoll_wait ─ up to 50 ms ─► events: served ─► epoll_wait … ─► nothing came: back to Dispatch
-/// any other thread:     enqueue, submit ─► the queue ─► loop waiting? ─► eventfd ─► epoll_wait returns ─► the queue goes on
+/// loop, on its queue:   epoll_wait ─ up to 50 ms ─► serves events ─► epoll_wait … ─► no event: back to Dispatch
+/// any other thread:     enqueue, submit ─► queue ─► is the loop waiting? ─► eventfd ─► epoll_wait returns ─► queue continues
 /// ```
-/// Why the loop waits itself while there is traffic, holding its queue: by way of Dispatch an event costs a wake-up of
-/// Dispatch's own thread, another of a worker, and an `epoll_ctl` to watch on. One connection, upgrade and close took 11
-/// system calls and a context switch on the way, where 6 do. A loop at rest goes back to Dispatch and holds no thread.
+///
+/// While there is traffic the loop waits itself and keeps its queue. Through Dispatch, an event costs a wake-up of
+/// Dispatch's own thread, another of a worker, and an `epoll_ctl`: 11 system calls and a context switch for one
+/// connection, upgrade and close, instead of 6. An idle loop returns to Dispatch and holds no thread.
 final class LoopExecutor: SerialExecutor {
     let queue: DispatchQueue
-    /// An eventfd, which the loop's poller watches.
+    /// An eventfd in the loop's poller.
     let wakeUp: CInt
-    /// What was put on the queue and has not begun.
+    /// The number of queued jobs that have not begun.
     private let waiting = Atomic<Int>(0)
     private let isListening = Atomic<Bool>(false)
 
-    /// - Throws: ``SocketError`` when no descriptor is left.
+    /// - Throws: ``SocketError`` if no descriptor is left.
     init(label: String) throws(SocketError) {
         wakeUp = eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC))
         guard wakeUp >= 0 else { throw SocketError("eventfd") }
@@ -40,7 +41,8 @@ final class LoopExecutor: SerialExecutor {
     }
 
     func submit(_ work: @escaping @Sendable () -> Void) {
-        // In one order for all threads: either the loop sees, before it waits, that there is work, or here is seen that it waits.
+        // Sequentially consistent: either the loop sees the work before it waits, or this thread sees that the loop
+        // waits.
         waiting.add(1, ordering: .sequentiallyConsistent)
         queue.async {
             self.waiting.subtract(1, ordering: .relaxed)
@@ -49,10 +51,10 @@ final class LoopExecutor: SerialExecutor {
         if isListening.exchange(false, ordering: .sequentiallyConsistent) { wake() }
     }
 
-    /// Has the poller return, now or when it is asked next.
+    /// Makes the current or next `epoll_wait` return.
     func wake() {
         var count: UInt64 = 1
-        // Fails only when the count is full, and then it is woken already.
+        // Fails only if the counter is full, and then the loop is already woken.
         _ = Glibc.write(wakeUp, &count, MemoryLayout<UInt64>.size)
     }
 
@@ -66,7 +68,8 @@ final class LoopExecutor: SerialExecutor {
 
     // MARK: The loop
 
-    /// From now on it is woken. `false` when there is work already: then the loop must not wait.
+    /// Announces that the loop waits, so that `submit` wakes it. Returns `false` if there is work already; the loop
+    /// must not wait then.
     func listen() -> Bool {
         isListening.store(true, ordering: .sequentiallyConsistent)
         guard waiting.load(ordering: .sequentiallyConsistent) > 0 else { return true }
@@ -78,10 +81,10 @@ final class LoopExecutor: SerialExecutor {
         isListening.store(false, ordering: .relaxed)
     }
 
-    /// The loop is awake: the poller need not report it again.
+    /// Resets the eventfd after a wake-up.
     func clearWakeUp() {
         var count: UInt64 = 0
-        // The count is of no interest.
+        // Only the reset matters, not the count.
         _ = Glibc.read(wakeUp, &count, MemoryLayout<UInt64>.size)
     }
 }

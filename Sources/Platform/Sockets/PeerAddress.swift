@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// The IP address of an accepted connection's peer: the sixteen bytes of IPv6, in which an IPv4 address is the one that it is
-/// mapped to (RFC 4291 §2.5.5.2). Without the port, which tells nobody apart.
+/// The IP address of a connection's peer, as the sixteen bytes of IPv6. An IPv4 address is mapped (RFC 4291 §2.5.5.2).
+/// The port is left out, because it doesn't identify a client.
 package struct PeerAddress: Sendable, Hashable {
     /// The first eight bytes, as a number.
     package let high: UInt64
     /// The last eight bytes, as a number.
     package let low: UInt64
 
-    /// The address as the kernel gives it; `nil` for a Unix socket's.
+    /// The address from the kernel; `nil` for a Unix socket.
     init?(_ storage: sockaddr_storage) {
         let bytes: (high: UInt64, low: UInt64)? = withUnsafeBytes(of: storage) { memory in
             switch CInt(storage.ss_family) {

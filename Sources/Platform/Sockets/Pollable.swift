@@ -1,27 +1,27 @@
-/// Something with a descriptor that a ``Reactor`` polls.
+/// An object with a descriptor that a ``Reactor`` polls.
 ///
-/// A base class and not a protocol: the reactor keeps one word per descriptor, and a call is one look-up in a table.
+/// A base class instead of a protocol: the reactor keeps one word per descriptor, and a call is one table lookup.
 package class Pollable {
-    /// The descriptor. It stays valid until the end of the turn in which the reactor was told to forget it.
+    /// The descriptor. It is valid until the end of the turn in which it is removed from the reactor.
     let descriptor: CInt
 
     init(descriptor: CInt) {
         self.descriptor = descriptor
     }
 
-    /// The kernel reports `events` (`EPOLLIN`, …). Called on the loop.
+    /// Handles events of the kernel (`EPOLLIN`, …). On the loop.
     func ready(_ events: UInt32) {}
 
-    /// The deadline that was set with ``Reactor/setDeadline(_:for:)`` came. Called on the loop.
+    /// Handles a deadline that was set with ``Reactor/setDeadline(_:for:)``. On the loop.
     func deadlinePassed(_ deadline: CoarseInstant) {}
 
-    /// The loop stops: let go of the descriptor now. Called on the loop.
+    /// Releases the descriptor, because the loop stops. On the loop.
     func loopStops() {}
 }
 
-/// Who gathers work during a turn of the event loop, to do it at its end, once for all. See ``Reactor``.
+/// An object that gathers work during a turn of the event loop and performs it at the end. See ``Reactor``.
 package protocol TurnEndHandler: AnyObject {
-    /// The sockets have been served; what is enqueued now still leaves in this turn. Who asks for another call from here
-    /// gets it, within this turn as far as it goes. On the loop.
+    /// Performs the gathered work. Bytes that it enqueues still leave in this turn. It may request another call, which
+    /// happens in this turn if possible. On the loop.
     func turnEnds()
 }

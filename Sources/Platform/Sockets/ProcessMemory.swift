@@ -1,36 +1,36 @@
 import CLinux
 import Glibc
 
-/// Memory that the allocator keeps.
+/// The memory that the allocator keeps.
 package enum AllocatorArenas {
-    /// Has threads share so many of the allocator's arenas, and none keep more than 128 KiB that are free at its end. Else each of
-    /// Dispatch's threads, which take turns at the same work, keeps an arena as large as that work has ever needed. Nothing that is done
-    /// for each message allocates, so the loops hardly meet there.
+    /// Limits the number of the allocator's arenas, and the free memory that each keeps, to 128 KiB. Otherwise each
+    /// Dispatch thread keeps an arena as large as its largest work. Messages don't allocate, so the loops rarely share
+    /// an arena at the same time.
     ///
-    /// Arenas that are there stay: early in the process's life.
+    /// Existing arenas stay, so call it early.
     package static func limit(to count: Int) {
-        // Fail for values only that make no sense, and then all is as it was.
+        // Fails only for invalid values, and then changes nothing.
         _ = mallopt(M_ARENA_MAX, Int32(clamping: count))
-        // Its default, until a larger piece of memory is free for the first time: from then on twice as much as that would be kept.
+        // This is the default, which glibc would double and more after the first large free block.
         _ = mallopt(M_TRIM_THRESHOLD, 131_072)
     }
 
-    /// Gives back the pages that nothing lies in any more: for after a rush, whose memory the arenas keep else. They are taken again at the
-    /// price of a page fault each, and whoever allocates meanwhile waits for some part of a millisecond. Any thread.
+    /// Returns unused pages to the system, after a burst. The arenas would keep them. Using them again costs a page
+    /// fault each, and allocations wait for a part of a millisecond meanwhile. From any thread.
     package static func releaseFreePages() {
         _ = malloc_trim(0)
     }
 }
 
-/// Memory of what only the start of a process needed: relocations, the runtime's tables, code that ran once. It is more than half of
-/// what the daemon has resident when it is at rest.
+/// Memory that only the start of the process needed: relocations, the runtime's tables, code that ran once. It is more
+/// than half of an idle daemon's resident memory.
 package enum StartPages {
-    /// Gives back the pages of the program and its libraries that are as in their files. What is used again comes back at its next use,
-    /// as a rule from the system's cache; the rest the system can forget first.
+    /// Releases pages of the program and its libraries that are unchanged from their files. A page that is used again
+    /// comes back, usually from the page cache.
     ///
-    /// Takes a millisecond or two, once. No library comes or goes meanwhile: the dynamic linker's lock is held.
+    /// Takes one or two milliseconds. It holds the dynamic linker's lock, so no library is loaded meanwhile.
     ///
-    /// - Returns: The bytes that it was about, resident or not.
+    /// - Returns: The number of bytes in these pages, whether they were resident or not.
     @discardableResult
     package static func release() -> Int {
         let pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)
@@ -53,19 +53,19 @@ package enum StartPages {
     private struct Work {
         let pagemap: Int32
         let pageSize: UInt
-        /// What the kernel says of some pages. Made before the linker's lock is taken.
+        /// The kernel's information about some pages. Allocated before the linker's lock is taken.
         let entries: UnsafeMutableBufferPointer<UInt64>
         var released = 0
     }
 
     private static func releaseSegments(of object: loaded_object, _ work: inout Work) {
-        // The kernel's own object is no file's.
+        // The kernel's own object has no file.
         guard let name = object.name, strstr(name, "linux-vdso") == nil else { return }
         for index in 0..<Int(object.header_count) {
             let header = object.headers[index]
             guard header.p_type == PT_LOAD, header.p_flags & UInt32(PF_W) == 0 else { continue }
             let first = (object.base + UInt(header.p_vaddr)) / work.pageSize
-            // Of the file's part the last page is mapped whole.
+            // The last page of the file's part is mapped whole.
             let end = (object.base + UInt(header.p_vaddr + header.p_filesz) + work.pageSize - 1) / work.pageSize
             var page = first
             while page < end {
@@ -76,7 +76,7 @@ package enum StartPages {
         }
     }
 
-    /// All of them, or none if one of them was changed.
+    /// Releases all these pages, or none if one of them has changed.
     private static func releasePages(_ first: UInt, _ count: UInt, _ work: inout Work) {
         let bytes = Int(count) * MemoryLayout<UInt64>.stride
         guard pread(work.pagemap, work.entries.baseAddress, bytes, off_t(first) * 8) == bytes else { return }
@@ -88,10 +88,10 @@ package enum StartPages {
         work.released += length
     }
 
-    /// Whether nobody changed the page: relocations of code do, and a debugger's breakpoints, which exist nowhere else.
+    /// Whether the page is unchanged. Relocations change code, and so do a debugger's breakpoints.
     ///
-    /// - Parameter entry: proc(5), `/proc/[pid]/pagemap`: bit 63 of a page that is in memory, 62 of one that is swapped out, 61 of a
-    ///   file's.
+    /// - Parameter entry: An entry of `/proc/[pid]/pagemap` (proc(5)): bit 63 is set for a page in memory, 62 for a
+    ///   swapped page, 61 for a page of a file.
     static func isAsInFile(_ entry: UInt64) -> Bool {
         let isPresent = entry >> 63 & 1 == 1
         let isSwapped = entry >> 62 & 1 == 1

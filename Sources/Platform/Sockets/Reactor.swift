@@ -2,28 +2,28 @@ package import Basics
 import CLinux
 import Glibc
 
-/// The inside of an event loop: who waits for which descriptor, what is due when, what leaves at the end of the turn.
+/// The inside of an event loop: descriptors, timers, and the work at the end of a turn.
 ///
 /// ```
-/// one wake-up:  epoll_wait ─► each ready socket: one recv, its handler ─► … ─► end of the turn:
-///                                                                             every socket with something to send
-///                                                                             sends it, in one call
+/// one turn:  epoll_wait ─► each ready socket: one recv, then its handler ─► … ─► end of the turn:
+///                                                                           each socket with unsent bytes
+///                                                                           sends them in one call
 /// ```
 ///
-/// Not `Sendable`, by intent: only code that runs on the loop can hold it (see ``EventLoop``). Everything here is
-/// called on the loop's queue.
+/// It is deliberately not `Sendable`: only code on the loop can hold it (see ``EventLoop``). All calls happen on the
+/// loop's queue.
 package final class Reactor {
-    /// Bytes that one `recv` may bring.
+    /// The maximum number of bytes of one `recv`.
     package static let receiveBufferSize = 64 * 1024
-    /// Rounds served while other work of the queue waits for its turn.
+    /// The number of rounds served before other work of the queue gets its turn.
     private static let roundsBeforeOthers = 16
-    /// Milliseconds that the loop waits for more before it goes back to Dispatch.
+    /// Milliseconds that the loop waits for events before it returns to Dispatch.
     private static let patience: CInt = 50
     private static let eventsPerRound = 512
-    /// Pieces that one `sendmsg` may gather.
+    /// The maximum number of pieces in one `sendmsg`.
     private static let vectorsPerSend = 64
-    /// Sends that sends provoke (a stream that goes on when its last piece left) within one turn; the rest waits for
-    /// the next.
+    /// The maximum number of send rounds in one turn. A stream may enqueue more when its last piece has left. The rest
+    /// waits for the next turn.
     private static let flushesPerTurn = 4
 
     /// The time at which this turn began.
@@ -31,7 +31,7 @@ package final class Reactor {
     /// ``EventLoop/index``.
     package let index: Int
     var locals: [(key: ObjectIdentifier, value: AnyObject)] = []
-    /// Nothing is served any more: what comes from other loops on the way must not stay here for ever.
+    /// Set after the loop has stopped. A socket that arrives from another loop is then closed instead of kept for ever.
     private var hasStopped = false
 
     let pollDescriptor: CInt
@@ -39,28 +39,28 @@ package final class Reactor {
     private let executor: LoopExecutor
     private let alarm: CInt
     private var armedFor = MonotonicTime.distantFuture
-    /// By descriptor: the kernel gives the smallest free number, so this stays dense. The reactor holds each of them from
-    /// ``add(_:events:)`` to the end of the turn in which it is removed. So whatever is called within a turn lives
-    /// until its end, and the calls below count no references: that was nearly 2 % of what a delivery costs.
+    /// By descriptor. The kernel uses the smallest free number, so the array is dense. The reactor holds each object
+    /// from ``add(_:events:)`` to the end of the turn in which it is removed. Every object that is called in a turn
+    /// therefore lives until its end, and the calls need no reference counting, which cost nearly 2 % of a delivery.
     private var pollables: [Unmanaged<Pollable>?] = []
-    /// Those that were removed in this turn, and whether their descriptors are to be closed.
+    /// The objects removed in this turn, and whether their descriptors must be closed.
     private var removed: [(pollable: Unmanaged<Pollable>, closes: Bool)] = []
-    /// Of sockets, by descriptor.
+    /// Deadlines of sockets, by descriptor.
     private var deadlines = TimerQueue<CoarseInstant, CInt>()
     private var alarms = TimerQueue<MonotonicTime, TimerID>()
     private var timers: [TimerID: () -> Void] = [:]
     private var lastTimer: UInt32 = 0
-    /// Who has something to do at the end of this turn, before the sockets send.
+    /// The handlers to call at the end of this turn, before the sockets send.
     private var settling: [any TurnEndHandler] = []
-    /// Those whose turn to do so is now: they may ask for another one.
+    /// The handlers that are called now. They may request another call.
     private var settlingNow: [any TurnEndHandler] = []
     private var sending: [Unmanaged<StreamSocket>] = []
-    /// The sockets whose turn to send is now; swapped with `sending`, so that neither is allocated anew each turn.
+    /// The sockets that send now. Swapped with `sending`, so that no turn allocates.
     private var flushing: [Unmanaged<StreamSocket>] = []
     private let events: UnsafeMutableBufferPointer<epoll_event>
     let vectors: UnsafeMutableBufferPointer<iovec>
     let receiveBuffer: UnsafeMutableRawBufferPointer
-    /// Made when the first socket speaks TLS.
+    /// Made for the first TLS socket.
     lazy var tlsTraffic = TLSTraffic(receiveBufferSize: Self.receiveBufferSize)
 
     init(index: Int, executor: LoopExecutor, openSockets: SocketCount) throws {
@@ -96,7 +96,8 @@ package final class Reactor {
 
     // MARK: Turns
 
-    /// Serves what is ready, and waits for more, until nothing comes or others of the queue have waited long enough.
+    /// Serves ready sockets and waits for more. Returns when no event comes, or other work of the queue has waited long
+    /// enough.
     func serveReadySockets() {
         var roundsWithOthers = 0
         while roundsWithOthers < Self.roundsBeforeOthers {
@@ -104,7 +105,7 @@ package final class Reactor {
             let count = epoll_wait(
                 pollDescriptor, events.baseAddress, CInt(events.count), waits ? Self.patience : 0)
             if waits { executor.stopListening() } else { roundsWithOthers += 1 }
-            // 0: nothing is ready. -1: EINTR, after which Dispatch wakes us again, as it does for what is still ready.
+            // 0: no event. -1: EINTR; Dispatch wakes the loop again, as it does for sockets that are still ready.
             guard count > 0 else { return }
             now = .now()
             for index in 0..<Int(count) {
@@ -122,16 +123,16 @@ package final class Reactor {
         }
     }
 
-    /// Does `work` as a turn of its own.
+    /// Performs `work` as a turn of its own.
     func performTurn<Result>(_ work: (Reactor) throws -> Result) rethrows -> Result {
         now = .now()
         defer { endTurn() }
         return try work(self)
     }
 
-    /// What was enqueued in this turn leaves.
+    /// Sends all bytes that were enqueued in this turn.
     private func endTurn() {
-        // A peer that has taken its answers is read again, so there may be more to settle.
+        // Reading resumes for a peer that has taken its responses, so there may be more work.
         for _ in 0..<Self.flushesPerTurn where !settling.isEmpty || !sending.isEmpty {
             swap(&settling, &settlingNow)
             for handler in settlingNow { handler.turnEnds() }
@@ -144,8 +145,8 @@ package final class Reactor {
         armTimer()
     }
 
-    /// Descriptors are closed only now, so that no number is given anew while events for its former owner may still be in
-    /// hand; and not while anybody is still to send, so that no former owner is.
+    /// Descriptors are closed only now. Otherwise the kernel could reuse a number while events for its former owner are
+    /// still in the list, or while the former owner is still waiting to send.
     private func releaseRemoved() {
         while let (pollable, closes) = removed.popLast() {
             if closes { Glibc.close(pollable._withUnsafeGuaranteedRef { $0.descriptor }) }
@@ -153,7 +154,7 @@ package final class Reactor {
         }
     }
 
-    /// Has `handler` called once at the end of this turn, in time to send.
+    /// Calls `handler` once at the end of this turn, before the sockets send.
     package func callAtEndOfTurn(_ handler: any TurnEndHandler) {
         settling.append(handler)
     }
@@ -164,7 +165,7 @@ package final class Reactor {
 
     // MARK: Descriptors
 
-    /// Starts to poll. The events are level-triggered: what is not taken is reported again.
+    /// Starts to poll. Events are level-triggered: unread data is reported again.
     func add(_ pollable: Pollable, events: UInt32) throws(SocketError) {
         guard !hasStopped else { throw SocketError("epoll_ctl", errno: ECANCELED) }
         let descriptor = pollable.descriptor
@@ -178,17 +179,17 @@ package final class Reactor {
 
     func change(_ pollable: Pollable, events: UInt32) {
         var interest = epoll_event(events: events, data: epoll_data(fd: pollable.descriptor))
-        // Can't fail for a descriptor that was added and is open.
+        // Can't fail for an open descriptor that was added.
         epoll_ctl(pollDescriptor, EPOLL_CTL_MOD, pollable.descriptor, &interest)
     }
 
-    /// Stops to poll and leaves the descriptor open.
+    /// Stops polling, and leaves the descriptor open.
     func remove(_ pollable: Pollable) {
         epoll_ctl(pollDescriptor, EPOLL_CTL_DEL, pollable.descriptor, nil)
         remove(pollable, closing: false)
     }
 
-    /// Stops to poll, and closes the descriptor at the end of the turn (which is what removes it from the poller).
+    /// Stops polling, and closes the descriptor at the end of the turn, which removes it from epoll.
     func removeAndClose(_ pollable: Pollable) {
         remove(pollable, closing: true)
     }
@@ -199,16 +200,16 @@ package final class Reactor {
         removed.append((held, closing))
     }
 
-    /// Calls `body` with every connected socket of the loop. O(descriptors).
+    /// Calls `body` for every connected socket of the loop. O(descriptors).
     package func forEachSocket(_ body: (StreamSocket) -> Void) {
         for case let pollable? in pollables {
             if let socket = pollable.takeUnretainedValue() as? StreamSocket { body(socket) }
         }
     }
 
-    /// The same for those of `count` descriptors from `first` on, for work that would take too long for one turn.
+    /// Calls `body` for the sockets of `count` descriptors from `first` on, for work that is too long for one turn.
     ///
-    /// - Returns: From where to go on; `nil` at the end.
+    /// - Returns: The descriptor to continue with; `nil` at the end.
     package func forEachSocket(from first: Int, count: Int, _ body: (StreamSocket) -> Void) -> Int? {
         let end = min(first + count, pollables.count)
         for descriptor in min(first, end)..<end {
@@ -239,19 +240,19 @@ package final class Reactor {
         return id
     }
 
-    /// Forgets a timer; does nothing when it has fired.
+    /// Cancels a timer. Does nothing if it has fired.
     package func cancel(_ timer: TimerID) {
         timers[timer] = nil
     }
 
-    /// Has ``Pollable/deadlinePassed(_:)`` called with this same deadline once it has passed.
+    /// Calls ``Pollable/deadlinePassed(_:)`` with this deadline after it has passed.
     func setDeadline(_ deadline: CoarseInstant, for pollable: Pollable) {
         deadlines.insert(.init(deadline: deadline, key: pollable.descriptor))
     }
 
     private func timerFired() {
         var expirations: UInt64 = 0
-        // The count is of no interest; reading it silences the descriptor.
+        // Only the reset matters, not the count.
         _ = Glibc.read(alarm, &expirations, MemoryLayout<UInt64>.size)
         armedFor = .distantFuture
         while let entry = alarms.popDue(at: now) { timers.removeValue(forKey: entry.key)?() }
@@ -261,7 +262,7 @@ package final class Reactor {
         }
     }
 
-    /// Sets the kernel's timer if something is due earlier than it is set for.
+    /// Sets the kernel's timer if a deadline is earlier than its current setting.
     private func armTimer() {
         var earliest = alarms.earliest ?? .distantFuture
         if let deadline = deadlines.earliest?.time(near: now), deadline.isBefore(earliest) {
@@ -270,7 +271,7 @@ package final class Reactor {
         guard earliest.isBefore(armedFor) else { return }
         armedFor = earliest
         var setting = itimerspec()
-        // All zeros would disarm it.
+        // Zero would disarm the timer.
         let nanoseconds = max(1, earliest.nanoseconds)
         setting.it_value.tv_sec = Int(clamping: nanoseconds / 1_000_000_000)
         setting.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)

@@ -1,17 +1,17 @@
 package import Dispatch
 import Glibc
 
-/// Hears signals of the process as events on a queue.
+/// Delivers signals of the process as events on a queue.
 ///
-/// On Linux, Dispatch itself takes over what the signal does, once for all: to ignore the signal as well, as one does
-/// elsewhere, would lose those that come before the source is registered, and silence a second watcher for good.
+/// On Linux, Dispatch itself replaces the signal's default action for good. Ignoring the signal as well, as other
+/// systems need, would lose signals that come before the source is registered, and silence a second watcher.
 package final class SignalWatcher {
     private let source: any DispatchSourceSignal
 
     /// - Parameters:
-    ///   - queue: Where both closures are called.
-    ///   - received: Called for each signal. (Several that come at once may be heard as one.)
-    ///   - ready: Called once, when `signal` no longer does what it does by default.
+    /// - queue: The queue of both closures.
+    /// - received: Called for each signal. Several signals at once may cause one call.
+    /// - ready: Called once, when the default action of `signal` is disabled.
     package init(
         _ signal: CInt, on queue: DispatchQueue, received: @escaping @Sendable () -> Void,
         ready: @escaping @Sendable () -> Void = {}
@@ -26,7 +26,7 @@ package final class SignalWatcher {
         source.cancel()
     }
 
-    /// A peer that is gone must be an error of `send` or `write`, not the end of the process.
+    /// Makes writes to a closed connection fail with an error, instead of ending the process.
     package static func ignoreBrokenPipes() {
         Glibc.signal(SIGPIPE, SIG_IGN)
     }

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// Where a socket is bound or connected: an IPv4 or IPv6 address with a port, or a path.
+/// The address of a socket: IPv4 or IPv6 with a port, or a path.
 package struct SocketAddress: Sendable, CustomStringConvertible {
     private var storage = sockaddr_storage()
     private var length: socklen_t
 
-    /// A Unix socket's address.
+    /// The address of a Unix socket.
     ///
     /// - Throws: `ENAMETOOLONG` for a path of more than 107 bytes.
     package init(path: String) throws(SocketError) {
@@ -30,9 +30,10 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The addresses that a host has: one for a literal, perhaps several for a name. Blocks while a name is looked up.
+    /// Returns the addresses of a host: one for a literal, perhaps several for a name. Blocks during the lookup of a
+    /// name.
     ///
-    /// - Throws: a sentence, when the name is unknown.
+    /// - Throws: A sentence if the name is unknown.
     package static func resolve(host: String, port: UInt16) throws(ResolveError) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
@@ -52,7 +53,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         return addresses
     }
 
-    /// The address that a socket is bound to, with the port that the kernel chose.
+    /// Returns the address that a socket is bound to, with the port that the kernel chose.
     static func bound(to descriptor: CInt) throws(SocketError) -> SocketAddress {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -72,7 +73,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         family == AF_UNIX ? nil : UInt16(numericParts?.port ?? "")
     }
 
-    /// The path of a Unix socket; `nil` for others, and for a peer whose socket has no name.
+    /// The path of a Unix socket; `nil` for other sockets and for an unnamed peer.
     package var path: String? {
         guard family == AF_UNIX else { return nil }
         return withUnsafeBytes(of: storage) { memory in
@@ -81,7 +82,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Calls `body` with the address as the system calls want it.
+    /// Calls `body` with the address in the form of the system calls.
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: storage) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
@@ -108,13 +109,13 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
 }
 
 extension SocketAddress {
-    /// The text up to the terminating zero.
+    /// Returns the text before the terminating zero.
     private static func text(_ characters: UnsafeBufferPointer<CChar>) -> String {
         String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 
-/// A host name that has no address.
+/// The error for a host name without an address.
 package struct ResolveError: Error, Sendable, CustomStringConvertible {
     package let host: String
     package let reason: String

@@ -1,10 +1,10 @@
 import Basics
 import Synchronization
 
-/// How many connected sockets there are, over all event loops that share the count.
+/// The number of connected sockets, over all event loops that share this count.
 package final class SocketCount: Sendable {
     private let value = Atomic<Int>(0)
-    /// One element is enough: it means "look", and who looks reads the count.
+    /// One element is enough: it only wakes the waiter, which then reads the count.
     private let zeros = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     package init() {}
@@ -12,16 +12,16 @@ package final class SocketCount: Sendable {
     /// From any thread.
     package var current: Int { value.load(ordering: .relaxed) }
 
-    /// Returns when no socket is open, or after `limit`. One waiter at a time.
+    /// Waits until no socket is open, or `limit` has passed. One waiter at a time.
     ///
-    /// - Returns: Whether none is open.
+    /// - Returns: Whether no socket is open.
     package func waitUntilZero(within limit: Duration) async -> Bool {
         let deadline = ContinuousClock.now + limit
         await withTimeout(limit) {
             while current > 0, ContinuousClock.now < deadline {
                 var signals = zeros.stream.makeAsyncIterator()
                 await signals.next()
-                // Cancelled: every wait would end at once.
+                // After a cancellation every wait would end at once.
                 if Task.isCancelled { break }
             }
         } onTimeout: { [zeros] in

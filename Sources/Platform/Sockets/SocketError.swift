@@ -1,10 +1,10 @@
 import Glibc
 
-/// A system call that failed: which, on what, and with which `errno`.
+/// A failed system call, with its subject and `errno`.
 package struct SocketError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The system call's name, such as `bind`.
+    /// The name of the system call, such as `bind`.
     package let call: String
-    /// What it was called on, where that helps: an address or a path.
+    /// The address or path of the call, if that helps.
     package let subject: String?
     /// The value of `errno`.
     package let errno: CInt

@@ -1,15 +1,15 @@
 import Glibc
 
-/// What the kernel knows of a connection. Asked when somebody wants to know: a socket keeps nothing of it.
+/// The kernel's information about a connection. It is read when it is needed; the socket stores none of it.
 extension StreamSocket {
-    /// The number of the kernel's socket (`ss -e` shows it as `ino`): unlike a descriptor it isn't given anew soon, and it stays the
-    /// same when the connection changes loops.
+    /// The number of the kernel's socket, which `ss -e` shows as `ino`. Unlike a descriptor it isn't reused soon, and
+    /// it stays the same when the connection changes loops.
     package var inode: UInt64 {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? UInt64(status.st_ino) : 0
     }
 
-    /// Where the peer is; `nil` for a Unix socket's.
+    /// The peer's address; `nil` for a Unix socket.
     package var peerAddress: PeerAddress? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -19,9 +19,9 @@ extension StreamSocket {
         return result == 0 ? PeerAddress(storage) : nil
     }
 
-    /// The user who connected to a Unix socket (unix(7), SO_PEERCRED); `nil` when the kernel doesn't say.
+    /// The user id of a Unix socket's peer (unix(7), SO_PEERCRED); `nil` if the kernel doesn't know it.
     package var peerUser: UInt32? {
-        // `struct ucred`, which <sys/socket.h> declares for _GNU_SOURCE only: process, user, group.
+        // `struct ucred`, which <sys/socket.h> declares only for _GNU_SOURCE: process, user, group.
         var credentials: (process: Int32, user: UInt32, group: UInt32) = (0, .max, .max)
         var length = socklen_t(MemoryLayout.size(ofValue: credentials))
         guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0, credentials.user != .max

@@ -1,25 +1,25 @@
 import CLinux
 import Glibc
 
-/// Who speaks for a socket while its TLS handshake is under way. All calls come on the socket's loop.
+/// The handler of a socket during its TLS handshake. All calls come on the socket's loop.
 package protocol TLSHandshakeHandler: StreamSocketHandler {
-    /// The handshake is complete: from now on the socket carries bytes of the protocol within, and another
-    /// ``StreamSocket/handler`` is to be set.
+    /// Reports that the handshake is complete. The socket now carries the inner protocol; set another
+    /// ``StreamSocket/handler``.
     func socketDidSecure(_ socket: StreamSocket)
 
-    /// The handshake failed, and the handler is to finish or close the socket. After
-    /// ``TLSHandshakeFailure/plainHTTP`` the socket is plain again, so that it can be told in the clear; else OpenSSL's alert
-    /// leaves.
+    /// Reports that the handshake failed. The handler must finish or close the socket. After
+    /// ``TLSHandshakeFailure/plainHTTP`` the socket is plain again, so that a response can be sent in the clear.
+    /// Otherwise OpenSSL's alert is sent.
     ///
-    /// - Parameter reason: OpenSSL's, for the log.
+    /// - Parameter reason: OpenSSL's reason, for the log.
     func socket(_ socket: StreamSocket, handshakeFailed failure: TLSHandshakeFailure, because reason: String)
 }
 
-/// TLS on a socket: between the kernel and the handler, records.
+/// TLS on a socket: records between the kernel and the handler.
 extension StreamSocket {
-    /// Begins the server's side of a TLS handshake. `handler` speaks for the socket until it is complete.
+    /// Begins the server's side of a TLS handshake. `handler` serves the socket until it is complete.
     ///
-    /// - Parameter received: What came already, behind a PROXY header.
+    /// - Parameter received: Bytes that were received already, after a PROXY header.
     package func beginTLS(
         _ context: TLSContext, handler: any TLSHandshakeHandler, received: UnsafeRawBufferPointer
     ) {
@@ -30,14 +30,14 @@ extension StreamSocket {
         if !received.isEmpty { receiveRecords(received) }
     }
 
-    /// Begins the client's side of a TLS handshake with `host`, which the server's certificate has to be for. `handler` speaks for
+    /// Begins the client's side of a TLS handshake. The server's certificate must be valid for `host`. `handler` serves
     /// the socket until it is complete.
     package func beginTLS(_ context: TLSClientContext, to host: String, handler: any TLSHandshakeHandler) {
         guard isOpen else { return }
         self.handler = handler
         tls = TLSSession(context, to: host)
         guard tls != nil else { return fail(.failed(ENOMEM)) }
-        // Nothing has come; but it is for the client to begin.
+        // The client begins the handshake, so there are no bytes yet.
         receiveRecords(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
@@ -47,19 +47,19 @@ extension StreamSocket {
         if !tls.unsent.isEmpty, !isScheduled { scheduleFlush() }
         if input.isNewlySecure { handshakeHandler?.socketDidSecure(self) }
         if isOpen, !input.plaintext.isEmpty { handler?.socket(self, received: input.plaintext) }
-        // The handler may have given the socket away: then the session is another loop's already.
+        // The handler may have moved the socket. The session then belongs to another loop.
         guard isOpen else { return }
         if let (cause, reason) = input.failure { return failed(tls, cause, reason) }
         if tls.unsent.count > TLSSession.maxUnsentBytes { return fail(.sendQueueFull) }
         if input.hasEnded { receivedEnd() }
     }
 
-    /// Until the handshake is complete, whoever was given to ``beginTLS(_:handler:received:)``.
+    /// The handler given to ``beginTLS(_:handler:received:)``, until the handshake is complete.
     private var handshakeHandler: (any TLSHandshakeHandler)? { handler as? any TLSHandshakeHandler }
 
     private func failed(_ tls: TLSSession, _ cause: TLSHandshakeFailure, _ reason: String) {
         guard !tls.isSecure, let handler = handshakeHandler else {
-            // The alert leaves if it can; nothing else can be sent any more.
+            // The alert is sent if possible. Other bytes can't be sent any more.
             queue = SendQueue()
             if sendRecords() { fail(.failed(EPROTO)) }
             return
@@ -68,8 +68,8 @@ extension StreamSocket {
         handler.socket(self, handshakeFailed: cause, because: reason)
     }
 
-    /// Seals what waits and gives it to the kernel: one call for what was left over, and for up to three new records.
-    /// `false` when the socket is gone.
+    /// Encrypts the queue and sends it: one call for leftover bytes, and for up to three new records. Returns `false`
+    /// if the socket is closed.
     func sendRecords() -> Bool {
         while let tls {
             let traffic = reactor.tlsTraffic
@@ -97,7 +97,7 @@ extension StreamSocket {
         return true
     }
 
-    /// Both pieces in one call.
+    /// Sends both pieces in one call.
     private func send(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
         let vectors = reactor.vectors
         var count = 0

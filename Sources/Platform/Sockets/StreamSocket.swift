@@ -5,19 +5,19 @@ import Glibc
 /// A connected socket on an event loop: one `recv` per wake-up, one `send` per turn.
 ///
 /// ```
-/// open ──finish()──► finishing ──all sent──► lingering ──peer's FIN, or time──► closed
-///   └────────────── close(), error, queue over its limit ────────────────────────┘
+/// open ──finish()──► finishing ──all sent──► lingering ──peer's FIN, or timeout──► closed
+///   └────────────── close(), error, queue over its limit ──────────────────────────┘
 /// ```
 ///
-/// All of it is called on the loop.
+/// All calls happen on the loop.
 package final class StreamSocket: Pollable {
-    /// Why a socket was closed.
+    /// The reason why a socket was closed.
     package enum CloseCause: Sendable, Equatable {
-        /// The handler asked for it.
+        /// The handler closed it.
         case closedHere
-        /// The connection was reset, or another error of the kernel's; its `errno`. `EPROTO` when TLS is broken.
+        /// The connection was reset, or the kernel reported another `errno`. `EPROTO` means that TLS is broken.
         case failed(CInt)
-        /// The peer reads too slowly: more than ``StreamSocket/sendLimit`` bytes wait for it, of what it must not miss.
+        /// The peer reads too slowly: more than ``StreamSocket/sendLimit`` bytes wait that it must not miss.
         case sendQueueFull
         /// The loop stopped.
         case loopStopped
@@ -27,20 +27,21 @@ package final class StreamSocket: Pollable {
         case open, finishing, lingering, closed
     }
 
-    /// How long a socket that has sent everything waits for the peer's FIN.
+    /// The time that a socket waits for the peer's FIN after it has sent everything.
     package static let lingerTime = Duration.seconds(2)
-    /// Bytes from the peer that are thrown away while lingering; a peer that sends more has its connection reset.
+    /// The number of bytes that are discarded while lingering. A peer that sends more has its connection reset.
     private static let lingerBytes = 1 << 20
 
-    // The order of what is stored leaves no gaps: there are many sockets, and 136 bytes are one size of the allocator's.
+    // The order of the fields leaves no gaps. There are many sockets, and 136 bytes is a size class of the allocator.
 
-    /// Bytes of memory that may be held for the peer at the end of a turn (``SendQueue/heldBytes``); more, and the socket
-    /// is closed.
+    /// The maximum memory held for the peer at the end of a turn (``SendQueue/heldBytes``). Beyond it the socket is
+    /// closed.
     package var sendLimit: UInt32 = .max
-    /// Who speaks over the socket; replaced when the protocol changes, as at an HTTP upgrade. The two hold each other
-    /// until the socket is finished, detached or closed.
+    /// The handler of the socket. It is replaced when the protocol changes, for example at an HTTP upgrade. Socket and
+    /// handler hold each other until the socket is finished, detached or closed.
     package var handler: (any StreamSocketHandler)?
-    /// Let go of when the socket closes or is detached: what has to last as long as the connection, beyond every handler.
+    /// An object that lives as long as the connection, whatever its handlers. It is released when the socket closes or
+    /// is detached.
     package var companion: AnyObject?
     package let reactor: Reactor
     /// `nil` while the socket is plain.
@@ -72,7 +73,7 @@ package final class StreamSocket: Pollable {
         set { flags[.isScheduled] = newValue }
     }
 
-    /// The kernel's send buffer was full: `EPOLLOUT` is awaited.
+    /// Whether the kernel's send buffer was full, and the socket waits for `EPOLLOUT`.
     private var isBlocked: Bool {
         get { flags[.isBlocked] }
         set { flags[.isBlocked] = newValue }
@@ -83,7 +84,7 @@ package final class StreamSocket: Pollable {
         set { flags[.isReading] = newValue }
     }
 
-    /// The peer sent its FIN, or inside TLS its close_notify.
+    /// Whether the peer sent its FIN, or a close_notify inside TLS.
     package private(set) var peerEnded: Bool {
         get { flags[.peerEnded] }
         set { flags[.peerEnded] = newValue }
@@ -95,8 +96,8 @@ package final class StreamSocket: Pollable {
         set { flags[.reportsDrain] = newValue }
     }
 
-    /// When ``StreamSocketHandler/socketDeadlinePassed(_:)`` is to be called, up to 50 ms later, and rounded up to that. Moving it to later
-    /// costs nothing.
+    /// The time of ``StreamSocketHandler/socketDeadlinePassed(_:)``, which may be called up to 50 ms later. Moving it
+    /// to a later time is free.
     package var deadline: MonotonicTime {
         get { nextDeadline.time(near: reactor.now) }
         set {
@@ -107,16 +108,17 @@ package final class StreamSocket: Pollable {
         }
     }
 
-    /// Takes over a connected, non-blocking socket; ``handler`` is to be set in the same turn. The peer may have ended already
-    /// (``peerEnded``), of which the handler isn't told.
+    /// Takes over a connected, non-blocking socket. Set ``handler`` in the same turn. The peer may have ended already
+    /// (``peerEnded``); the handler isn't notified of that.
     ///
-    /// - Throws: ``SocketError`` when the loop has stopped or the kernel refuses to poll it; it is closed with `detached`.
+    /// - Throws: ``SocketError`` if the loop has stopped or the kernel refuses to poll the socket. The socket is then
+    ///   closed with `detached`.
     package init(_ detached: DetachedSocket, on reactor: Reactor) throws(SocketError) {
         self.reactor = reactor
         queue = detached.queue
         tls = detached.tls
         super.init(descriptor: detached.descriptor)
-        // Told inside TLS, it came with the last bytes of the loop before; the kernel repeats only its own.
+        // A close_notify came with the last bytes on the former loop. The kernel repeats only its own events.
         if tls?.peerHasEnded == true {
             peerEnded = true
             isReading = false
@@ -128,15 +130,15 @@ package final class StreamSocket: Pollable {
 
     package var isOpen: Bool { phase == .open }
 
-    /// Bytes that the kernel has not taken yet.
+    /// The number of bytes that the kernel has not taken yet.
     package var unsentBytes: Int { queue.byteCount + (tls?.unsent.count ?? 0) }
 
     private var heldBytes: Int { queue.heldBytes + (tls?.unsent.count ?? 0) }
 
     // MARK: Sending
 
-    /// Sends `bytes`, `times` over, at the end of the turn, after what was enqueued before. Does nothing once the socket
-    /// is finished.
+    /// Sends `bytes`, repeated `times` times, at the end of the turn, after everything enqueued before. Does nothing on
+    /// a finished socket.
     package func enqueue(_ bytes: SharedBytes, times: Int = 1) {
         guard phase == .open else { return }
         queue.append(bytes, times: times)
@@ -148,16 +150,17 @@ package final class StreamSocket: Pollable {
         reactor.flushAtEndOfTurn(self)
     }
 
-    /// Gives the kernel what waits, in one call.
+    /// Sends the queue in one call.
     func flush() {
         isScheduled = false
         guard phase == .open || phase == .finishing else { return }
-        // Before a peer is cut off, the kernel is asked once more: it may have room again and not have said so yet.
+        // Before it closes a slow peer, it tries to send once more: the kernel may have room again without having
+        // reported it.
         if !isBlocked || heldBytes > Int(sendLimit) {
             guard tls == nil ? send() : sendRecords() else { return }
         }
         guard unsentBytes > 0 else {
-            // Else EPOLLOUT is about to come, and tells.
+            // Otherwise the next EPOLLOUT event calls `drained()`.
             if !isBlocked { drained() }
             return
         }
@@ -167,7 +170,7 @@ package final class StreamSocket: Pollable {
         updateInterest()
     }
 
-    /// Leaves out what may be, if that is enough.
+    /// Leaves out frames that may be missed, if that is enough.
     private func makeRoom() -> Bool {
         let count = queue.leaveOut(heldBytes - Int(sendLimit))
         guard heldBytes <= Int(sendLimit) else { return false }
@@ -175,7 +178,7 @@ package final class StreamSocket: Pollable {
         return true
     }
 
-    /// One `send`, and again only if the kernel took all that one call could carry. `false` when the socket is gone.
+    /// Calls `send` once, and again only if the kernel took everything. Returns `false` if the socket is closed.
     private func send() -> Bool {
         while !queue.isEmpty {
             let vectors = reactor.vectors
@@ -213,7 +216,7 @@ package final class StreamSocket: Pollable {
 
     // MARK: Receiving
 
-    /// Stops to read, so that the kernel's buffer fills and the peer has to wait; or goes on.
+    /// Stops or resumes reading. While it is stopped, the kernel's buffer fills and the peer must wait.
     package func setReading(_ reading: Bool) {
         guard reading != isReading, phase == .open, !peerEnded else { return }
         isReading = reading
@@ -237,7 +240,7 @@ package final class StreamSocket: Pollable {
         if isReading {
             if ended || events & EPOLLIN.rawValue != 0 { receive() }
         } else if ended {
-            // Nobody is left to answer to, and the kernel would report this for ever.
+            // The connection has ended, and the kernel would report it again and again.
             fail(.failed(ECONNRESET))
         }
     }
@@ -274,16 +277,16 @@ package final class StreamSocket: Pollable {
         if phase == .lingering { return close() }
         isReading = false
         if phase == .open { handler?.socketReceivedEnd(self) }
-        // Most close now, and need not be taken from the poll first.
+        // Most sockets close now, which removes them from epoll.
         if phase != .closed { updateInterest() }
     }
 
     // MARK: Ending
 
-    /// Sends what is enqueued, then FIN, and waits a little for the peer's, so that it can read all of it: a socket closed
-    /// with bytes unread would be reset, and the last answer lost. The handler hears nothing more.
+    /// Sends the queue, then FIN, and waits briefly for the peer's FIN. If a socket is closed with unread bytes, the
+    /// connection is reset and the peer may lose the last response. The handler receives no further calls.
     ///
-    /// - Parameter sending: How long the peer may take over what is enqueued; then the socket is closed.
+    /// - Parameter sending: The time limit for sending the queue. Then the socket is closed.
     package func finish(sending: Duration = StreamSocket.lingerTime) {
         guard phase == .open else { return }
         phase = .finishing
@@ -302,13 +305,13 @@ package final class StreamSocket: Pollable {
 
     private func linger() {
         guard !peerEnded else { return close() }
-        // ENOTCONN: the peer is gone, which `recv` tells in a moment.
+        // ENOTCONN means that the peer has gone; `recv` reports it next.
         shutdown(descriptor, CInt(SHUT_WR))
         phase = .lingering
         deadline = reactor.now + Self.lingerTime
     }
 
-    /// Closes at once; what is unsent is lost.
+    /// Closes at once. Unsent bytes are lost.
     package func close() {
         fail(.closedHere)
     }
@@ -326,7 +329,7 @@ package final class StreamSocket: Pollable {
         handler?.socketDidClose(self, because: cause)
     }
 
-    /// Takes the socket off this loop, with what it has yet to send, for another loop to adopt.
+    /// Takes the socket and its unsent bytes off this loop, for another loop.
     package func detach() -> DetachedSocket {
         phase = .closed
         reactor.remove(self)
@@ -337,13 +340,13 @@ package final class StreamSocket: Pollable {
         return DetachedSocket(descriptor: descriptor, queue: queue, tls: session, countedIn: reactor.openSockets)
     }
 
-    /// Tells the handler that the server goes away.
+    /// Notifies the handler that the server stops.
     package func announceStop() {
         handler?.serverStops(self)
     }
 
     override func deadlinePassed(_ passed: CoarseInstant) {
-        // An entry for a deadline that was moved closer since, or of a former socket with this descriptor.
+        // Otherwise the entry is for a deadline that was moved, or for a former socket with this descriptor.
         guard passed == armedFor else { return }
         armedFor = .never
         if !CoarseInstant(notAfter: reactor.now).isBefore(nextDeadline) {

@@ -1,25 +1,26 @@
 /// The protocol that is spoken over a ``StreamSocket``. All calls come on the socket's loop.
 package protocol StreamSocketHandler: AnyObject {
-    /// Bytes arrived. The memory is the loop's receive buffer: the handler may write to it, and has it until it returns.
+    /// Handles received bytes. The memory is the loop's receive buffer: the handler may write to it, and may use it
+    /// until it returns.
     func socket(_ socket: StreamSocket, received bytes: UnsafeMutableRawBufferPointer)
 
-    /// The peer sends no more. It may still read.
+    /// Reports that the peer sends no more. It may still read.
     func socketReceivedEnd(_ socket: StreamSocket)
 
-    /// All that was enqueued is with the kernel. Called only while ``StreamSocket/reportsDrain`` is set.
+    /// Reports that the kernel has taken the whole queue. Called only while ``StreamSocket/reportsDrain`` is set.
     func socketDidDrain(_ socket: StreamSocket)
 
-    /// So much of what was enqueued, and may be left out, was: more waited than may.
+    /// Reports that `count` repetitions were left out, because the queue exceeded its limit.
     func socket(_ socket: StreamSocket, leftOut count: Int)
 
-    /// ``StreamSocket/deadline`` passed. It is `distantFuture` again.
+    /// Reports that ``StreamSocket/deadline`` has passed. It is `distantFuture` again.
     func socketDeadlinePassed(_ socket: StreamSocket)
 
-    /// The socket is gone, and no call follows. Not called after ``StreamSocket/finish()`` or
-    /// ``StreamSocket/detach()``, where the handler itself lets go.
+    /// Reports that the socket is closed. No call follows. Not called after ``StreamSocket/finish()`` or
+    /// ``StreamSocket/detach()``, where the handler itself ends.
     func socketDidClose(_ socket: StreamSocket, because cause: StreamSocket.CloseCause)
 
-    /// The server goes away: say goodbye, and finish soon.
+    /// Asks the handler to say goodbye and finish soon, because the server stops.
     func serverStops(_ socket: StreamSocket)
 }
 

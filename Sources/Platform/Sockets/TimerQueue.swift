@@ -1,21 +1,21 @@
 import Basics
 
-/// What a ``TimerQueue`` can keep in order.
+/// An instant that a ``TimerQueue`` can sort.
 protocol TimerInstant {
     func isBefore(_ other: Self) -> Bool
 }
 
 extension MonotonicTime: TimerInstant {
-    /// The same as `<`, compiled into this module: whoever sorts timers shouldn't call another module for it.
+    /// `<`, compiled into this module, so that sorting calls no other module.
     @inline(__always)
     func isBefore(_ other: MonotonicTime) -> Bool { nanoseconds < other.nanoseconds }
 }
 
-/// Instants in order: a binary heap of deadlines, each with the key of whom it concerns.
+/// A binary heap of deadlines with their keys.
 ///
-/// A value without a clock. Entries are not removed when a deadline moves; whoever is woken compares the entry with
-/// the deadline that it has now, and asks again. So pushing a deadline back, which each message of each connection
-/// does, touches no heap at all.
+/// A value without a clock. Moving a deadline doesn't remove its entry: the woken object compares the entry with its
+/// current deadline and sets a new one. Moving a deadline to a later time, which every message does, therefore doesn't
+/// touch the heap.
 struct TimerQueue<Instant: TimerInstant, Key> {
     struct Entry {
         let deadline: Instant
@@ -39,7 +39,7 @@ struct TimerQueue<Instant: TimerInstant, Key> {
         }
     }
 
-    /// Takes the earliest entry if it is due at `now`. O(log n).
+    /// Removes and returns the earliest entry if it is due at `now`. O(log n).
     mutating func popDue(at now: Instant) -> Entry? {
         guard let first = heap.first, !now.isBefore(first.deadline) else { return nil }
         let last = heap.removeLast()
@@ -68,7 +68,7 @@ struct TimerQueue<Instant: TimerInstant, Key> {
     }
 }
 
-/// A timer that was set and can be cancelled, by ``Reactor/cancel(_:)``.
+/// A timer that can be cancelled with ``Reactor/cancel(_:)``.
 package struct TimerID: Hashable, Sendable {
     let number: UInt32
 }

@@ -1,21 +1,21 @@
 import Glibc
 
-/// What a socket still has to send, in order.
+/// The unsent bytes of a socket, in order.
 ///
-/// A value that touches no socket: bytes go in, pieces of memory come out, and what the kernel took is dropped from the
-/// front. The same bytes enqueued again right behind themselves (a frame that is broadcast several times within a
-/// turn) become a longer run of one segment, so a room's burst costs one counter a receiver. With one segment,
-/// the usual case, the queue owns no memory.
+/// A value that touches no socket: bytes go in, pieces of memory come out, and the bytes that the kernel took are
+/// dropped from the front. The same bytes appended again directly behind themselves make a segment longer. A burst of
+/// one broadcast frame therefore costs one counter per receiver. With one segment, the usual case, the queue owns no
+/// memory.
 struct SendQueue: Sendable {
     private struct Segment {
         let bytes: SharedBytes
-        /// Where the unsent part begins, in the endless repetition of `bytes`.
+        /// The beginning of the unsent part, in the endless repetition of `bytes`.
         var start: Int
         var end: Int
 
-        /// Takes out of the end what isn't begun, if that may be left out, until that is so many bytes.
+        /// Removes whole repetitions from the end, if they may be left out, until at least `excess` bytes are removed.
         ///
-        /// - Returns: How many times the bytes are taken out.
+        /// - Returns: The number of removed repetitions.
         mutating func leaveOut(_ excess: Int) -> Int {
             guard bytes.mayBeLeftOut else { return 0 }
             let whole = end / bytes.count - (start + bytes.count - 1) / bytes.count
@@ -27,24 +27,24 @@ struct SendQueue: Sendable {
 
     private var first: Segment?
     private var rest: [Segment] = []
-    /// Bytes not sent.
+    /// The number of unsent bytes.
     private(set) var byteCount = 0
-    /// Segments of `rest` that were taken already, never more than a few dozen. Small and last, so that what a socket
-    /// keeps beside its queue has room behind it.
+    /// The number of segments of `rest` that are already sent, at most a few dozen. Small and last, so that the fields
+    /// of the socket use the space behind it.
     private var taken: UInt8 = 0
 
     init() {}
 
     var isEmpty: Bool { byteCount == 0 }
 
-    /// Memory that the queue holds on to, nearly: a hundred pongs of two bytes take far more than two hundred. A run
-    /// counts with all its bytes, though they are in memory once.
+    /// The approximate memory that the queue holds. A hundred pongs of two bytes take far more than 200 bytes. A
+    /// repeated segment counts with all its bytes, although they are in memory once.
     var heldBytes: Int { byteCount &+ (rest.count &- Int(taken)) &* Self.segmentBytes }
 
-    /// What a segment takes beside its bytes: itself, the object that it names, and two allocations.
+    /// The memory of a segment besides its bytes: itself, its object, and two allocations.
     private static let segmentBytes = 96
 
-    /// Puts `bytes` at the end, `times` over.
+    /// Appends `bytes`, repeated `times` times.
     mutating func append(_ bytes: SharedBytes, times: Int = 1) {
         let length = bytes.count * times
         guard length > 0 else { return }
@@ -66,8 +66,8 @@ struct SendQueue: Sendable {
         }
     }
 
-    /// Writes the next pieces to `vectors`, as many as fit, and gives back how many they are. They stay valid until the
-    /// queue changes.
+    /// Writes the next pieces to `vectors`, as many as fit, and returns their number. They are valid until the queue
+    /// changes.
     func gather(into vectors: UnsafeMutableBufferPointer<iovec>) -> Int {
         guard let first else { return 0 }
         var filled = Self.gather(first, into: vectors, from: 0)
@@ -97,9 +97,10 @@ struct SendQueue: Sendable {
         return index
     }
 
-    /// Takes out what may be left out, the newest first and never a part of it, until that is `excess` bytes of ``heldBytes``.
+    /// Removes pieces that may be left out, the newest first and never a part of one, until `excess` bytes of
+    /// ``heldBytes`` are removed.
     ///
-    /// - Returns: How many pieces were taken out; perhaps of fewer bytes.
+    /// - Returns: The number of removed pieces. They may have fewer bytes than `excess`.
     mutating func leaveOut(_ excess: Int) -> Int {
         let goal = heldBytes - excess
         var sum = 0
@@ -120,7 +121,7 @@ struct SendQueue: Sendable {
         return sum
     }
 
-    /// Drops the first `count` bytes: the kernel has them.
+    /// Drops the first `count` bytes, which the kernel has taken.
     mutating func removeFirst(_ count: Int) {
         byteCount -= count
         if byteCount == 0 {

@@ -1,17 +1,16 @@
 import Glibc
 
-/// Bytes that never change, encoded once and sent to any number of sockets; freed when the last one has sent them.
+/// Immutable bytes, encoded once and sent to any number of sockets. They are freed after the last socket has sent them.
 ///
-/// A frame that is broadcast may be made with copies of itself behind it: a run of it then leaves as one piece of
-/// memory, in one call.
+/// A broadcast frame may be followed by copies of itself. Several frames then leave as one piece of memory in one call.
 package final class SharedBytes: @unchecked Sendable {
-    // Sendable holds: the memory is written in `init` only, before anybody else has the object.
+    // Sendable is safe: the memory is written only in `init`, before any other code has the object.
 
-    /// The bytes, with their copies.
+    /// The bytes and their copies.
     let storage: UnsafeRawBufferPointer
     /// The length of one copy.
     package let count: Int
-    /// Whether who is sent them may miss them, rather than be cut off, where more waits for it than may.
+    /// Whether a slow peer may miss these bytes. Otherwise the socket is closed when its queue exceeds its limit.
     let mayBeLeftOut: Bool
 
     /// Copies `bytes`, `copies` times over (at least once).

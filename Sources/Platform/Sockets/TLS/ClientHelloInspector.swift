@@ -1,16 +1,16 @@
-/// Looks at what a client sends in plaintext on a TLS port before OpenSSL sees it: a value, fed piece by piece.
+/// Checks a client's plaintext on a TLS port before OpenSSL reads it. A value that is fed piece by piece.
 ///
-/// OpenSSL sets memory aside for a ClientHello as long as its header says, up to 128 KB, before the rest has come; a
-/// thousand peers that send nine bytes each would have 128 MB. So that length is looked at first; also of a second
-/// ClientHello, which the client sends when it is asked to try again (RFC 8446 §4.1.4).
+/// OpenSSL allocates as much memory as the header of a ClientHello announces, up to 128 KB, before the rest arrives. A
+/// thousand peers that send nine bytes each would use 128 MB. This type therefore checks the length first, also of a
+/// second ClientHello after a HelloRetryRequest (RFC 8446 §4.1.4).
 struct ClientHelloInspector {
     enum Verdict: Equatable {
-        /// OpenSSL may have the bytes.
+        /// OpenSSL may read the bytes.
         case mayPass
         case refused(TLSHandshakeFailure)
     }
 
-    /// Browsers' are under 2 KB, with post-quantum keys and tickets; RFC 8446 allows more than anybody sends.
+    /// A browser's ClientHello is shorter than 2 KB, even with post-quantum keys and tickets. RFC 8446 permits more.
     static let maxHelloBytes = 16 * 1024
     /// Type, version and length (RFC 8446 §5.1).
     private static let recordHeaderBytes = 5
@@ -29,8 +29,9 @@ struct ClientHelloInspector {
     private var messageLeft = 0
 
     /// - Parameters:
-    ///   - bytes: What came, after what was given before.
-    ///   - isOldVersion: TLS 1.2 was agreed on: there is one ClientHello, and what follows ChangeCipherSpec is encrypted.
+    /// - bytes: The next received bytes.
+    /// - isOldVersion: Whether TLS 1.2 was negotiated. There is then only one ClientHello, and everything after
+    ///   ChangeCipherSpec is encrypted.
     mutating func inspect(_ bytes: UnsafeRawBufferPointer, isOldVersion: Bool = false) -> Verdict {
         var index = 0
         while index < bytes.count, !isOver {
@@ -69,14 +70,14 @@ struct ClientHelloInspector {
         recordHeaderSeen += 1
         guard isFirstRecord, recordHeaderSeen == Self.recordHeaderBytes else { return nil }
         isFirstRecord = false
-        // Nobody splits the message's header, but to hide its length.
+        // A client that splits the message's header wants to hide its length.
         return recordLeft < Self.messageHeaderBytes ? .protocolError : nil
     }
 
     private mutating func takeMessageHeader(_ byte: UInt8) -> TLSHandshakeFailure? {
         recordLeft -= 1
         messageHeaderSeen += 1
-        // The length is told whole, or too large, before a byte of the message passes.
+        // The whole length, or a length that is too large, is known before a byte of the message passes.
         if messageHeaderSeen > 1 { messageLength = messageLength << 8 | Int(byte) }
         guard messageLength <= Self.maxHelloBytes else { return .tooLarge }
         guard messageHeaderSeen == Self.messageHeaderBytes else { return nil }
@@ -87,16 +88,16 @@ struct ClientHelloInspector {
     }
 }
 
-/// Why a connection to a TLS port came to nothing.
+/// The reason why a TLS handshake failed.
 package enum TLSHandshakeFailure: String, Sendable, CaseIterable {
-    /// It took longer than it may.
+    /// It took longer than its limit.
     case timeout
-    /// The peer spoke HTTP without TLS.
+    /// The peer sent HTTP without TLS.
     case plainHTTP = "plain-http"
-    /// What the peer sent is no TLS, or not of the versions and ciphers that are spoken here, or it refused ours.
+    /// The peer sent something other than TLS, or no common version and cipher, or refused ours.
     case protocolError = "protocol"
-    /// It was longer than any handshake has to be.
+    /// It was longer than any valid handshake.
     case tooLarge = "too-large"
-    /// The peer left in the midst of it.
+    /// The peer closed the connection during the handshake.
     case closed
 }

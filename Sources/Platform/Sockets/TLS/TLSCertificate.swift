@@ -1,27 +1,27 @@
 import COpenSSL
 import Glibc
 
-/// What a certificate says about itself, for operators.
+/// Information about a certificate, for operators.
 package struct TLSCertificate: Sendable, Equatable {
-    /// The subject's name, or the first name that it is for: `CN=example.org`.
+    /// The subject's name, or the certificate's first host name: `CN=example.org`.
     package let subject: String
-    /// In hexadecimal, as other tools show it.
+    /// The serial number in hexadecimal, as other tools show it.
     package let serial: String
-    /// In seconds since 1970.
+    /// Seconds since 1970.
     package let validFrom: Int64
-    /// In seconds since 1970.
+    /// Seconds since 1970.
     package let validUntil: Int64
-    /// Certificates sent to a client, its own and those between it and the root.
+    /// The number of certificates sent to a client: the server's and the intermediate ones.
     package let chainLength: Int
 
-    /// Why no client accepts it at `now` (seconds since 1970); `nil` within its time.
+    /// Returns the reason why clients refuse it at `now` (seconds since 1970); `nil` while it is valid.
     package func refusal(at now: Int64) -> String? {
         if now < validFrom { return "the certificate is not valid yet" }
         if now > validUntil { return "the certificate has expired" }
         return nil
     }
 
-    /// - Returns: `nil` when its times can't be read.
+    /// - Returns: `nil` if its times can't be read.
     init?(_ certificate: OpaquePointer, chainLength: Int) {
         guard let from = Self.seconds(X509_get0_notBefore(certificate)),
             let until = Self.seconds(X509_get0_notAfter(certificate))

@@ -1,14 +1,14 @@
 import COpenSSL
 
-/// Whom a client believes, and how it speaks TLS: 1.2 and 1.3, of 1.2 ciphers with forward secrecy only, as the server's
-/// ``TLSContext``. A server has to show a certificate for the name that was asked for, whose chain ends at an authority that is
-/// believed, and whose time it is.
+/// The trusted authorities and TLS settings of a client. It uses TLS 1.2 and 1.3; in 1.2 only ciphers with forward
+/// secrecy, as the server's ``TLSContext``. A server must show a valid certificate for the requested name, whose chain
+/// ends at a trusted authority.
 package final class TLSClientContext: @unchecked Sendable {
-    // Sendable holds for the reasons of ``TLSContext``.
+    // Sendable is safe for the reasons in ``TLSContext``.
 
     let handle: OpaquePointer
 
-    /// - Parameter authorities: A file of the authorities that are believed, in PEM; `nil` for the system's own.
+    /// - Parameter authorities: A PEM file of trusted authorities; `nil` for the system's.
     package init(authorities: String? = nil) throws(TLSFileError) {
         TLSLibrary.keepUntilExit()
         TLSErrorQueue.clear()
@@ -22,7 +22,7 @@ package final class TLSClientContext: @unchecked Sendable {
         TLSKeyUpdates.charge(in: handle)
         let believed =
             authorities.map { SSL_CTX_load_verify_file(handle, $0) } ?? SSL_CTX_set_default_verify_paths(handle)
-        // Its name behind its length (RFC 7301 §3.1). The call gives 0 when it worked.
+        // A name after its length (RFC 7301 §3.1). The call returns 0 on success.
         let protocols = [8] + Array("http/1.1".utf8)
         guard believed == 1, CSSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION) == 1,
             SSL_CTX_set_cipher_list(handle, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1,
@@ -38,12 +38,12 @@ package final class TLSClientContext: @unchecked Sendable {
         SSL_CTX_free(handle)
     }
 
-    /// A client's end for a connection to `host`, a name or an IP address without brackets; `nil` when there is no memory, or
-    /// that can be no host.
+    /// Makes a client session for `host`, a name or an IP address without brackets. Returns `nil` if there is no
+    /// memory, or `host` is invalid.
     func makeSession(to host: String) -> OpaquePointer? {
         guard let ssl = SSL_new(handle) else { return nil }
         let parameters = SSL_get0_param(ssl)
-        // An address is no name: it isn't sent (RFC 6066 §3), and is looked for among the certificate's addresses.
+        // An IP address isn't sent as a name (RFC 6066 §3), and is compared with the certificate's addresses.
         let isAddress = X509_VERIFY_PARAM_set1_ip_asc(parameters, host) == 1
         TLSErrorQueue.clear()
         let isSet = isAddress || (SSL_set1_host(ssl, host) == 1 && CSSL_set_tlsext_host_name(ssl, host) == 1)

@@ -1,25 +1,25 @@
 import COpenSSL
 
-/// A certificate with its key, and how TLS is spoken with it: what a server needs for handshakes.
+/// A server's certificate with its key, and the TLS settings.
 ///
-/// Decided here: TLS 1.2 and 1.3; of 1.2, ciphers with forward secrecy and authentication only; no renegotiation, no
-/// compression, no early data. A client may resume by a ticket, which the server seals with keys of this context's own
-/// and doesn't store: another context (a reload, another daemon) can't read it, and the client does a full handshake.
+/// TLS 1.2 and 1.3; in 1.2 only ciphers with forward secrecy and authentication. No renegotiation, no compression, no
+/// early data. A client may resume with a ticket, which is sealed with keys of this context and not stored. Another
+/// context (after a reload, or of another daemon) can't read it, and the client makes a full handshake.
 package final class TLSContext: @unchecked Sendable {
-    // Sendable holds: the SSL_CTX is set up in `init` and not changed afterwards, its reference count is atomic, and
-    // SSL_new may be called from any thread.
+    // Sendable is safe: the SSL_CTX isn't changed after `init`, its reference count is atomic, and SSL_new may be
+    // called from any thread.
 
     let handle: OpaquePointer
     package let certificate: TLSCertificate
-    /// What an operator should know, though it prevents nothing.
+    /// Warnings for the operator about a usable certificate.
     package let warnings: [String]
 
-    /// Reads both files, in PEM. Blocks for as long as that takes.
+    /// Reads both PEM files. Blocks during that time.
     ///
     /// - Parameters:
-    ///   - certificateFile: The server's certificate, then those between it and the root, in order.
-    ///   - keyFile: Its key, not encrypted. It may be the same file.
-    /// - Throws: ``TLSFileError`` when they can't be read, don't match or are too weak.
+    /// - certificateFile: The server's certificate, then the intermediate ones in order.
+    /// - keyFile: The unencrypted key. It may be the same file.
+    /// - Throws: ``TLSFileError`` if they can't be read, don't match or are too weak.
     package init(certificateFile: String, keyFile: String) throws(TLSFileError) {
         let chain = try TLSFile(certificateFile)
         let key = try TLSFile(keyFile)
@@ -28,7 +28,7 @@ package final class TLSContext: @unchecked Sendable {
         guard let handle = SSL_CTX_new(TLS_server_method()) else {
             throw TLSFileError(path: certificateFile, reason: TLSErrorQueue.take())
         }
-        // From here on deinit would free it; before all is set, it doesn't run.
+        // From here on deinit frees the context. It doesn't run before all properties are set.
         do throws(TLSFileError) {
             try Self.configure(handle, for: certificateFile)
             certificate = try TLSPEM.useChain(of: chain, in: handle)
@@ -47,7 +47,7 @@ package final class TLSContext: @unchecked Sendable {
 
     private static func configure(_ context: OpaquePointer, for path: String) throws(TLSFileError) {
         SSL_CTX_set_options(context, CSSL_OP_NO_RENEGOTIATION | CSSL_OP_NO_COMPRESSION)
-        // An idle connection keeps no record buffers: they are 34 KB.
+        // An idle connection keeps no record buffers. They take 34 KB.
         CSSL_CTX_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS))
         TLSKeyUpdates.charge(in: context)
         CSSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
@@ -62,8 +62,8 @@ package final class TLSContext: @unchecked Sendable {
         else { throw TLSFileError(path: path, reason: TLSErrorQueue.take()) }
     }
 
-    /// Finds `http/1.1` in a client's list (RFC 7301 §3.1: each name behind its length). What else it offers isn't spoken
-    /// here, and a client that offers nothing else is told.
+    /// Selects `http/1.1` from a client's list (RFC 7301 §3.1: each name after its length). A client that offers only
+    /// other protocols gets an error.
     private static func select(
         _ selected: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ selectedLength: UnsafeMutablePointer<UInt8>?,
         from offered: UnsafePointer<UInt8>?, _ length: CUnsignedInt

@@ -1,18 +1,19 @@
 import COpenSSL
 import Glibc
 
-/// OpenSSL's own errors: it keeps them in a queue of the thread, and one that is left there is taken for the next
-/// call's. So the queue is cleared before every call whose outcome depends on it, and read after each failure.
+/// OpenSSL's errors, which it keeps in a queue per thread. An old error would be taken for one of the next call. The
+/// queue is therefore cleared before every call whose outcome depends on it, and read after each failure.
 enum TLSErrorQueue {
-    /// Forgets what calls before left behind, libpq's on the same thread among them.
+    /// Removes errors of earlier calls, including libpq's on the same thread.
     static func clear() {
         ERR_clear_error()
     }
 
-    /// The first error's code, 0 if there is none. What it was caused by comes before what it caused.
+    /// The first error's code; 0 if there is none. A cause comes before its consequences.
     static var first: UInt { ERR_peek_error() }
 
-    /// Takes all errors, in words: `wrong version number`, or several, split by semicolons. Empty if there are none.
+    /// Removes all errors and returns their texts, separated by semicolons, such as `wrong version number`. Empty if
+    /// there are none.
     static func take() -> String {
         var reasons: [String] = []
         while true {

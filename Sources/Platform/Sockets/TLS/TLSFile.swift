@@ -1,19 +1,19 @@
 import Glibc
 
-/// A small file, read whole.
+/// A small file, read as a whole.
 struct TLSFile {
-    /// Far beyond any chain of certificates; it also bounds what a handshake has to send.
+    /// Far more than any chain of certificates needs. It also bounds the size of a handshake.
     static let maxBytes = 64 * 1024
 
     let path: String
     let bytes: [UInt8]
-    /// Whether others than owner and group may read or write it.
+    /// Whether users other than its owner and group may read or write it.
     let isOpenToOthers: Bool
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
     init(_ path: String) throws(TLSFileError) {
-        // Non-blocking: a FIFO without a writer must not hold up the caller.
+        // Non-blocking, because opening a FIFO without a writer would block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw TLSFileError(path: path, reason: Self.reason(errno)) }
         defer { close(descriptor) }
@@ -42,7 +42,7 @@ struct TLSFile {
     private static func reason(_ code: CInt) -> String { String(cString: strerror(code)) }
 }
 
-/// A certificate or key that can't be used: which file, and what is wrong with it.
+/// The error for a certificate or key that can't be used, with the file and the reason.
 package struct TLSFileError: Error, Sendable, Equatable, CustomStringConvertible {
     package let path: String
     package let reason: String

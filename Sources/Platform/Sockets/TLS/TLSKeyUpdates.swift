@@ -1,15 +1,16 @@
 import COpenSSL
 
-/// What a peer may have spent on new keys (RFC 8446 §4.6.3): an update is 27 bytes, which no handler sees and no rate counts, and has
-/// OpenSSL derive keys and perhaps answer.
+/// A limit for key updates that a peer may cause (RFC 8446 §4.6.3). An update is 27 bytes that no handler sees and no
+/// rate counts, but OpenSSL must derive keys and perhaps answer.
 ///
-/// A session has a credit in bytes, into which what comes is paid and out of which updates are. So a peer has some at once, and as
-/// many more as it sends megabytes; the standard has it make none before some 2^24 records (§5.5).
+/// A session has a credit in bytes. Received bytes increase it, and updates reduce it. A peer therefore has some
+/// updates at once, and more for each megabyte that it sends. The standard requires none before about 2^24 records
+/// (§5.5).
 enum TLSKeyUpdates {
     static let cost = 1 << 20
     static let maxCredit = 32 * cost
 
-    /// Has those that come be paid for, in sessions of `context`. OpenSSL tells steps of handshakes this way, and nothing of other
+    /// Charges updates in sessions of `context`. OpenSSL reports handshake steps this way, and nothing about other
     /// records.
     static func charge(in context: OpaquePointer) {
         SSL_CTX_set_info_callback(context) { session, _, _ in

@@ -1,13 +1,13 @@
 import COpenSSL
 
-/// OpenSSL as a whole, which a process has once.
+/// OpenSSL's state, of which a process has one.
 package enum TLSLibrary {
     private static let isKept = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
 
-    /// Has OpenSSL leave its memory to the system when the process exits. By itself it would take down in `exit` what other threads still
-    /// use: of a program that ends while an event loop lets go of a connection, each two-hundredth run crashed.
+    /// Prevents OpenSSL from freeing its memory when the process exits. Other threads may still use it then: one of 200
+    /// runs of a program crashed that ended while an event loop closed a connection.
     ///
-    /// It counts if nobody in the process has used OpenSSL before: other libraries do, so who has them calls this first. Any thread, any
-    /// number of times.
+    /// It works only before the first use of OpenSSL in the process. Other libraries use OpenSSL, so call this first.
+    /// Any thread, any number of times.
     package static func keepUntilExit() { _ = isKept }
 }

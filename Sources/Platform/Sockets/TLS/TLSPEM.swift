@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// What OpenSSL is told when it asks for a passphrase; without an answer it would ask at the terminal.
+/// The answer when OpenSSL asks for a passphrase. Without an answer it would ask at the terminal.
 private let noPassphrase: CInt = -1
 
-/// Brings certificates and keys from PEM files into an `SSL_CTX`.
+/// Loads certificates and keys from PEM files into an `SSL_CTX`.
 enum TLSPEM {
-    /// The first certificate is the server's own, the rest leads to the root.
+    /// Loads the server's certificate, which must be the first, and the intermediate ones.
     static func useChain(of file: TLSFile, in context: OpaquePointer) throws(TLSFileError) -> TLSCertificate {
         let source = try memory(file)
         defer { BIO_free(source) }
@@ -24,7 +24,7 @@ enum TLSPEM {
             }
             count += 1
         }
-        // The last look finds no further beginning; anything else is a certificate that is damaged.
+        // The last read finds no further certificate. Any other error means a damaged certificate.
         guard ERR_GET_REASON(TLSErrorQueue.first) == PEM_R_NO_START_LINE else {
             throw TLSFileError(path: file.path, reason: "certificate \(count + 1) in it: \(TLSErrorQueue.take())")
         }
@@ -35,7 +35,7 @@ enum TLSPEM {
         return certificate
     }
 
-    /// To be called after ``useChain(of:in:)``.
+    /// Loads the key. Call it after ``useChain(of:in:)``.
     static func useKey(
         of file: TLSFile, in context: OpaquePointer, certificateFile: String
     ) throws(TLSFileError) {
@@ -56,7 +56,7 @@ enum TLSPEM {
         }
     }
 
-    /// What is wrong where nothing could be read: nothing of that `kind` is there, or it is damaged.
+    /// Returns the error for a file without anything readable: it contains nothing of that `kind`, or is damaged.
     private static func failure(_ file: TLSFile, _ kind: String, else absence: String) -> TLSFileError {
         let reasons = TLSErrorQueue.take()
         let isThere = file.text.contains("\(kind)-----")
@@ -64,7 +64,7 @@ enum TLSPEM {
     }
 
     private static func memory(_ file: TLSFile) throws(TLSFileError) -> OpaquePointer {
-        // It copies: the array's memory is ours for the call only.
+        // Copies the bytes, because the array's memory is valid only during the call.
         guard let source = BIO_new(BIO_s_mem()),
             file.bytes.isEmpty || BIO_write(source, file.bytes, CInt(file.bytes.count)) == file.bytes.count
         else { throw TLSFileError(path: file.path, reason: "out of memory") }

@@ -1,45 +1,45 @@
 import COpenSSL
 import Glibc
 
-/// One connection's TLS: ciphertext in, plaintext out, and the other way round. It touches no socket.
+/// The TLS state of one connection: ciphertext in, plaintext out, and the reverse. It touches no socket.
 ///
-/// Not `Sendable`: it belongs to its socket, and with it to a loop at a time. What OpenSSL reads is used up within the
-/// call, so between two calls nothing waits in it but a record that came in part.
+/// Not `Sendable`: it belongs to its socket, and so to one loop at a time. Between two calls it contains at most one
+/// incomplete record.
 final class TLSSession {
-    /// What a piece of ciphertext brought.
+    /// The result of reading ciphertext.
     struct Input {
         /// In the loop's buffer: valid until the next call for any session of the loop.
         var plaintext: UnsafeMutableRawBufferPointer
-        /// The handshake ended well, with this piece.
+        /// The handshake was completed by this input.
         var isNewlySecure = false
-        /// The peer sent close_notify: there is nothing to come (RFC 8446 §6.1).
+        /// The peer sent close_notify and will send nothing else (RFC 8446 §6.1).
         var hasEnded = false
-        /// What is wrong; OpenSSL has put an alert into the output.
+        /// The error. OpenSSL has written an alert to the output.
         var failure: (cause: TLSHandshakeFailure, reason: String)?
     }
 
     private static let maxHandshakeBytes = 32 * 1024
-    /// Ciphertext that waits for the kernel, beyond which no more is made.
+    /// The amount of unsent ciphertext beyond which no more is made.
     private static let sealedAhead = TLSTraffic.recordBytes
     private static let recordsPerSend = 3
-    /// Beyond it a peer provokes answers (alerts, key updates) and doesn't read them.
+    /// Beyond it, a peer causes answers (alerts, key updates) without reading them.
     static let maxUnsentBytes = 256 * 1024
 
     private let ssl: OpaquePointer
     private let bio: OpaquePointer
-    /// `nil` in a client's session: what a server sends comes after what we asked for.
+    /// `nil` in a client's session, where the server's bytes answer ours.
     private var inspector: ClientHelloInspector?
     private var handshakeBytes = 0
     private var hasSaidGoodbye = false
     private(set) var isSecure = false
-    /// See ``TLSKeyUpdates``. In 32 bits, it fits into a hole.
+    /// See ``TLSKeyUpdates``. 32 bits fill a gap between the fields.
     private var keyUpdateCredit = Int32(TLSKeyUpdates.maxCredit)
     /// Ciphertext that the kernel has not taken yet.
     private(set) var unsent: [UInt8] = []
 
-    /// A server's end of a connection.
+    /// Makes the server's session of a connection.
     ///
-    /// - Returns: `nil` when there is no memory.
+    /// - Returns: `nil` if there is no memory.
     convenience init?(_ context: TLSContext) {
         guard let ssl = SSL_new(context.handle) else {
             TLSErrorQueue.clear()
@@ -49,9 +49,9 @@ final class TLSSession {
         self.init(ssl, inspector: ClientHelloInspector())
     }
 
-    /// A client's end of a connection to `host`, whose certificate has to be for that name.
+    /// Makes the client's session of a connection to `host`, for which the certificate must be valid.
     ///
-    /// - Returns: `nil` when there is no memory, or `host` can be none.
+    /// - Returns: `nil` if there is no memory, or `host` is invalid.
     convenience init?(_ context: TLSClientContext, to host: String) {
         guard let ssl = context.makeSession(to: host) else {
             TLSErrorQueue.clear()
@@ -66,7 +66,7 @@ final class TLSSession {
             TLSErrorQueue.clear()
             return nil
         }
-        // The session owns the BIO: both ways are the same one, of which it takes one reference.
+        // The session owns the BIO. It uses the same BIO in both directions, and takes one reference.
         SSL_set_bio(ssl, bio, bio)
         self.ssl = ssl
         self.bio = bio
@@ -77,12 +77,12 @@ final class TLSSession {
         SSL_free(ssl)
     }
 
-    /// The peer's close_notify has come, at any time.
+    /// Whether the peer's close_notify has been received.
     var peerHasEnded: Bool { SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 }
 
     // MARK: In
 
-    /// Takes all of `ciphertext`. What has to be answered is added to ``unsent``.
+    /// Reads all of `ciphertext`. Answers of OpenSSL are added to ``unsent``.
     func open(_ ciphertext: UnsafeRawBufferPointer, with traffic: TLSTraffic) -> Input {
         var input = Input(plaintext: UnsafeMutableRawBufferPointer(start: nil, count: 0))
         if !isSecure {
@@ -105,7 +105,7 @@ final class TLSSession {
         return input
     }
 
-    /// Whether the handshake is complete.
+    /// Continues the handshake. Returns whether it is complete.
     private func shakeHands(_ input: inout Input) -> Bool {
         let result = SSL_do_handshake(ssl)
         if result == 1 {
@@ -122,7 +122,7 @@ final class TLSSession {
         return false
     }
 
-    /// Why the peer's certificate isn't believed, where that was it.
+    /// The reason why the peer's certificate was refused, if that was the error.
     private var certificateRefusal: String? {
         let result = SSL_get_verify_result(ssl)
         guard result != X509_V_OK, let text = X509_verify_cert_error_string(result) else { return nil }
@@ -149,11 +149,11 @@ final class TLSSession {
 
     // MARK: Out
 
-    /// Turns what waits in `queue` into records, as far as they can leave soon: into ``TLSTraffic/output``, which is to be
-    /// sent behind ``unsent``.
+    /// Encrypts the bytes of `queue` that can be sent soon, into ``TLSTraffic/output``. It must be sent after
+    /// ``unsent``.
     ///
     /// - Parameter isLast: Whether close_notify follows when the queue is empty.
-    /// - Returns: `false` when the session is broken.
+    /// - Returns: `false` if the session is broken.
     func seal(
         _ queue: inout SendQueue, isLast: Bool, with traffic: TLSTraffic, _ vectors: UnsafeMutableBufferPointer<iovec>
     )
@@ -165,7 +165,7 @@ final class TLSSession {
         var records = 0
         while !queue.isEmpty, records < Self.recordsPerSend, unsent.count <= Self.sealedAhead {
             let plaintext = Self.nextRecord(of: queue, in: traffic.record, vectors)
-            // Its BIO takes everything at once, and a renegotiation never is under way: so all of it, or an error.
+            // The BIO takes everything at once, and there is no renegotiation: SSL_write writes everything or fails.
             guard SSL_write(ssl, plaintext.baseAddress, CInt(plaintext.count)) == plaintext.count else {
                 TLSErrorQueue.clear()
                 return false
@@ -175,16 +175,16 @@ final class TLSSession {
         }
         if isLast, queue.isEmpty, !hasSaidGoodbye {
             hasSaidGoodbye = true
-            // 0: sent, the peer's has not come; that one isn't waited for.
+            // 0 means that our close_notify is sent and the peer's isn't received, which we don't wait for.
             if SSL_shutdown(ssl) < 0 { TLSErrorQueue.clear() }
         }
         return true
     }
 
-    /// Whether something is to be sent once ``StreamSocket/finish(sending:)`` was called and the queue is empty.
+    /// Whether close_notify must be sent after ``StreamSocket/finish(sending:)`` when the queue is empty.
     var owesGoodbye: Bool { isSecure && !hasSaidGoodbye }
 
-    /// The next bytes, at most a record's: put together in `buffer`, unless they lie in one piece.
+    /// Returns the next bytes, at most one record. They are copied to `buffer` unless they are in one piece.
     private static func nextRecord(
         of queue: SendQueue, in buffer: UnsafeMutableRawBufferPointer, _ vectors: UnsafeMutableBufferPointer<iovec>
     ) -> UnsafeRawBufferPointer {
@@ -202,7 +202,7 @@ final class TLSSession {
         return UnsafeRawBufferPointer(rebasing: buffer[..<length])
     }
 
-    /// Of ``unsent`` and `output` behind it, the kernel took `count` bytes: the rest is kept.
+    /// Removes the `count` bytes that the kernel took of ``unsent`` and `output`, and keeps the rest.
     func sent(_ count: Int, of output: UnsafeRawBufferPointer) {
         if count >= unsent.count {
             let rest = output[(count - unsent.count)...]

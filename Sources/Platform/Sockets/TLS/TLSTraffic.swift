@@ -1,24 +1,24 @@
-/// The buffers between sockets and TLS sessions, of which an event loop needs only one set: what comes in is used up
-/// before the next socket's turn, and of what goes out each session keeps what the kernel didn't take.
+/// The buffers between sockets and TLS sessions. A loop needs one set: input is used before the next socket's turn, and
+/// each session keeps its own unsent output.
 ///
-/// A session reaches the kernel through it: OpenSSL reads ciphertext from ``input``, where the loop's `recv` put it, and
-/// writes to ``output``. So there is no system call under OpenSSL, no copy of its own, and no SIGPIPE.
+/// OpenSSL reads ciphertext from ``input``, where the loop's `recv` put it, and writes to ``output``. OpenSSL makes no
+/// system call and no copy, and can't cause SIGPIPE.
 final class TLSTraffic {
-    /// The length of a record's content (RFC 8446 §5.1).
+    /// The maximum content of a record (RFC 8446 §5.1).
     static let recordBytes = 16 * 1024
-    /// Three full records and a handshake's flight with the longest chain of certificates fit, as does what a whole
-    /// receive buffer may provoke.
+    /// Room for three full records, a handshake with the longest chain of certificates, or all answers to a full
+    /// receive buffer.
     private static let outputBytes = 160 * 1024
 
-    /// What OpenSSL reads and writes; in memory of its own, because C has its address.
+    /// The memory that OpenSSL reads and writes. Allocated separately, because C code keeps its address.
     struct Ports {
         var input = UnsafeRawBufferPointer(start: nil, count: 0)
         var output = UnsafeMutableRawBufferPointer(start: nil, count: 0)
         var written = 0
-        /// That of the session at work, see ``TLSKeyUpdates``.
+        /// The credit of the current session, see ``TLSKeyUpdates``.
         var keyUpdateCredit = 0
 
-        /// An update came. Beyond the credit no more is read.
+        /// Charges a key update. Without credit, reading stops.
         mutating func payKeyUpdate() {
             keyUpdateCredit -= TLSKeyUpdates.cost
             if keyUpdateCredit < 0 { input = UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -26,12 +26,12 @@ final class TLSTraffic {
     }
 
     let ports: UnsafeMutablePointer<Ports>
-    /// For a receive buffer's worth of records and one that came in part before.
+    /// Room for a full receive buffer and an incomplete record before it.
     let plaintext: UnsafeMutableRawBufferPointer
-    /// Where pieces are put together to a record.
+    /// A buffer in which the pieces of a record are joined.
     let record = UnsafeMutableRawBufferPointer.allocate(byteCount: recordBytes, alignment: 16)
 
-    /// - Parameter receiveBufferSize: The most ciphertext that comes at once.
+    /// - Parameter receiveBufferSize: The maximum number of ciphertext bytes received at once.
     init(receiveBufferSize: Int) {
         plaintext = .allocate(byteCount: receiveBufferSize + 2 * Self.recordBytes, alignment: 16)
         ports = .allocate(capacity: 1)
@@ -46,7 +46,7 @@ final class TLSTraffic {
         record.deallocate()
     }
 
-    /// What OpenSSL has written since ``beginOutput()``.
+    /// The bytes that OpenSSL has written since ``beginOutput()``.
     var output: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: ports.pointee.output[..<ports.pointee.written])
     }
