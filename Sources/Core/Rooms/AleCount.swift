@@ -1,22 +1,24 @@
 import Sockets
 
-/// A number of ales, in one turn of a loop.
+/// A number of ales in one turn of a loop.
 ///
-/// Ales are the same for everybody, so nobody keeps them: within a turn, a room counts all that came, and each of its connections those
-/// that are not for it, which are its own and those of before it came. At the end of the turn, each is sent
-///
+/// All ales are the same bytes, so none is stored. In a turn a room counts its ales, and each connection counts the
+/// ales it must not receive: its own, and those from before it entered. At the end of the turn each connection receives
+/// one frame, repeated as often as
+/// ```
 ///     owed = ales − exempt
+/// ```
+/// An ale therefore costs two additions, and each member one `send` per turn, however many ales were sent. The whole
+/// rule is in this file.
 ///
-/// of one frame, in one piece. So an ale costs two additions when it comes, and each member one `send` a turn, however many ales meet
-/// in it. All of that rule is in this file.
-///
-/// Those of a kind are counted apart, in the same way: one `send` a turn for each kind. A connection has one number for what it is exempt
-/// from; what belongs there of a kind is kept with the kind's count until it is that kind's turn.
+/// Ales of special kinds are counted separately in the same way, with one `send` per turn and kind. A connection has
+/// one exempt number. The exemptions of a special kind are stored with the count of that kind until that kind is
+/// settled.
 struct AleCount {
     fileprivate var value: UInt32 = 0
 }
 
-/// Ales of kinds, in one turn of a loop. Most rooms have none, so it isn't in the room's own memory.
+/// Counts of ales of special kinds in one turn. Most rooms have none, so the counts are separate from the room.
 final class CheerCounts {
     private struct Exemption {
         let connection: Connection
@@ -41,7 +43,7 @@ final class CheerCounts {
         }
     }
 
-    /// It is this kind's turn.
+    /// Moves the exemptions of this kind to the connections, before the kind is settled.
     fileprivate func applyExemptions(from kind: CheerKind) {
         for exemption in exemptions where exemption.kind == kind {
             exemption.connection.exempt.value += exemption.count
@@ -52,14 +54,14 @@ final class CheerCounts {
 extension Room {
     var hasAles: Bool { ales.value > 0 || cheers != nil }
 
-    /// An ale came: for all but its sender.
+    /// Counts an ale for all members except its sender.
     func count(aleFrom sender: Connection, of kind: CheerKind) {
         guard kind == .plain else { return count(1, of: kind, exempting: CollectionOfOne(sender)) }
         ales.value += 1
         sender.exempt.value += 1
     }
 
-    /// Ales came from a sender with several places in the room: for all but these.
+    /// Counts ales of a sender with several connections in the room, for all except these connections.
     func count(_ count: UInt32, of kind: CheerKind, exempting places: some Collection<Connection>) {
         guard kind == .plain else {
             let cheers = self.cheers ?? CheerCounts()
@@ -72,28 +74,28 @@ extension Room {
         for place in places { place.exempt.value += count }
     }
 
-    /// Ales came from another daemon, for all. Nothing else is counted in the room now, nor until they are settled.
+    /// Counts ales of another daemon, for all members. Nothing else may be counted in the room before they are settled.
     func count(alesFromElsewhere count: UInt32, of kind: CheerKind) {
         self.count(count, of: kind, exempting: EmptyCollection())
     }
 
-    /// Those that other daemons are to be told of.
+    /// Calls `body` for each kind with ales, for the other daemons.
     func forEachKind(_ body: (UInt32, CheerKind) -> Void) {
         if ales.value > 0 { body(ales.value, .plain) }
         guard let cheers else { return }
         for kind in CheerKind.special where cheers[kind] > 0 { body(cheers[kind], kind) }
     }
 
-    /// Who comes now is owed nothing of before.
+    /// A new member doesn't receive ales sent before it joined.
     func exempt(_ newcomer: Connection) {
         newcomer.exempt = ales
         guard let cheers else { return }
         for kind in CheerKind.special where cheers[kind] > 0 { cheers.exempt(newcomer, from: cheers[kind], of: kind) }
     }
 
-    /// Sends each member what it is owed. O(members), which is the point.
+    /// Sends each member the ales it is owed. O(members), because each member needs its own `send`.
     ///
-    /// - Parameter frames: One for each kind.
+    /// - Parameter frames: One frame for each kind.
     func settle(with members: UnsafeBufferPointer<Connection>, frames: [SharedBytes]) {
         let ales = ales.value
         self.ales.value = 0
@@ -110,7 +112,7 @@ extension Room {
         _ ales: UInt32, of kind: CheerKind, with members: UnsafeBufferPointer<Connection>, frame: SharedBytes
     ) {
         for index in members.indices {
-            // The array holds its members as long as this takes, so nobody has to count it.
+            // The array keeps its members alive, so the loop needs no reference counting.
             Unmanaged.passUnretained(members[index])._withUnsafeGuaranteedRef { member in
                 let owed = ales - member.exempt.value
                 member.exempt.value = 0
@@ -119,7 +121,7 @@ extension Room {
         }
     }
 
-    /// Forgets them, when nobody is left to be sent any.
+    /// Drops the counted ales, because the room has no members.
     func forgetAles() {
         ales.value = 0
         cheers = nil

@@ -1,12 +1,12 @@
-/// What kind of cheer an ale is.
+/// The kind of a cheer.
 package enum CheerKind: UInt8, CaseIterable, Sendable {
     case plain
     case clap, thumb, spark, heart, fire
 
-    /// Those that aren't plain.
+    /// All kinds except the plain one.
     static let special = allCases.dropFirst()
 
-    /// As its senders and receivers call it; nil for a plain one.
+    /// The name in the protocol; nil for a plain cheer.
     package var name: StaticString? {
         switch self {
         case .plain: nil
@@ -18,7 +18,7 @@ package enum CheerKind: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// What nobody knows is a plain one. Allocates nothing.
+    /// Returns the kind with this name; plain for an unknown name. Allocates nothing.
     ///
     /// - Parameter name: In UTF-8.
     package init(named name: some Sequence<UInt8>) {

@@ -1,16 +1,16 @@
 package import FoundationEssentials
 package import Sockets
 
-/// One peer's place in one room. A peer that listens to several rooms has several. On the loop of the room's part.
+/// The membership of one peer in one room. A peer in several rooms has several. On the loop of the room's part.
 package final class Connection {
     package let room: Room
-    /// Who gets what the room is told.
+    /// The peer that receives the room's ales and messages.
     package let peer: any RoomPeer
-    /// Where the room is; lives as long as its loop serves.
+    /// The shard that owns the room. It lives as long as its loop.
     private unowned let shard: RoomShard
-    /// See ``place``. An optional would take four bytes more, of each of a hundred thousand.
+    /// See ``place``. An optional would need four more bytes for each of a hundred thousand connections.
     private var index = UInt32.max
-    /// Ales of this turn that are not for this peer.
+    /// The ales of this turn that this peer must not receive.
     var exempt = AleCount()
 
     init(_ peer: any RoomPeer, in room: Room, on shard: RoomShard) {
@@ -19,49 +19,53 @@ package final class Connection {
         self.shard = shard
     }
 
-    /// The index in the room's array; nil when it isn't in the room, or not any more. ``ConnectionMap``'s to set.
+    /// The index in the room's array; nil before the connection joins and after it leaves. Only ``ConnectionMap`` sets
+    /// it.
     var place: UInt32? {
         get { index == .max ? nil : index }
         set { index = newValue ?? .max }
     }
 
-    /// Whether it is in its room. False from the beginning if it wasn't let in.
+    /// Whether the connection is in its room. `false` if the room refused it.
     package var isMember: Bool { index != .max }
 
-    /// Which of those whom the room is for it has said it is.
+    /// The identity that the peer claims, such as a task of the match. Not verified.
     package var claimedIdentity: UUID? { shard.claimedIdentity(of: self) }
 
-    /// An ale for everybody in the room but this peer, at the end of this turn. Of who isn't in its room, nothing comes.
+    /// Sends an ale to all other members of the room at the end of this turn. Does nothing if the connection isn't in
+    /// its room.
     package func cheer(_ kind: CheerKind = .plain) {
         shard.cheer(kind, from: self)
     }
 
-    /// Has the peer told how many people are in the room, now and when that changes: a ``PresenceCount``, once a second at most.
+    /// Sends the peer the number of people in the room, now and after each change: a ``PresenceCount``, at most once a
+    /// second.
     package func watchPresence() {
         shard.watchPresence(self)
     }
 
-    /// Does nothing for who isn't in its room, or not any more: who is in a room that closes doesn't leave it.
+    /// Leaves the room. Does nothing if the connection isn't in its room. A room that closes removes its connections
+    /// itself.
     package func leave() {
         shard.leave(self)
     }
 }
 
-/// Whoever can be in rooms: a WebSocket, an event stream, a test's recorder. All calls come on the loop.
+/// A possible member of rooms: a WebSocket, an event stream, a test's recorder. All calls come on the loop.
 package protocol RoomPeer: AnyObject {
-    /// Ales of a kind came, so many in this turn; `frame` is one of them as a WebSocket frame, the loop's own.
+    /// Sends `count` ales of a kind. `frame` is one of them as a WebSocket frame, owned by the loop.
     ///
-    /// The one call that is made per delivered ale: it may neither allocate nor wait.
+    /// This call is made for each delivered ale: it may neither allocate nor wait.
     func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes)
 
-    /// Something else was published in a room that the peer is in.
+    /// Sends another message that was published in one of the peer's rooms.
     func deliver(_ publication: Publication)
 
-    /// The room's time is over; the peer isn't in it any more.
+    /// Reports that the room has closed. The peer is no longer in it.
     func roomClosed()
 }
 
-/// A peer of subscriptions and companies, in which nobody cheers, and which don't close.
+/// A peer that receives no ales and whose rooms don't close, such as a subscription.
 package protocol RoomListener: RoomPeer {}
 
 extension RoomListener {
@@ -69,11 +73,10 @@ extension RoomListener {
     package func roomClosed() {}
 }
 
-/// What can be published in a room besides ales. What it means is known to those who publish and to their peers: the rooms don't look
-/// inside.
+/// A message that can be published in a room, besides ales. Only publishers and peers know its content.
 package protocol Message: Sendable {}
 
-/// A message on its way to the peers of one loop.
+/// A message to the peers of one loop.
 package final class Publication {
     package let message: any Message
     private var forms: [ObjectIdentifier: Any] = [:]
@@ -82,7 +85,7 @@ package final class Publication {
         self.message = message
     }
 
-    /// The message as peers of one kind send it, made by the first of them and shared by all.
+    /// Returns the message in the form of one kind of peer. The first peer makes it, and the others share it.
     package func form<Form>(_ type: Form.Type = Form.self, make: () -> Form) -> Form {
         if let form = forms[ObjectIdentifier(type)] as? Form { return form }
         let form = make()

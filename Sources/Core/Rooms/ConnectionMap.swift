@@ -1,10 +1,10 @@
 import FoundationEssentials
 import Sockets
 
-/// Who is in which room, on one event loop: the registry of all that can be listened to.
+/// The registry of one event loop: all rooms and their connections.
 ///
-/// No lock, and a broadcast never leaves its thread. Joining and leaving are O(1), whatever the room's size: a connection knows its
-/// place, and the last one of the room fills a gap.
+/// It needs no lock, and a broadcast stays on its thread. Joining and leaving are O(1), whatever the room's size: a
+/// connection knows its index, and the room's last connection fills a gap.
 struct ConnectionMap {
     private var rooms: [UUID: [Connection]] = [:]
 
@@ -12,32 +12,35 @@ struct ConnectionMap {
         rooms[room]?.count ?? 0
     }
 
-    /// In no order. Holds what it is now, whoever leaves while one looks at it.
+    /// Returns the connections of a room in no particular order. The array doesn't change if connections leave
+    /// meanwhile.
     func connections(of room: UUID) -> [Connection] {
         rooms[room] ?? []
     }
 
-    /// Rooms whose coming and going is told, with somebody in them.
+    /// The rooms with members whose presence is reported.
     var roomsWithPresence: [UUID] {
         rooms.compactMap { id, members in members.first.map { $0.room.presence != .untold } == true ? id : nil }
     }
 
-    /// All connections in rooms of which so much is made.
+    /// Calls `body` for all connections in rooms with this kind of presence.
     func forEach(_ presence: RoomPolicy.Presence, _ body: (Connection) -> Void) {
         for members in rooms.values where members.first?.room.presence == presence { members.forEach(body) }
     }
 
-    /// A room as a connection finds it that is about to join; it holds until somebody comes or goes.
+    /// A room for a connection that is about to join. It is valid until the next change of the room.
     struct Found {
-        /// What the connection has to share with the others.
+        /// The room object, shared by its connections.
         let room: Room
-        /// How many the others are.
+        /// The number of the other connections.
         let count: Int
         fileprivate let index: [UUID: [Connection]].Index?
     }
 
+    /// Returns the room, or makes it.
+    ///
     /// - Parameters:
-    ///   - presence: Of a room that nobody is in yet; and so is `isShared`.
+    /// - presence, isShared: Used for a new room.
     func find(_ id: UUID, _ presence: RoomPolicy.Presence, isShared: Bool) -> Found {
         guard let index = rooms.index(forKey: id), let first = rooms.values[index].first else {
             return Found(room: Room(id: id, presence: presence, isShared: isShared), count: 0, index: nil)
@@ -45,7 +48,7 @@ struct ConnectionMap {
         return Found(room: first.room, count: rooms.values[index].count, index: index)
     }
 
-    /// - Parameter found: Its room, which isn't looked up once more.
+    /// - Parameter found: The connection's room, so that it isn't looked up again.
     mutating func join(_ connection: Connection, in found: Found) {
         connection.room.exempt(connection)
         connection.place = UInt32(found.count)
@@ -56,13 +59,13 @@ struct ConnectionMap {
         }
     }
 
-    /// Takes a connection out; does nothing if it is in no room.
+    /// Removes a connection. Does nothing if it is in no room.
     ///
-    /// - Returns: How many are left; nil if it wasn't in.
+    /// - Returns: The number of remaining connections; nil if it was in no room.
     mutating func leave(_ connection: Connection) -> Int? {
         guard let place = connection.place else { return nil }
         connection.place = nil
-        // The room is looked up once for all that follows.
+        // One lookup of the room for all that follows.
         guard let room = rooms.index(forKey: connection.room.id), let last = rooms.values[room].popLast() else {
             return 0
         }
@@ -75,15 +78,15 @@ struct ConnectionMap {
         return count
     }
 
-    /// Sends the room's ales of this turn to everybody but their senders.
+    /// Sends the room's ales of this turn to all members except their senders.
     func deliverAles(of room: Room, frames: [SharedBytes]) {
         guard room.hasAles else { return }
-        // A room that was left by everybody and entered anew meanwhile is another one.
+        // If all members left and others entered meanwhile, it is another room with the same id.
         guard let members = rooms[room.id], members.first?.room === room else { return room.forgetAles() }
         members.withUnsafeBufferPointer { room.settle(with: $0, frames: frames) }
     }
 
-    /// Empties a room and gives back who was in it.
+    /// Removes a room and returns its connections.
     mutating func removeRoom(_ room: UUID) -> [Connection] {
         guard let members = rooms.removeValue(forKey: room) else { return [] }
         for member in members { member.place = nil }

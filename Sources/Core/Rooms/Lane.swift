@@ -1,21 +1,21 @@
 import FoundationEssentials
 import Synchronization
 
-/// A ``Member``'s number, on its loop.
+/// The number of a ``Member`` on its loop.
 typealias MemberID = UInt64
 
-/// What a member wants of its room's home.
+/// A member's request to the room's home loop.
 enum RoomRequest: Sendable {
-    /// - Parameter besides: The sender's other places in the room.
+    /// - Parameter besides: The sender's other members in the room.
     case enter(MemberID, room: UUID, policy: RoomPolicy, claimedIdentity: UUID?, besides: [MemberID])
-    /// So many ales; `by` are the sender's places in the room, first the one that cheers.
+    /// A number of ales. `by` lists the sender's members in the room, first the one that cheers.
     case cheer(UInt32, CheerKind, by: [MemberID])
     case publish(any Message, by: [MemberID])
     case watchPresence(MemberID)
     case leave(MemberID)
 }
 
-/// What a room's home has for members on another loop.
+/// A delivery from a room's home loop to members on another loop.
 enum RoomDelivery: Sendable {
     case decided(MemberID, EntryDecision)
     case ales(Int, CheerKind, for: MemberID)
@@ -23,7 +23,7 @@ enum RoomDelivery: Sendable {
     case closed(MemberID)
 }
 
-/// What one loop's rooms and members have for another's: those requests in their order, and those deliveries in theirs.
+/// The requests and deliveries of one loop for another, each in their order.
 struct Mail: Sendable {
     var requests: [RoomRequest] = []
     var deliveries: [RoomDelivery] = []
@@ -31,13 +31,13 @@ struct Mail: Sendable {
     var isEmpty: Bool { requests.isEmpty && deliveries.isEmpty }
 }
 
-/// Where something stands in the mail that is being gathered; means nothing once that has left.
+/// The position of an entry in the mail that is being gathered. Invalid after that mail has left.
 struct MailEntry {
     let mail: Int
     let index: Int
 }
 
-/// Where ales add up in the mail, by their kind: however many there are, and however they alternate.
+/// The positions at which ales are added up in the mail, by kind.
 struct AleEntries {
     private var plain: MailEntry?
     private var special: [CheerKind: MailEntry] = [:]
@@ -48,26 +48,27 @@ struct AleEntries {
     }
 }
 
-/// The way from one loop to another, or to itself. On the first.
+/// The connection from one loop to another, or to itself. On the first loop.
 ///
 /// ```
-/// gathered in a turn ──its end──► one mail under way ──taken by the other loop──► …
-///        ▲                              │
-///        └──── what comes meanwhile waits for its return
+/// gathered in a turn ──end of turn──► one mail in flight ──taken by the other loop──► …
+///        ▲                                  │
+///        └──── more waits for its return ───┘
 /// ```
-/// Ales add up, also over turns while a mail is under way: there is as much of them to carry as there are members, however slow the
-/// other loop is.
+///
+/// Ales are added up, also over several turns while a mail is in flight. The size of a mail is therefore bounded by the
+/// number of members, however slow the other loop is.
 final class Lane {
-    /// The index of the loop that it leads to.
+    /// The index of the target loop.
     let target: Int
     let flight = MailFlight()
-    /// Of the members on that loop that are in rooms of this one.
+    /// The connections in rooms of this loop that represent members on the target loop.
     var standIns: [MemberID: Connection] = [:]
     private unowned let shard: RoomShard
     private var mail = Mail()
-    /// Of the mail that is being gathered.
+    /// The number of the mail that is being gathered.
     private var number = 0
-    /// Of the last delivery, if that is one.
+    /// The message of the last delivery, if that is a message.
     private var publication: Publication?
 
     init(to target: Int, of shard: RoomShard) {
@@ -86,7 +87,7 @@ final class Lane {
         return mail
     }
 
-    /// As ``takeMail()``, of the requests alone.
+    /// Returns only the requests. See ``takeMail()``.
     func takeRequests() -> [RoomRequest] {
         defer {
             mail.requests = []
@@ -103,7 +104,7 @@ final class Lane {
     }
 
     func addCheer(_ kind: CheerKind, in entries: inout AleEntries, by places: () -> [MemberID]) {
-        // Places that were taken since are taken after it, and owed nothing of before.
+        // Members that entered in between are handled after this entry, and don't receive its ales.
         if let entry = entries[kind], entry.mail == number,
             case .cheer(let count, kind, let places) = mail.requests[entry.index]
         {
@@ -133,7 +134,7 @@ final class Lane {
         }
     }
 
-    /// One delivery for all members, so that the message is made into what they send once.
+    /// Adds one delivery for all members, so that the message is encoded once.
     func add(_ publication: Publication, for member: MemberID) {
         if self.publication === publication, case .published(let message, var members)? = mail.deliveries.popLast() {
             members.append(member)
@@ -145,17 +146,17 @@ final class Lane {
     }
 }
 
-/// Whether a lane's mail is under way. Both of its loops know.
+/// Whether a lane's mail is in flight, known to both loops.
 final class MailFlight: Sendable {
     private enum State: UInt8, AtomicRepresentable {
         case landed, underWay
-        /// More has been gathered since.
+        /// More mail has been gathered since.
         case awaited
     }
 
     private let state = Atomic(State.landed)
 
-    /// - Returns: Whether a mail may leave now; else its arrival is reported.
+    /// - Returns: Whether a mail may leave now. Otherwise its arrival will be reported.
     func departs() -> Bool {
         while true {
             if change(.landed, to: .underWay) { return true }
@@ -167,7 +168,7 @@ final class MailFlight: Sendable {
         state.compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged
     }
 
-    /// - Returns: Whether more waits for its return.
+    /// - Returns: Whether more mail waits for its return.
     func arrives() -> Bool {
         state.exchange(.landed, ordering: .relaxed) == .awaited
     }

@@ -1,21 +1,21 @@
 import Basics
 package import FoundationEssentials
 
-/// What becomes of who wants to enter a room.
+/// The result of a request to enter a room.
 package enum EntryDecision: Sendable {
     case open
     case full
-    /// As the database said so long ago.
+    /// Refused for the state that the database reported `age` ago.
     case refused(RoomState, age: Duration)
-    /// The database has to be asked.
+    /// The database must be asked.
     case unknown
 }
 
-/// Which of one loop's rooms can be entered, and why others can't.
+/// The open rooms of one loop, and the recent refusals.
 struct OpenRooms {
-    /// Makes an open room of any UUID.
+    /// Whether every UUID is an open room.
     private let areAll: Bool
-    /// Besides those.
+    /// The open rooms, unless all are open.
     private var rooms: Set<UUID> = []
     private var refusals = RefusalCache()
 
@@ -40,12 +40,12 @@ struct OpenRooms {
         rooms.remove(room)
     }
 
-    /// What the database said of a room that nobody can enter.
+    /// Remembers for a moment that the database refused a room.
     mutating func remember(_ state: RoomState, of room: UUID, at now: MonotonicTime) {
         refusals.insert(state, of: room, at: now)
     }
 
-    /// Of a room that isn't open.
+    /// Returns the refusal of a room that isn't open.
     mutating func refusal(of room: UUID, at now: MonotonicTime) -> EntryDecision {
         refusals.refusal(of: room, at: now).map { .refused($0.state, age: $0.age) } ?? .unknown
     }
@@ -59,7 +59,7 @@ extension RoomShard {
         return map.count(of: room) + connectionsElsewhere(in: room) < policy.capacity ? .open : .full
     }
 
-    /// Remembers for a moment what the database said of a room that nobody can enter.
+    /// Remembers for a moment that the database refused a room.
     package func remember(_ state: RoomState, of room: UUID) {
         openRooms.remember(state, of: room, at: loop.now)
     }

@@ -1,43 +1,43 @@
 import FoundationEssentials
 
-/// Where somebody's partner is: whoever else is in the room, whether it said who it is or not.
+/// The presence of a person's partner: any other person in the room, named or not.
 package enum PartnerPresence: String, Sendable {
-    /// Hasn't come yet.
+    /// Has not come yet.
     case expected
     case here
-    /// Has lost its connection a moment ago, and may be coming back.
+    /// Has just lost its connection and may come back.
     case away
     case left
 }
 
-/// Who is in a room and who was, here and on other daemons, to be asked once for each of many.
+/// The present and former members of a room, here and on other daemons, prepared for many questions.
 struct RoomView {
-    /// Of this daemon: those who didn't say who they are, and those who did, or have several places in the room.
+    /// On this daemon: the connections without a name, and the people with a name or several connections.
     let anonymous: Int
     let live: Set<UUID>
-    /// Of this daemon, within the grace.
+    /// The people on this daemon who left within the grace.
     let departed: Set<UUID>
     let elsewhere: RoomMembers
-    /// All that ever were seen there; ``nobody`` for those who didn't say who they are.
+    /// All people who were ever seen in the room; ``nobody`` represents those without a name.
     let came: Set<UUID>
     let headcount: Int
 
-    /// No person has this UUID.
+    /// A UUID that no person has.
     static let nobody = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
-    /// - Parameter own: Who asks; of nobody's partner nothing is known.
+    /// - Parameter own: The person who asks. The partner of an unnamed person is unknown.
     func presence(for own: UUID?) -> PresenceCount {
         PresenceCount(headcount, partner: own.map(partner))
     }
 
-    /// All who are there, in a room where that is told.
+    /// The count with the names of all who are present, for rooms that report names.
     var company: PresenceCount {
         PresenceCount(headcount, people: live.union(departed).union(elsewhere.people))
     }
 
     private func partner(of own: UUID) -> PartnerPresence {
         func others(_ people: Set<UUID>) -> Int { people.count - (people.contains(own) ? 1 : 0) }
-        // Who has left another daemon a moment ago is among its people, and has no connection there any more.
+        // A person who has just left another daemon is counted among its people, but has no connection there.
         let named = elsewhere.connections - elsewhere.anonymous
         let isElsewhere = others(elsewhere.people) > 0
         if anonymous > 0 || elsewhere.anonymous > 0 || others(live) > 0 { return .here }

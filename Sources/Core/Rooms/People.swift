@@ -1,25 +1,25 @@
 import Basics
 import FoundationEssentials
 
-/// The people in the rooms of one loop: those who said who they are. Who has left counts for a while more (the grace), because it may
-/// be coming back.
+/// The named people in the rooms of one loop. A person who left still counts for a while (the grace), because it may
+/// come back.
 struct People {
     private struct Departure {
         let person: UUID
         let room: UUID
-        /// The room's.
+        /// The kind of the room's presence.
         let kind: RoomPolicy.Presence
         let until: MonotonicTime
     }
 
-    /// Who comes and goes all the time must not fill the memory: beyond, who leaves has left.
+    /// Limits the memory for people who come and go again and again. Beyond it, a person who leaves has no grace.
     private static let departureLimit = 65_536
 
     private let grace: Duration
-    /// Who counts once, however many connections it has.
+    /// An identity that counts once, however many connections it has.
     private enum Identity {
         case person(UUID)
-        /// A sender with several places in the room that didn't say who it is: no one who could come back.
+        /// A sender with several connections in the room and without a name. It can't come back.
         case sender(UUID)
 
         var id: UUID {
@@ -29,31 +29,31 @@ struct People {
         }
     }
 
-    /// By connection. Few say who they are, and each of a connection's members has its place in memory.
+    /// Identities by connection. Few connections have one.
     private var identities: [ObjectIdentifier: Identity] = [:]
-    /// Who was seen in each room where one may have a partner, as long as somebody is there or may come back.
+    /// The people who were seen in each room that has partners, while the room has members or people who may come back.
     private var came: [UUID: Set<UUID>] = [:]
-    /// Who has left each room, and until when it counts.
+    /// The people who left each room, and until when they count.
     private var departed: [UUID: [UUID: MonotonicTime]] = [:]
-    /// The same in the order of time. Some have come back since.
+    /// The departures in order of time. Some of these people may have come back.
     private var departures: ArraySlice<Departure> = []
 
-    /// What these people are to be told, in whatever match's room they are.
+    /// Messages that will be sent to people, whatever their room.
     var untold: [UUID: any Message] = [:]
-    /// From the first of them until they are told.
+    /// The delay before these messages are sent together.
     static let untoldDelay = Duration.milliseconds(100)
 
     init(grace: Duration) {
         self.grace = grace
     }
 
-    /// Whether none of the connections has said who it is.
+    /// Whether no connection has an identity.
     var isEmpty: Bool { identities.isEmpty }
 
-    /// The rooms that somebody has left a moment ago.
+    /// The rooms that people have just left.
     var roomsOfDeparted: some Collection<UUID> { departed.keys }
 
-    /// When the first departure is over; nil when there is none.
+    /// The time when the first departure is over; nil if there is none.
     var nextExpiry: MonotonicTime? { departures.first?.until }
 
     mutating func enter(_ connection: Connection, as person: UUID) {
@@ -62,7 +62,7 @@ struct People {
         endDeparture(of: person, from: connection.room.id)
     }
 
-    /// These connections in a room are one sender's. Those that didn't say who they are count as one from now on.
+    /// Records that these connections in a room belong to one sender. Unnamed ones count as one from now on.
     mutating func unite(_ connections: [Connection]) {
         guard connections.count > 1 else { return }
         var sender = UUID()
@@ -74,7 +74,7 @@ struct People {
         }
     }
 
-    /// - Returns: Who it was, if it had said so.
+    /// - Returns: The person, if the connection had a name.
     mutating func leave(_ connection: Connection, at now: MonotonicTime) -> UUID? {
         guard let person = forget(connection) else { return nil }
         if grace > .zero, departures.count < Self.departureLimit {
@@ -86,7 +86,7 @@ struct People {
         return person
     }
 
-    /// As ``leave(_:at:)``, of a room that is over.
+    /// Removes a connection of a room that has closed. See ``leave(_:at:)``.
     mutating func forget(_ connection: Connection) -> UUID? {
         guard !identities.isEmpty else { return nil }
         return switch identities.removeValue(forKey: ObjectIdentifier(connection)) {
@@ -95,7 +95,7 @@ struct People {
         }
     }
 
-    /// The room is over, for those as well who might have come back.
+    /// Ends the grace of all people of a room that has closed.
     ///
     /// - Returns: Whether there were any.
     mutating func forgetDeparted(of room: UUID) -> Bool {
@@ -103,12 +103,12 @@ struct People {
         return departed.removeValue(forKey: room) != nil
     }
 
-    /// - Returns: The rooms of those who didn't come back.
+    /// - Returns: The rooms of people who didn't come back.
     mutating func expire(at now: MonotonicTime) -> [UUID: RoomPolicy.Presence] {
         var rooms: [UUID: RoomPolicy.Presence] = [:]
         while let departure = departures.first, departure.until <= now {
             departures.removeFirst()
-            // Who came back and left once more has a later departure.
+            // A person who came back and left again has a later departure.
             guard departed[departure.room]?[departure.person] == departure.until else { continue }
             endDeparture(of: departure.person, from: departure.room)
             rooms[departure.room] = departure.kind
@@ -116,7 +116,7 @@ struct People {
         return rooms
     }
 
-    /// The last connection has left the room.
+    /// Cleans up after the last connection has left the room.
     mutating func roomIsEmpty(_ room: UUID) {
         if !came.isEmpty, departed[room] == nil { came[room] = nil }
     }
@@ -126,15 +126,15 @@ struct People {
         departed[room] = nil
     }
 
-    /// Who this is, if it said so.
+    /// Returns the connection's person, if it has a name.
     func person(of connection: Connection) -> UUID? {
         if case .person(let person)? = identities[ObjectIdentifier(connection)] { person } else { nil }
     }
 
-    /// Who is in a room with these connections and who was; from now on, who is there has been seen.
+    /// Returns the present and former members of a room with these connections, and records the present ones as seen.
     mutating func view(of room: UUID, _ connections: [Connection], elsewhere: RoomMembers) -> RoomView {
         var members = members(of: room, connections)
-        // Senders too: one with several places here is somebody, and not among the anonymous any more.
+        // Includes senders: one with several connections here isn't counted as anonymous.
         let live = identities.isEmpty ? [] : Set(connections.compactMap { identities[ObjectIdentifier($0)]?.id })
         let anonymous = members.anonymous
         members.add(elsewhere)
@@ -147,7 +147,7 @@ struct People {
             elsewhere: elsewhere, came: came[room] ?? [], headcount: members.headcount)
     }
 
-    /// Who is in a room with these connections.
+    /// Returns the members of a room with these connections.
     func members(of room: UUID, _ connections: [Connection]) -> RoomMembers {
         var members = RoomMembers(connections: connections.count, anonymous: connections.count)
         if let gone = departed[room] { members.people.formUnion(gone.keys) }

@@ -1,12 +1,12 @@
 import Basics
 package import FoundationEssentials
 
-/// How many people are in a room: told to who asked for it.
+/// The number of people in a room, sent to the members that asked for it.
 package struct PresenceCount: Message, Hashable {
     package let count: Int
-    /// For who said who it is.
+    /// The partner's presence, for a named person.
     package let partner: PartnerPresence?
-    /// Who they are, in a room where that is told (``RoomPolicy/Presence/named``).
+    /// The UUIDs of the people, in rooms that report names (``RoomPolicy/Presence/named``).
     package let people: Set<UUID>
 
     package init(_ count: Int, partner: PartnerPresence? = nil, people: Set<UUID> = []) {
@@ -16,31 +16,32 @@ package struct PresenceCount: Message, Hashable {
     }
 }
 
-/// Who wants to know who is in one room, and when they were told. A value; `RoomShard` tells them.
+/// The members that watch one room's presence, and when they were notified. A value; `RoomShard` sends the
+/// notifications.
 struct PresenceBoard {
-    /// Between two changes that are told.
+    /// The minimum time between two notifications of changes.
     static let interval = Duration.seconds(1)
 
     private struct Watcher {
         let connection: Connection
-        /// nil: nothing yet.
+        /// The last count sent; nil before the first.
         var told: PresenceCount?
     }
 
     private enum State {
-        /// All know what there was when it was last looked at.
+        /// All watchers have the last known count.
         case told(at: MonotonicTime?)
-        /// It has changed since, and a timer runs.
+        /// The count has changed, and a timer is running.
         case changed
     }
 
-    /// In no order; thousands may come and go, so each is found at once.
+    /// Unordered, with constant-time lookup, because thousands may come and go.
     private var watchers: [ObjectIdentifier: Watcher] = [:]
     private var state = State.told(at: nil)
 
     var isEmpty: Bool { watchers.isEmpty }
 
-    /// - Parameter told: What it has just been told, if anything.
+    /// - Parameter told: The count just sent to the connection, if any.
     mutating func add(_ connection: Connection, told: PresenceCount?) {
         watchers[ObjectIdentifier(connection)] = Watcher(connection: connection, told: told)
     }
@@ -49,9 +50,9 @@ struct PresenceBoard {
         watchers[ObjectIdentifier(connection)] = nil
     }
 
-    /// Somebody has come or gone.
+    /// Records that somebody else has entered or left.
     ///
-    /// - Returns: After how long all are to be told; nil if they will be anyway.
+    /// - Returns: The delay after which all are notified; nil if that is already planned.
     mutating func changed(at now: MonotonicTime) -> Duration? {
         guard case .told(let last) = state else { return nil }
         state = .changed
@@ -59,9 +60,10 @@ struct PresenceBoard {
     }
 
     /// - Parameters:
-    ///   - isPaced: Whether the next change waits for its time also if nobody is told now: to look takes time where there are many.
-    ///   - presence: What there is to tell somebody.
-    /// - Returns: Who doesn't know it yet: they are told now.
+    /// - isPaced: Whether the next change waits for the interval even if no count is sent now, because computing it is
+    ///   slow in large rooms.
+    /// - presence: Returns the count for a connection.
+    /// - Returns: The connections whose count has changed. They are notified now.
     mutating func tell(
         at now: MonotonicTime, isPaced: Bool, _ presence: (Connection) -> PresenceCount
     ) -> [(Connection, PresenceCount)] {

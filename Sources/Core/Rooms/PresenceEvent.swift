@@ -1,7 +1,7 @@
 package import Basics
 package import FoundationEssentials
 
-/// Somebody came into a room, or left it before its end.
+/// An entry into a room, or a departure before its end.
 package struct PresenceEvent: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         case joined, left
@@ -9,11 +9,11 @@ package struct PresenceEvent: Sendable, Hashable {
 
     package let kind: Kind
     package let room: UUID
-    /// Who of those whom the room is for the peer says it is; not checked yet.
+    /// The identity that the peer claims. Not verified.
     package let claimedIdentity: UUID?
-    /// The last roll call of its loop before it, see ``Rooms/callRoll(_:)``; 0 when there was none.
+    /// The number of the loop's last roll call before the event, see ``Rooms/callRoll(_:)``; 0 if there was none.
     package let rollCall: UInt32
-    /// How many are in the room now, on all daemons as far as this one knows.
+    /// The number of people in the room now, on all daemons that this one knows of.
     package let peers: Int
     package let at: MonotonicTime
 
@@ -29,7 +29,7 @@ package struct PresenceEvent: Sendable, Hashable {
     }
 }
 
-/// Somebody in a match's room, or all of those in it who didn't say who they are.
+/// A person in a match's room, or all of its unnamed members.
 package struct Attendee: Sendable, Hashable {
     package let room: UUID
     /// See ``PresenceEvent/claimedIdentity``.
@@ -41,34 +41,34 @@ package struct Attendee: Sendable, Hashable {
     }
 }
 
-/// Gathers who comes and goes on one loop: many who come at once are told of together.
+/// Gathers the presence events of one loop, so that many are reported together.
 ///
-/// A report costs the database's processors more than those of the loop, and at the hour, when everybody comes, both are needed for
-/// letting them in. So a rush is told of when it is over, as a rule.
+/// A report costs the database more CPU time than the loops. At the full hour, when everybody enters, both need it for
+/// the entries. A rush is therefore usually reported after it is over.
 struct PresenceReporter {
-    /// Between the first of them and the report, or a look at whether more are coming.
+    /// The time between the first event and the report, or the next check of whether a rush goes on.
     static let delay = Duration.milliseconds(100)
-    /// While so many come and go from look to look, they are a rush.
+    /// The number of events between two checks that counts as a rush.
     static let rush = 256
-    /// Of a rush: a second.
+    /// The maximum number of checks of a rush: one second.
     static let mostLooks = 10
-    /// So many are told of at once, however many are coming: half a megabyte of them.
+    /// The number of events that are reported at once even during a rush: half a megabyte.
     static let limit = 8_192
 
     enum Step {
         case wait
-        /// No timer runs yet: ``timerFired()`` after ``delay``.
+        /// Start a timer, and call ``timerFired()`` after ``delay``.
         case startTimer
-        /// All of them, now.
+        /// Report all events now.
         case report
     }
 
-    /// Told of them, all of one loop together.
+    /// Receives the events of one loop together.
     let report: @Sendable ([PresenceEvent]) -> Void
-    /// The last one, see ``RoomShard/callRoll(_:)``.
+    /// The number of the last roll call, see ``RoomShard/callRoll(_:)``.
     var rollCall: UInt32 = 0
     private var events: [PresenceEvent] = []
-    /// How many were told of together last: so many may come again, and then nothing grows step by step.
+    /// The number of events in the last report, used to reserve memory for the next.
     private var lastCount = 0
     private var isTimerRunning = false
     private var looks = 0
@@ -108,7 +108,7 @@ struct PresenceReporter {
     }
 }
 
-/// Who was in matches' rooms, for the record.
+/// The record of matches' rooms: who was in them.
 extension RoomShard {
     func note(_ kind: PresenceEvent.Kind, room: UUID, _ claimedIdentity: UUID?, peers: Int) {
         take(reporter.add(kind, room: room, claimedIdentity, peers: peers, at: loop.now))
@@ -131,13 +131,13 @@ extension RoomShard {
         if !events.isEmpty { reporter.report(events) }
     }
 
-    /// Who came and went and was not told of yet: for a daemon that stops.
+    /// Returns the events that aren't reported yet, for a daemon that stops.
     package func takePresenceEvents() -> [PresenceEvent] {
         reporter.takeAll()
     }
 
-    /// Who is in matches' rooms on this loop, and how many connections that is of each. What came before is reported by the time that this
-    /// returns, and what comes after it bears the number.
+    /// Returns the people in matches' rooms on this loop, with their number of connections. All earlier events are
+    /// reported before this returns, and later events carry the number.
     package func callRoll(_ number: UInt32) -> [Attendee: Int] {
         reportPresence()
         reporter.rollCall = number

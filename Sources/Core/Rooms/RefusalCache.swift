@@ -1,10 +1,10 @@
 import Basics
 import FoundationEssentials
 
-/// What the database said, a moment ago, of rooms that can't be entered.
+/// Recent refusals of rooms by the database.
 ///
-/// The app reconnects at once, without a pause, whenever a socket is refused: asking the database each time would be
-/// its ruin. So a refusal costs a look-up in a table that is bounded in size and in time.
+/// The app reconnects without a pause when a socket is refused. Asking the database each time would overload it. A
+/// refusal therefore costs a lookup in a table of bounded size and age.
 struct RefusalCache {
     private struct Entry {
         let state: RoomState
@@ -12,13 +12,13 @@ struct RefusalCache {
     }
 
     static let capacity = 4096
-    /// How long an answer is believed.
+    /// How long a refusal is valid.
     static let lifetime = Duration.seconds(1)
 
     private var entries: [UUID: Entry] = [:]
 
     mutating func insert(_ state: RoomState, of room: UUID, at now: MonotonicTime) {
-        // Full within a second: somebody makes up ids. Forgetting all of them costs nothing but questions.
+        // A full table within a second means made-up ids. Dropping all entries costs only queries.
         if entries.count >= Self.capacity { entries.removeAll(keepingCapacity: true) }
         entries[room] = Entry(state: state, at: now)
     }
@@ -27,14 +27,14 @@ struct RefusalCache {
         entries[room] = nil
     }
 
-    /// Why the room can't be entered, and how old that answer is, if it is still to be believed.
+    /// Returns the reason why the room can't be entered, and the age of that answer, if it is still valid.
     mutating func refusal(of room: UUID, at now: MonotonicTime) -> (state: RoomState, age: Duration)? {
         guard let entry = entries[room] else { return nil }
         let age = now - entry.at
         if age < Self.lifetime {
             switch entry.state {
             case .open: break
-            // It has opened meanwhile.
+            // The room has opened meanwhile.
             case .notOpen(let opensAt, let then) where opensAt - then <= age / .seconds(1): break
             case .notOpen, .closed, .unknown: return (entry.state, age)
             }

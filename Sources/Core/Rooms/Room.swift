@@ -1,15 +1,15 @@
 package import FoundationEssentials
 
-/// What the connections of one room on one loop share. On that loop.
+/// The state shared by the connections of one room on one loop. On that loop.
 package final class Room {
     package let id: UUID
-    /// Ales of this turn that nobody has been sent yet.
+    /// Ales of this turn that haven't been sent yet.
     var ales = AleCount()
-    /// Those of kinds; nil: none.
+    /// Ales of special kinds; nil if there are none.
     var cheers: CheerCounts?
-    /// ``RoomPolicy/presence`` of who entered first. The rest of a policy is for those who enter, so it isn't kept.
+    /// The ``RoomPolicy/presence`` of the first member. The rest of a policy concerns entering only and isn't stored.
     let presence: RoomPolicy.Presence
-    /// Whether another daemon has somebody in the room: then its ales go there too.
+    /// Whether another daemon has members in the room and must receive its ales.
     var isShared: Bool
 
     init(id: UUID, presence: RoomPolicy.Presence, isShared: Bool) {
@@ -19,23 +19,24 @@ package final class Room {
     }
 }
 
-/// What holds for a kind of rooms. A value; whoever enters brings it.
+/// The rules of a kind of rooms. A value that each entering peer brings.
 package struct RoomPolicy: Sendable, Hashable {
-    /// Whether one can enter only while the room is open (``Rooms/open(_:)``).
+    /// Whether a peer can enter only while the room is open (``Rooms/open(_:)``).
     package let mustBeOpen: Bool
-    /// Connections at most, on all daemons.
+    /// The maximum number of connections, on all daemons together.
     package var capacity: Int
-    /// What is made of coming and going.
+    /// How entries and departures are reported.
     package let presence: Presence
 
     package enum Presence: Sendable, Hashable {
-        /// Nothing, here or elsewhere.
+        /// Not reported.
         case untold
-        /// Who asks is told who is there.
+        /// Members that ask receive the names of the people present.
         case named
-        /// Who asks is told how many are there. Many may come and go at once, so this takes a moment, for a newcomer too.
+        /// Members that ask receive the number of people present, after a short delay, because many may come and go at
+        /// once.
         case counted
-        /// Who asks is told how many are there; and who comes and goes is reported, to be written down.
+        /// Members that ask receive the number of people present. Entries and departures are also stored.
         case reported
     }
 
@@ -45,34 +46,35 @@ package struct RoomPolicy: Sendable, Hashable {
         self.presence = presence
     }
 
-    /// A match's room: open for a while, and who was in it is written down.
+    /// A match's room. It is open for a limited time, and its attendance is stored.
     package static func match(capacity: Int) -> RoomPolicy {
         RoomPolicy(mustBeOpen: true, capacity: capacity, presence: .reported)
     }
 
-    /// Something to listen to: a device's reminders, a day's slots. Whoever knows its key may, and nobody is told.
+    /// A topic to follow, such as a device's reminders or the slots of a day. Everyone who knows its key may follow it,
+    /// and presence isn't reported.
     package static let subscription = RoomPolicy(mustBeOpen: false, capacity: .max, presence: .untold)
 
-    /// Where it is seen who is there, and nothing is said: those who have a conversation.
+    /// The participants of a conversation: their presence is reported, and nothing is published.
     package static let company = RoomPolicy(mustBeOpen: false, capacity: .max, presence: .named)
 
-    /// The same, of so many that they are counted only: an audience.
+    /// The audience of a question session: only their number is reported.
     package static let hall = RoomPolicy(mustBeOpen: false, capacity: .max, presence: .counted)
 }
 
-/// Whether a match's room can be entered, as the database says.
+/// The state of a match's room, as the database reports it.
 package enum RoomState: Sendable, Hashable {
     /// Epoch seconds, by the database's clock.
     case open(closesAt: Double)
-    /// `403`; both in epoch seconds, by the database's clock.
+    /// Status `403`. Both in epoch seconds, by the database's clock.
     case notOpen(opensAt: Double, now: Double)
-    /// `410`.
+    /// Status `410`.
     case closed
-    /// `404`.
+    /// Status `404`.
     case unknown
 }
 
-/// A room and when it closes.
+/// A room and its closing time.
 package struct OpenRoom: Hashable, Sendable {
     package let id: UUID
     /// Epoch seconds, by the database's clock.

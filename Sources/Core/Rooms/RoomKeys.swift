@@ -2,12 +2,12 @@ import Basics
 import Crypto
 package import FoundationEssentials
 
-/// The UUIDs of rooms that aren't matches'.
+/// The UUIDs of rooms other than matches' rooms.
 ///
-/// A match's room has a UUID that its people know. That of every other kind is an HMAC of kind and id, so that nobody who doesn't know
-/// the secret gets into it by `/socket?id=`. Daemons with the same secret have the same keys.
+/// The people of a match know the UUID of its room. The UUID of every other room is an HMAC of its kind and id, so that
+/// nobody can enter it through `/socket?id=` without the secret. Daemons with the same secret compute the same UUIDs.
 package final class RoomKeys: Sendable {
-    /// What such a room is about.
+    /// The kind of such a room.
     package enum Kind: UInt8, Sendable {
         /// A device's reminders.
         case device = 1
@@ -15,42 +15,43 @@ package final class RoomKeys: Sendable {
         case day = 2
         /// The slots of the days around now.
         case nearDays = 3
-        /// Whatever event stream there is.
+        /// All event streams.
         case allStreams = 4
-        /// A session of questions.
+        /// A question session.
         case questions = 5
-        /// No room: by which a session of questions knows a device.
+        /// Not a room: the pseudonym of a device in a question session.
         case asker = 6
         /// All conversations of a user.
         case conversations = 7
-        /// Who has a conversation, and is there.
+        /// The participants of a conversation.
         case company = 8
-        /// Who is in a session of questions.
+        /// The audience of a question session.
         case hall = 9
     }
 
     private enum State {
         case secret([UInt8])
-        /// Made for the first key: cryptography's library isn't touched before, since that is two megabytes of memory.
+        /// Made for the first key, because loading the cryptography library takes two megabytes of memory.
         case key(HMACSHA256Key)
     }
 
     private let state: Locked<State>
 
-    /// With a secret of the kernel's, until ``share(_:)``.
+    /// Uses a secret from the kernel until ``share(_:)``.
     package init() {
         var random = SystemRandomNumberGenerator()
         state = Locked(.secret((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }))
     }
 
-    /// From now on with this secret, which other daemons have too. Before anybody is in a room that got its UUID here. Any thread.
+    /// Uses this secret, which other daemons have too, from now on. Call it before any room from here has members. Any
+    /// thread.
     package func share(_ secret: [UInt8]) {
         state.withLock { $0 = .secret(secret) }
     }
 
-    /// Any thread. A microsecond.
+    /// Returns the UUID of a room. Takes about a microsecond. Any thread.
     package func room(_ kind: Kind, _ id: [UInt8] = []) -> UUID {
-        // For want of memory: a room that nobody is in, and nobody will find.
+        // Without memory the UUID is random: a room without members that nobody can find.
         guard var code = try? key().authenticate([kind.rawValue] + id) else { return UUID() }
         // RFC 9562 §5.8: version 8, custom.
         code[6] = code[6] & 0x0F | 0x80

@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
-/// What happened in the rooms of a loop, in one turn of it, that other daemons are to hear of.
+/// The events of one turn in a loop's rooms that other daemons must receive.
 package struct RoomNews: Sendable {
-    /// Ales in a room that has somebody elsewhere. The room may occur more than once.
+    /// Ales in a room with members on other daemons. The room may occur more than once.
     package struct Ales: Sendable, Equatable {
         package let room: UUID
         package let count: UInt32
@@ -16,7 +16,7 @@ package struct RoomNews: Sendable {
     }
 
     package var ales: [Ales] = []
-    /// Rooms that somebody came to or left, after the ales.
+    /// The rooms with changed members. They follow the ales.
     package var members: [MembersOfRoom] = []
 
     package init() {}
@@ -24,17 +24,17 @@ package struct RoomNews: Sendable {
     var isEmpty: Bool { ales.isEmpty && members.isEmpty }
 }
 
-/// A loop's rooms, as they hang together with those of other daemons: what is to be told these, and what is known of them.
+/// The connection of a loop's rooms with those of other daemons: what must be sent to them, and what is known of them.
 struct RoomLink {
-    /// How long what changes in a hall is gathered: each time the others are told all who are there.
+    /// How long changes of an audience are gathered. Each report contains all its members.
     static let hallInterval = Duration.milliseconds(500)
 
     private var news = RoomNews()
     private var changed: Set<UUID> = []
-    /// Halls of which there is something to tell, and a timer runs.
+    /// Audiences with unreported changes, for which a timer is running.
     private var gathering: Set<UUID> = []
     private var elsewhere: [UUID: RoomMembers] = [:]
-    /// Told the news of each turn. nil: there are no other daemons.
+    /// Receives the news of each turn. nil if there are no other daemons.
     private let tell: (@Sendable (RoomNews) -> Void)?
 
     init(tell: (@Sendable (RoomNews) -> Void)?) {
@@ -43,12 +43,12 @@ struct RoomLink {
 
     var hasNews: Bool { !news.isEmpty || !changed.isEmpty }
 
-    /// Who is in a room on other daemons.
+    /// Returns the members of a room on other daemons.
     func members(of room: UUID) -> RoomMembers? {
         elsewhere.isEmpty ? nil : elsewhere[room]
     }
 
-    /// The rooms that have somebody elsewhere.
+    /// The rooms with members on other daemons.
     var rooms: some Collection<UUID> { elsewhere.keys }
 
     mutating func set(_ members: RoomMembers, of room: UUID) {
@@ -63,9 +63,9 @@ struct RoomLink {
         if tell != nil { changed.insert(room) }
     }
 
-    /// As ``changed(_:)``, in a hall.
+    /// Records a change in an audience. See ``changed(_:)``.
     ///
-    /// - Returns: Whether ``hallGathered(_:)`` is to be called after ``hallInterval``.
+    /// - Returns: Whether ``hallGathered(_:)`` must be called after ``hallInterval``.
     mutating func hallChanged(_ room: UUID) -> Bool {
         tell != nil && gathering.insert(room).inserted
     }
@@ -75,7 +75,7 @@ struct RoomLink {
         changed(room)
     }
 
-    /// The turn ends.
+    /// Reports the news at the end of the turn.
     mutating func tellNews(_ members: (UUID) -> RoomMembers) {
         guard hasNews else { return }
         news.members = changed.map { MembersOfRoom($0, members($0)) }

@@ -1,14 +1,14 @@
 package import FoundationEssentials
 
-/// Who is in a room, on one daemon or on several together.
+/// The members of a room, on one daemon or on several together.
 package struct RoomMembers: Sendable, Equatable {
-    /// All of them, for the room's size.
+    /// The number of connections, which counts for the room's size.
     package var connections: Int
-    /// Of these, those that didn't say whose they are: each counts as somebody.
+    /// The number of connections without a name. Each counts as one person.
     package var anonymous: Int
-    /// Who said who they are, however many connections each has; also those who left a moment ago, and may come back.
+    /// The named people, however many connections each has, including those who have just left and may come back.
     package var people: Set<UUID>
-    /// How many more have said who they are: of a crowd not all are named, see ``naming(atMost:)``.
+    /// The number of further named people. Large rooms don't list all, see ``naming(atMost:)``.
     package var unnamed: Int
 
     package init(connections: Int = 0, anonymous: Int = 0, people: Set<UUID> = [], unnamed: Int = 0) {
@@ -18,23 +18,23 @@ package struct RoomMembers: Sendable, Equatable {
         self.unnamed = unnamed
     }
 
-    /// How many are here, as people count.
+    /// The number of people in the room.
     package var headcount: Int { anonymous + peopleCount }
 
     private var peopleCount: Int { people.count + unnamed }
 
-    /// Whether there is nothing to know of the room.
+    /// Whether the room has no connections and no people.
     package var isEmpty: Bool { connections == 0 && people.isEmpty }
 
-    /// Those of another daemon as well.
+    /// Adds the members on another daemon.
     package mutating func add(_ others: RoomMembers) {
         connections += others.connections
         anonymous += others.anonymous
         if unnamed == 0, others.unnamed == 0 { people.formUnion(others.people) } else { addCrowd(others) }
     }
 
-    /// No more people by name than these: those whose UUIDs come first, wherever they are. UUIDs are as good as drawn by lot, so these
-    /// stand for all.
+    /// Lists at most `limit` people: those with the smallest UUIDs on every daemon. UUIDs are random, so these are a
+    /// fair sample.
     package func naming(atMost limit: Int) -> RoomMembers {
         guard people.count > limit else { return self }
         var members = self
@@ -43,8 +43,9 @@ package struct RoomMembers: Sendable, Equatable {
         return members
     }
 
-    /// How many are in both crowds nobody can tell from those who aren't named. But up to the last UUID that a crowd names it names all,
-    /// and of these it is known; the others will be alike. Of 16,384 who are named that is right within a hundredth or so.
+    /// Estimates how many people are in both rooms. Up to its last listed UUID a room lists everyone, so the overlap of
+    /// that part is known, and the rest is assumed to be alike. With 16,384 listed people the error is about one
+    /// percent.
     private mutating func addCrowd(_ others: RoomMembers) {
         let sum = peopleCount + others.peopleCount
         let crowds = [self, others].filter { $0.unnamed > 0 }
@@ -59,7 +60,7 @@ package struct RoomMembers: Sendable, Equatable {
     }
 }
 
-/// A room, and who is in it.
+/// A room and its members.
 package struct MembersOfRoom: Sendable, Equatable {
     package let room: UUID
     package let members: RoomMembers

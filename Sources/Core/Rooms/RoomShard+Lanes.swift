@@ -1,10 +1,10 @@
 package import FoundationEssentials
 
-/// The loops that share the rooms, as one of them sees the others.
+/// The loops that share the rooms, from one loop's point of view.
 package struct RoomLoops: Sendable {
     let own: Int
     let homeIndex: @Sendable (UUID) -> Int
-    /// Does something with the rooms of another loop, on that loop, in the order of submission.
+    /// Submits work on the rooms of another loop, in order.
     let submit: @Sendable (Int, @escaping @Sendable (RoomShard) -> Void) -> Void
 
     package init(
@@ -16,14 +16,14 @@ package struct RoomLoops: Sendable {
         self.submit = submit
     }
 
-    /// One loop, the home of all rooms.
+    /// A single loop, the home of all rooms.
     package static let one = RoomLoops(own: 0, homeIndex: { _ in 0 }, submit: { _, _ in })
 }
 
-/// A loop's ways to the others, and its members of rooms that may live there.
+/// A loop's lanes to the others, and its members of rooms on any loop.
 struct Lanes {
     let loops: RoomLoops
-    /// Those that were needed yet. As many as loops at most.
+    /// The lanes used so far, at most one per loop.
     var all: [Lane] = []
     var members: [MemberID: Member] = [:]
     private var lastMember: MemberID = 0
@@ -37,13 +37,13 @@ struct Lanes {
         return lastMember
     }
 
-    /// To itself.
+    /// The lane of the loop to itself.
     var own: Lane? { all.first { $0.target == loops.own } }
 }
 
-/// Members of rooms that live on other loops: once a turn their loops exchange what there is for each other.
+/// Members of rooms on other loops. The loops exchange requests and deliveries once per turn.
 extension RoomShard {
-    /// For a socket on this loop that is in rooms of any.
+    /// Makes a sender for a socket on this loop.
     package func makeSender() -> Sender {
         Sender(on: self)
     }
@@ -61,13 +61,13 @@ extension RoomShard {
 
     // MARK: The end of a turn
 
-    /// What members on this loop want of rooms that live here too: before the rooms are settled.
+    /// Performs the requests of this loop's members to its own rooms, before the rooms are settled.
     func takeOwnRequests() {
         guard let lane = lanes.own else { return }
         for request in lane.takeRequests() { perform(request, from: lane) }
     }
 
-    /// After the rooms were settled.
+    /// Sends the mail, after the rooms were settled.
     func carryMail() {
         for lane in lanes.all where lane.hasMail {
             if lane.target == lanes.loops.own {
@@ -109,7 +109,7 @@ extension RoomShard {
             lane.add(.decided(member, decision))
         case .cheer(let count, let kind, let places):
             let places = places.map { lane.standIns[$0] }
-            // It may have been too late, for a room that has closed.
+            // Otherwise the room has closed meanwhile.
             if case .some(let sender?) = places.first {
                 cheer(count, of: kind, from: sender, besides: places.compactMap(\.self))
             }

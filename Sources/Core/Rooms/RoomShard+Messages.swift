@@ -4,8 +4,8 @@ import Sockets
 /// The rooms of one loop with ales in this turn.
 struct CheeringRooms {
     private(set) var rooms: [Room] = []
-    /// An ale of each kind, encoded once; no other thread counts its references. A burst of ales leaves as one run of it. Whoever reads
-    /// isn't cut off because many are said at once: it misses some.
+    /// The frame of each kind of ale, encoded once. No other thread changes its reference count. A burst of ales leaves
+    /// as one run of the frame. A slow reader misses ales instead of being disconnected.
     let frames: [SharedBytes]
 
     init(frames: [[UInt8]]) {
@@ -21,7 +21,8 @@ struct CheeringRooms {
     }
 }
 
-/// What is said in the rooms of one loop: ales at the end of the turn, everything else at once, behind the ales that came before it.
+/// The messages in one loop's rooms. Ales are sent at the end of the turn, and other messages at once, after the ales
+/// before them.
 extension RoomShard: TurnEndHandler {
     /// See ``Connection/cheer()``.
     func cheer(_ kind: CheerKind, from sender: Connection) {
@@ -31,7 +32,7 @@ extension RoomShard: TurnEndHandler {
         room.count(aleFrom: sender, of: kind)
     }
 
-    /// As ``cheer(_:from:)``, of a sender with several places in its room: none of them hears it.
+    /// Counts ales of a sender with several members in its room. None of them receives the ales.
     func cheer(_ count: UInt32, of kind: CheerKind, from sender: Connection, besides places: [Connection]) {
         guard sender.isMember else { return }
         if !sender.room.hasAles { willSettle(sender.room) }
@@ -54,36 +55,36 @@ extension RoomShard: TurnEndHandler {
         if hasMembersElsewhere { takeOwnRequests() }
         for room in cheering.rooms { settle(room) }
         cheering.removeAll()
-        // Who is told something now may ask for something, which is done at the end of another turn.
+        // A notified peer may request something. That happens at the end of another turn.
         awaitsTurnEnd = false
         if hasMembersElsewhere { carryMail() }
         link.tellNews { people.members(of: $0, map.connections(of: $0)) }
     }
 
-    /// Sends everybody in the room what it is owed, and has other daemons told.
+    /// Sends each member of the room the ales it is owed, and passes the ales to other daemons.
     func settle(_ room: Room) {
         if room.isShared { room.forEachKind { link.add(RoomNews.Ales(room.id, $0, $1)) } }
         map.deliverAles(of: room, frames: cheering.frames)
     }
 
-    /// Ales that came from another daemon: for everybody in the room here.
+    /// Delivers another daemon's ales to all members of the rooms here.
     package func deliver(_ ales: [RoomNews.Ales]) {
         for ales in ales {
             guard let room = map.connections(of: ales.room).first?.room else { continue }
-            // First those of its own members, so that no ale of another daemon is told to other daemons.
+            // Own ales first, so that another daemon's ales aren't passed on.
             settle(room)
             room.count(alesFromElsewhere: ales.count, of: ales.kind)
             map.deliverAles(of: room, frames: cheering.frames)
         }
     }
 
-    /// Gives a message to everybody in the room on this loop but its sender, in the order of these calls and of the ales between them.
-    /// Who leaves meanwhile gets nothing, and who comes meanwhile neither.
+    /// Sends a message to all members of the room on this loop except its sender. Messages and ales keep their order.
+    /// Members that enter or leave meanwhile receive nothing.
     package func publish(_ message: any Message, to id: UUID, from sender: Connection? = nil) {
         publish(message, to: id) { $0 === sender }
     }
 
-    /// As ``publish(_:to:from:)``, to all that aren't the sender's.
+    /// Sends a message to all members except the sender's.
     func publish(_ message: any Message, to id: UUID, isSender: (Connection) -> Bool) {
         let members = map.connections(of: id)
         guard let room = members.first?.room else { return }
@@ -92,8 +93,8 @@ extension RoomShard: TurnEndHandler {
         for member in members where !isSender(member) && member.isMember { member.peer.deliver(publication) }
     }
 
-    /// Gives a message to those on this loop who say that they are one of these people, in whatever match's room: in a moment, since all
-    /// who are there are looked at, for many such messages at once.
+    /// Sends a message to the members on this loop with one of these identities, in any match's room. It is delayed,
+    /// because finding them visits all members; many messages share one search.
     package func publish(_ message: any Message, toPeople named: Set<UUID>) {
         guard !people.isEmpty else { return }
         if people.untold.isEmpty { loop.call(after: People.untoldDelay) { [weak self] in self?.tellPeople() } }
@@ -108,7 +109,7 @@ extension RoomShard: TurnEndHandler {
             guard let person = people.person(of: member), let message = messages[person] else { return }
             found.append((member, message))
         }
-        // They may leave for it.
+        // The message may make them leave.
         for (member, message) in found where member.isMember {
             settle(member.room)
             member.peer.deliver(Publication(message))

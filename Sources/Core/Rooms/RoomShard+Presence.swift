@@ -1,7 +1,7 @@
 import Basics
 import FoundationEssentials
 
-/// How many people are in a room, and whether one's partner is, told to who asks.
+/// The number of people in a room, and the presence of a person's partner, for the members that ask.
 extension RoomShard {
     /// See ``Connection/claimedIdentity``.
     func claimedIdentity(of connection: Connection) -> UUID? {
@@ -12,7 +12,8 @@ extension RoomShard {
     func watchPresence(_ connection: Connection) {
         guard connection.isMember else { return }
         guard connection.room.presence != .counted else {
-            // Together with all others, who are to hear that it came: in a hall one count for each newcomer would be too many.
+            // The newcomer is notified together with all others. In an audience, one count per newcomer would be too
+            // many.
             boards[connection.room.id, default: PresenceBoard()].add(connection, told: nil)
             return presenceChanged(in: connection.room.id)
         }
@@ -21,7 +22,7 @@ extension RoomShard {
         connection.peer.deliver(Publication(presence))
     }
 
-    /// Somebody came to a room or left it, here or elsewhere; in a turn of the loop.
+    /// Handles a change of a room's members, here or elsewhere, in a turn of the loop.
     func membersChanged(in room: UUID, _ kind: RoomPolicy.Presence) {
         if kind != .counted {
             link.changed(room)
@@ -77,9 +78,9 @@ extension RoomShard {
         people.view(of: room, map.connections(of: room), elsewhere: link.members(of: room) ?? RoomMembers())
     }
 
-    /// A connection has left its room.
+    /// Handles a connection that has left its room.
     ///
-    /// - Returns: Who it was, if it had said so.
+    /// - Returns: The person, if the connection had a name.
     func endPresence(of connection: Connection) -> UUID? {
         let room = connection.room.id
         if !boards.isEmpty {
@@ -105,13 +106,14 @@ extension RoomShard {
     }
 }
 
-/// What other daemons are told of this loop's rooms, and tell of them.
+/// The exchange of this loop's rooms with other daemons.
 extension RoomShard {
     func connectionsElsewhere(in room: UUID) -> Int {
         link.members(of: room)?.connections ?? 0
     }
 
-    /// There are other daemons: at the end of this turn they are told who is in which room, and of each turn its news.
+    /// Starts the exchange. The other daemons receive the members of all rooms at the end of this turn, and then the
+    /// news of each turn.
     package func join(_ tell: @escaping @Sendable (RoomNews) -> Void) {
         link = RoomLink(tell: tell)
         for room in map.roomsWithPresence { link.changed(room) }
@@ -119,14 +121,14 @@ extension RoomShard {
         if link.hasNews { awaitTurnEnd() }
     }
 
-    /// There are none any more.
+    /// Ends the exchange, because there are no other daemons.
     package func part() {
         let rooms = Array(link.rooms)
         link = RoomLink(tell: nil)
         for room in rooms { setElsewhere([MembersOfRoom(room, RoomMembers())]) }
     }
 
-    /// Who is in these rooms on other daemons, all of them together.
+    /// Stores the members of these rooms on all other daemons together.
     package func setElsewhere(_ rooms: [MembersOfRoom]) {
         for changed in rooms {
             link.set(changed.members, of: changed.room)

@@ -1,39 +1,39 @@
 import Basics
 package import FoundationEssentials
 
-/// The rooms of one event loop, and the parts of others' rooms that have connections on it. On that loop.
+/// The rooms of one event loop, and the parts of other loops' rooms with connections on it. On that loop.
 ///
 /// ```
 /// enter ──► connection in the map ──► leave
-///               │ cheer: counted ───── end of the turn: each is sent what it is owed
-///               └ publish: at once, after the ales that came before it
+///               │ cheer: counted ───── end of the turn: each member is sent the ales it is owed
+///               └ publish: at once, after the ales before it
 /// ```
 package final class RoomShard {
     private(set) var map = ConnectionMap()
     var openRooms: OpenRooms
-    /// Those with ales in this turn.
+    /// The rooms with ales in this turn.
     var cheering: CheeringRooms
     var awaitsTurnEnd = false
-    /// Who came and went in matches' rooms, for the record.
+    /// Reports entries and departures of matches' rooms.
     var reporter: PresenceReporter
     var people: People
-    /// Of rooms in which somebody wants to know how many are there.
+    /// The watchers of each room's presence.
     var boards: [UUID: PresenceBoard] = [:]
-    /// The other daemons.
+    /// The exchange with other daemons.
     var link = RoomLink(tell: nil)
-    /// The other loops.
+    /// The exchange with other loops.
     var lanes: Lanes
-    /// Rooms with somebody in them and the connections in them, but for subscriptions.
+    /// The number of rooms with members, and of their connections, without subscriptions.
     private var occupied = 0
     private var connectionCount = 0
 
     unowned let loop: any RoomLoop
 
     /// - Parameters:
-    ///   - loop: Outlives the shard.
-    ///   - aleFrames: A WebSocket frame for each kind.
-    ///   - grace: How long somebody who has left counts as present.
-    ///   - lanes: To the loops that it shares the rooms with.
+    /// - loop: Outlives the shard.
+    /// - aleFrames: A WebSocket frame for each kind.
+    /// - grace: How long a person who left counts as present.
+    /// - lanes: The lanes to the loops that share the rooms.
     init(
         on loop: any RoomLoop, _ openRooms: OpenRooms, aleFrames: [[UInt8]], grace: Duration = .zero,
         lanes: Lanes = Lanes(.one), reporter: PresenceReporter
@@ -46,7 +46,7 @@ package final class RoomShard {
         self.reporter = reporter
     }
 
-    /// Matches' rooms with somebody in them, and how many are in them.
+    /// The number of matches' rooms with members, and of these members.
     package var occupancy: (rooms: Int, connections: Int) { (occupied, connectionCount) }
 
     // MARK: Open and closed
@@ -55,7 +55,7 @@ package final class RoomShard {
         openRooms.open(rooms)
     }
 
-    /// The rooms' time is over: who is in them gets what is owed, and is told so.
+    /// Closes rooms. Their members receive the ales they are owed, and then ``RoomPeer/roomClosed()``.
     package func close(_ rooms: [UUID]) {
         for id in rooms {
             openRooms.close(id)
@@ -81,9 +81,10 @@ package final class RoomShard {
 
     // MARK: Coming and going
 
-    /// Lets a peer in, if the room is open and has a place: ``Connection/isMember`` tells. It is told what comes from now on.
+    /// Adds a peer to the room if it is open and not full; ``Connection/isMember`` tells. From then on the peer
+    /// receives the room's messages.
     ///
-    /// - Parameter claimedIdentity: Which of those whom the room is for the peer says it is; not checked here.
+    /// - Parameter claimedIdentity: The identity that the peer claims. Not verified.
     package func enter(
         _ id: UUID, _ peer: any RoomPeer, policy: RoomPolicy, claimedIdentity: UUID? = nil
     ) -> Connection {
@@ -117,7 +118,7 @@ package final class RoomShard {
         membersChanged(in: room, connection.room.presence)
     }
 
-    /// Who is in a room, on this loop, in no order.
+    /// Returns the connections of a room on this loop, in no particular order.
     package func connections(of room: UUID) -> [Connection] {
         map.connections(of: room)
     }

@@ -1,27 +1,27 @@
 import FoundationEssentials
 import Sockets
 
-/// What other daemons are told, and tell, of all loops' rooms.
+/// The exchange of all loops' rooms with other daemons.
 extension Rooms {
-    /// There are other daemons: `tell` is called with who is in which room, and from then on with the news of each loop's turn, on
-    /// that loop.
+    /// Starts the exchange: calls `tell` with the members of all rooms, and then with the news of each turn, on the
+    /// loop.
     func join(_ tell: @escaping @Sendable (RoomNews) -> Void) {
         for loop in loops { loop.submit { self.shard(on: $0).join(tell) } }
     }
 
-    /// There are none any more.
+    /// Ends the exchange.
     func part() async {
         for loop in loops { await loop.run { self.shard(on: $0).part() } }
     }
 
-    /// Who is in these rooms on other daemons, all of them together.
+    /// Stores the members of these rooms on all other daemons together.
     func setElsewhere(_ rooms: [MembersOfRoom]) {
         for (index, rooms) in Dictionary(grouping: rooms, by: { homeIndex(of: $0.room) }) {
             loops[index].submit { self.shard(on: $0).setElsewhere(rooms) }
         }
     }
 
-    /// Gives ales of other daemons to everybody in their rooms.
+    /// Delivers other daemons' ales to all members of their rooms.
     func deliver(_ ales: [RoomNews.Ales]) {
         for (index, ales) in Dictionary(grouping: ales, by: { homeIndex(of: $0.room) }) {
             loops[index].submit { self.shard(on: $0).deliver(ales) }

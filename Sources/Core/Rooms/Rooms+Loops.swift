@@ -1,15 +1,15 @@
 package import FoundationEssentials
 import Sockets
 
-/// Which loop a room lives on, and what each loop has of the rooms.
+/// The assignment of rooms to loops, and each loop's shard.
 extension Rooms {
-    /// The index of the loop that is a room's home.
+    /// Returns the index of a room's home loop.
     package func homeIndex(of room: UUID) -> Int {
         let halves = withUnsafeBytes(of: room.uuid) {
             ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         }
-        // The multiplication spreads ids that differ in a few bits only, as made-up ones do. All of them reach the upper bits of the
-        // product, and these decide.
+        // The multiplication spreads ids that differ in a few bits, as made-up ids do. All bits reach the upper bits of
+        // the product, which decide.
         let mixed = (halves.0 ^ halves.1) &* 0x9E37_79B9_7F4A_7C15
         return Int(((mixed >> 32) &* UInt64(loops.count)) >> 32)
     }

@@ -1,17 +1,17 @@
 import Sockets
 
-/// Who is in matches' rooms, on all loops.
+/// The people in matches' rooms, on all loops.
 extension Rooms {
-    /// Who came and went and was not told of yet: for a daemon that stops.
+    /// Returns the events that aren't reported yet, for a daemon that stops.
     package func takePresenceEvents() async -> [PresenceEvent] {
         var events: [PresenceEvent] = []
         for loop in loops { events += await loop.run { self.shard(on: $0).takePresenceEvents() } }
         return events
     }
 
-    /// Who is in matches' rooms on this daemon, and how many connections that is of each: on each loop at a moment of its own. What came
-    /// before that moment is reported by the time that this returns, and what comes after it bears the number, which is to grow from call
-    /// to call.
+    /// Returns the people in matches' rooms on this daemon, with their number of connections. Each loop answers at its
+    /// own moment. Events before that moment are reported before this returns, and later ones carry the number. The
+    /// number must grow from call to call.
     package func callRoll(_ number: UInt32) async -> [Attendee: Int] {
         var attendees: [Attendee: Int] = [:]
         for loop in loops {
@@ -20,7 +20,7 @@ extension Rooms {
         return attendees
     }
 
-    /// Matches' rooms that are open, those with somebody in them, and the connections in these.
+    /// Returns the number of open matches' rooms, of those with members, and of their connections.
     package func census() async -> (open: Int, occupied: Int, connections: Int) {
         var sum = (open: 0, occupied: 0, connections: 0)
         for loop in loops {

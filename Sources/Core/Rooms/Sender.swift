@@ -1,41 +1,43 @@
 package import FoundationEssentials
 
-/// A socket that is in matches' rooms without moving to their loops: in several perhaps, or in one of them several times. What it says in
-/// a room none of its places there hears. On the socket's loop.
+/// A socket that is in matches' rooms without moving to their loops. It may be in several rooms, or several times in
+/// one. Its ales reach none of its own members. On the socket's loop.
 ///
 /// ```
 /// let sender = rooms.shard(on: reactor).makeSender()                  // one for each socket
 /// let member = sender.enter(room, peer, policy: policy) { decision in
 ///     switch decision {
-///     case .open:     …          // it is in: its peer is told what comes from now on
+///     case .open:     …          // it is in: its peer receives messages from now on
 ///     case .full:     …
-///     case .refused:  …          // as the database said a moment ago
-///     case .unknown:  …          // ask the database, have it opened or remembered, and enter again
+///     case .refused:  …          // as the database reported a moment ago
+///     case .unknown:  …          // ask the database, open or remember the room, and enter again
 ///     }
 /// }
-/// member.watchPresence()          // after it came in, or at once: it is told nothing before
+/// member.watchPresence()          // after it came in, or at once: no count is sent before
 /// member.cheer()
-/// member.leave()                  // when it doesn't want to hear more; or, when the socket is gone:
+/// member.leave()                  // or, when the socket is closed:
 /// sender.leaveAll()
 /// ```
 ///
-/// The room's home decides, on its own loop, and counts those members like all others: they have a ``StandIn`` there. So whatever is
-/// asked of a room here takes effect a moment later, in the order of asking.
+/// The room's home loop decides, and counts these members like all others: a ``StandIn`` represents each of them there.
+/// Requests therefore take effect a moment later, in their order.
 package final class Sender {
     fileprivate unowned let shard: RoomShard
-    /// Its places, also those that nobody has decided about yet. Few; in no order.
+    /// The members of this sender, including those without a decision yet. Few, in no particular order.
     private var places: [Member] = []
 
     init(on shard: RoomShard) {
         self.shard = shard
     }
 
-    /// Asks for a place in a room, once more if it has one already: then it hears all of the room twice.
+    /// Requests to enter a room. A second request for the same room makes a second member, which receives everything
+    /// too.
     ///
     /// - Parameters:
-    ///   - peer: Told what comes, from `whenDecided` on until ``Member/leave()``.
-    ///   - claimedIdentity: Which of those whom the room is for the peer says it is; not checked here.
-    ///   - whenDecided: Called later, on this loop, once; never after ``Member/leave()``. ``EntryDecision/open``: it is in.
+    /// - peer: Receives the room's messages from `whenDecided` until ``Member/leave()``.
+    /// - claimedIdentity: The identity that the peer claims. Not verified.
+    /// - whenDecided: Called once, later, on this loop; never after ``Member/leave()``. ``EntryDecision/open`` means
+    ///   that it is in.
     package func enter(
         _ room: UUID, _ peer: any RoomPeer, policy: RoomPolicy, claimedIdentity: UUID? = nil,
         whenDecided: @escaping (EntryDecision) -> Void
@@ -49,7 +51,7 @@ package final class Sender {
         return member
     }
 
-    /// The socket is gone.
+    /// Leaves all rooms, because the socket is closed.
     package func leaveAll() {
         for place in places { place.leave() }
     }
@@ -58,7 +60,7 @@ package final class Sender {
         places.compactMap { $0.room == room ? $0.id : nil }
     }
 
-    /// What it says from now on comes after all that it has said.
+    /// Makes later ales a new entry, so that they stay behind the messages so far.
     fileprivate func closeEntries(in room: UUID) {
         for place in places where place.room == room { place.cheers = AleEntries() }
     }
@@ -69,12 +71,12 @@ package final class Sender {
     }
 }
 
-/// A sender's place in one room. On the sender's loop.
+/// A sender's membership of one room. On the sender's loop.
 package final class Member {
     private enum State {
         case undecided((EntryDecision) -> Void)
         case member
-        /// Not let in, or gone.
+        /// Refused, or left.
         case gone
     }
 
@@ -83,7 +85,7 @@ package final class Member {
     let id: MemberID
     private let sender: Sender
     private var state: State
-    /// Where its ales add up until they are carried to the room's home.
+    /// The entries in which its ales are added up until they are carried to the room's home.
     fileprivate var cheers = AleEntries()
 
     fileprivate init(
@@ -102,33 +104,34 @@ package final class Member {
         if case .member = state { true } else { false }
     }
 
-    /// An ale for everybody in the room but its sender. Of who isn't in its room, nothing comes.
+    /// Sends an ale to all members of the room except this sender's. Does nothing if it isn't in its room.
     package func cheer(_ kind: CheerKind = .plain) {
         guard isMember else { return }
         lane.addCheer(kind, in: &cheers) { places }
     }
 
-    /// Gives a message to everybody in the room but its sender. Of who isn't in its room, nothing comes.
+    /// Sends a message to all members of the room except this sender's. Does nothing if it isn't in its room.
     package func publish(_ message: any Message) {
         guard isMember else { return }
         lane.add(.publish(message, by: places))
         sender.closeEntries(in: room)
     }
 
-    /// As ``Connection/watchPresence()``.
+    /// See ``Connection/watchPresence()``.
     package func watchPresence() {
         if case .gone = state { return }
         lane.add(.watchPresence(id))
     }
 
-    /// Nothing comes any more, also of what is on its way. Does nothing the second time, or when the room has closed.
+    /// Leaves the room. It receives nothing more, not even messages in flight. Does nothing the second time, or after
+    /// the room has closed.
     package func leave() {
         if case .gone = state { return }
         end()
         lane.add(.leave(id))
     }
 
-    /// All that the sender has in the room, this one first.
+    /// All members of this sender in the room, this one first.
     private var places: [MemberID] { [id] + sender.ids(in: room).filter { $0 != id } }
     private var lane: Lane { sender.shard.lane(toHomeOf: room) }
 

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import Sockets
 
-/// Is in a room, at its home, for a ``Member`` on some loop: what it is told goes there at the end of the turn.
+/// A representative of a ``Member`` at its room's home. It carries the room's deliveries to the member's loop at the
+/// end of the turn.
 final class StandIn: RoomPeer {
     private let member: MemberID
     private unowned let lane: Lane
-    /// Where its ales add up until they are carried.
+    /// The entries in which its ales are added up until they are carried.
     private var ales = AleEntries()
 
     init(for member: MemberID, at lane: Lane) {

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// One run of a daemon: drawn when it starts, and never again.
+/// The identity of one run of a daemon: random, made at start, never reused.
 package struct DaemonID: Hashable, Sendable, CustomStringConvertible {
     package let uuid: UUID
 
@@ -11,38 +11,38 @@ package struct DaemonID: Hashable, Sendable, CustomStringConvertible {
     package var description: String { uuid.uuidString.lowercased() }
 }
 
-/// What carries packets between the daemons that are one server: PostgreSQL's NOTIFY, RabbitMQ, or a test's memory.
+/// A carrier of packets between the daemons of one server: PostgreSQL's NOTIFY, RabbitMQ, or the memory of a test.
 ///
-/// It looks into no packet. Those of one daemon arrive in the order in which they were sent, none twice, and perhaps not all: what is
-/// sent while the bus is away, or can't keep up, is lost. Whoever hears them notices that by their numbers, not by the bus.
+/// It doesn't read the packets. The packets of one daemon arrive in order, none twice, and perhaps not all: packets
+/// sent while the bus is unavailable or overloaded are lost. Receivers detect losses by the numbers in the packets.
 ///
-/// A bus is used by one ``BusRelay``, whose calls come one after the other.
+/// One ``BusRelay`` uses a bus, with one call after the other.
 package protocol Bus: Sendable {
-    /// What is best sent in one packet, in bytes. Longer ones arrive all the same.
+    /// The best packet size in bytes. Longer packets arrive too.
     var packetSize: Int { get }
 
-    /// Connects, and again whenever the connection is lost, until ``stop()``. Returns at once.
+    /// Connects, and reconnects after each loss, until ``stop()``. Returns at once.
     ///
-    /// - Parameter receive: Told one event at a time, on a thread of the bus; must not block.
+    /// - Parameter receive: Called with one event at a time, on a thread of the bus. It must not block.
     func start(_ receive: @escaping @Sendable (BusEvent) -> Void) async
 
-    /// Sends nothing any more; after it has returned, no event comes.
+    /// Stops sending. After it returns, no event comes.
     func stop() async
 
-    /// Sends packets in order. Returns when the bus has taken them, and the next may be sent.
+    /// Sends packets in order. Returns when the bus has taken them and the next ones may be sent.
     ///
-    /// - Throws: When some of them are lost, all perhaps: nobody sends them again.
+    /// - Throws: If some or all of them are lost. They aren't sent again.
     func send(_ packets: [BusPacket]) async throws(BusError)
 }
 
 /// A message from one daemon to others.
 package struct BusPacket: Sendable, Equatable {
     package enum Destination: Sendable, Equatable {
-        /// All daemons but the one that sends.
+        /// All daemons except the sender.
         case everyDaemon
-        /// One, which may be the one that sends.
+        /// One daemon, which may be the sender.
         case daemon(DaemonID)
-        /// The daemons that have somebody in a room, as far as the sender knows; never the one that sends.
+        /// The daemons with members in a room, as far as the sender knows; never the sender.
         case room(UUID, of: [DaemonID])
     }
 
@@ -56,17 +56,17 @@ package struct BusPacket: Sendable, Equatable {
 }
 
 package enum BusEvent: Sendable, Equatable {
-    /// From now on packets come, at first and after every reconnection. Of before, some may be lost.
+    /// Packets arrive from now on. Reported after each connection. Earlier packets may be lost.
     case connected
     case received(from: DaemonID, [UInt8])
-    /// The bus is away, and goes on trying to connect. `message` is for the log.
+    /// The bus is unavailable and tries to reconnect. `message` is for the log.
     case lost(message: String)
 }
 
-/// What was sent is lost.
+/// The reason why packets are lost.
 package enum BusError: Error, Sendable, Equatable {
     /// There is no connection.
     case away
-    /// The bus didn't take it: too much was under way, or it said no.
+    /// The bus refused the packets, or too many were in flight.
     case refused(message: String)
 }

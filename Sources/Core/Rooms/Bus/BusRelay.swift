@@ -2,41 +2,41 @@ import Basics
 import Dispatch
 import FoundationEssentials
 
-/// What a relay tells of, for metrics and the log. Called on the relay's queue; must not block.
+/// A report of a relay, for metrics and the log. Called on the relay's queue; must not block.
 package enum RelayReport: Sendable, Equatable {
     case connected
     case disconnected(message: String)
-    /// Ales that others said, and this daemon never heard.
+    /// The number of other daemons' ales that this daemon never received.
     case lost(UInt64)
-    /// Ales that this daemon gave up, since the bus was away or didn't take them.
+    /// The number of own ales that were dropped, because the bus was unavailable or refused them.
     case dropped(UInt64)
     case sent(packets: Int)
-    /// From these daemons.
+    /// Packets received from these daemons.
     case received(packets: Int, from: Set<DaemonID>)
-    /// These have told all their rooms.
+    /// These daemons have listed all their rooms.
     case introduced(Set<DaemonID>)
-    /// What the bus takes from a daemon to itself and back, or how long that has not come back.
+    /// The round trip of an echo through the bus, or the time since the oldest missing echo was sent.
     case delay(Duration)
 }
 
-/// Between the rooms of this daemon and those of others: gathers what the loops have to tell, sends it by a bus, and gives the loops
-/// what comes.
+/// Connects the rooms of this daemon with those of other daemons. It gathers news of the loops, sends it through a bus,
+/// and passes received news to the loops.
 ///
 /// ```
 /// loops ──news──► inbox ──► RelayState ──packets──► Bus
 /// loops ◄──────────────────────┴───◄──── inbox ◄─────┘
 /// ```
 ///
-/// One batch is under way at a time; what comes meanwhile goes with the next. Nothing waits for long, so nothing grows: ales add up, and
-/// of a room only its last state is told.
+/// One batch is in flight at a time; later news goes with the next one. The memory is bounded: ales are added up, and
+/// only the last state of a room is sent.
 package actor BusRelay {
-    /// Of what this build says on a bus: others understand it if theirs is the same.
+    /// The version of the packets' format. Daemons understand each other if they have the same version.
     package static let language = Int(RelayMessage.language)
-    /// Between two words that everything has been said.
+    /// The interval between two pulses.
     private static let beat = Duration.seconds(2)
-    /// Packets that are given to the bus in one call.
+    /// The maximum number of packets passed to the bus in one call.
     private static let packetsAtOnce = 128
-    /// What has come and is not looked at yet, in bytes. What comes then is lost, and noticed by its numbers.
+    /// The maximum size of the unread inbox in bytes. Further packets are lost, which their numbers show.
     private static let inboxLimit = 32 << 20
 
     private struct Inbox {
@@ -61,17 +61,17 @@ package actor BusRelay {
     private let report: @Sendable (RelayReport) -> Void
     private var state: RelayState
     private var phase = Phase.idle
-    /// While a batch is under way.
+    /// The task that sends a batch. `nil` between batches.
     private var sending: Task<Void, Never>?
-    /// After one that the bus didn't take.
+    /// The pause after a batch that the bus refused.
     private var resting: Task<Void, Never>?
     private var pause = Backoff(minimum: .milliseconds(50), maximum: .seconds(2))
-    /// Since when no echo has come back that was sent, or could have been.
+    /// The time at which the oldest missing echo was sent or should have been sent.
     private var unansweredEcho: MonotonicTime?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// - Parameter grace: How long the people of a daemon that ends count as present.
+    /// - Parameter grace: How long the people of a stopped daemon count as present.
     package init(
         _ id: DaemonID, bus: any Bus, rooms: Rooms, grace: Duration, report: @escaping @Sendable (RelayReport) -> Void
     ) {
@@ -85,28 +85,28 @@ package actor BusRelay {
 
     // MARK: Life
 
-    /// There are other daemons: connects. Does nothing if it is under way already, or after ``end()``.
+    /// Connects, because there are other daemons. Does nothing if it is connected or connecting, or after ``end()``.
     package func begin() {
         guard case .idle = phase else { return }
         phase = .running(Task { await self.run() })
         rooms.join { [weak self] news in self?.post { $0.news.append(news) } }
     }
 
-    /// These are no more.
+    /// Removes daemons that have ended.
     package func forget(_ daemons: Set<DaemonID>) {
         guard case .running = phase else { return }
         apply(state.remove(daemons))
         sendNext()
     }
 
-    /// The others have forgotten what they were told, since nothing was heard of this daemon for too long.
+    /// Lists all rooms again, because the other daemons have removed this one after a long silence.
     package func introduceAgain() {
         guard case .running = phase else { return }
         state.introduceAgain()
         sendNext()
     }
 
-    /// Says what is left to say, and farewell; for good. Takes no longer than the bus takes to send or to fail.
+    /// Sends the remaining news and a farewell, and ends for good. Takes as long as the bus takes to send or to fail.
     package func end() async {
         guard case .running(let run) = phase else {
             phase = .ended
@@ -115,7 +115,7 @@ package actor BusRelay {
         phase = .ended
         run.cancel()
         await run.value
-        // What the loops have told by now.
+        // Includes the news that the loops have posted so far.
         takeInbox()
         resting?.cancel()
         await sending?.value
@@ -147,7 +147,7 @@ package actor BusRelay {
         }
     }
 
-    /// From any thread. The queue is woken once for all that comes before it looks.
+    /// From any thread. The queue is woken once for everything that is posted before it reads the inbox.
     private nonisolated func post(_ add: (inout Inbox) -> Void) {
         let isFirst = inbox.withLock { inbox in
             add(&inbox)
@@ -164,7 +164,7 @@ package actor BusRelay {
             return inbox
         }
         for news in taken.news { state.take(news) }
-        // What comes at the end is for rooms that no other daemon knows of any more.
+        // News after the farewell concerns rooms that no other daemon knows any more.
         guard case .running = phase else { return }
         let now = MonotonicTime.now()
         var senders: Set<DaemonID> = []
@@ -177,13 +177,14 @@ package actor BusRelay {
                 report(.connected)
             case .lost(let message):
                 state.busLost()
-                // While it is away the delay grows, until an echo comes back.
+                // While the bus is unavailable, the reported delay grows until an echo comes back.
                 unansweredEcho = unansweredEcho ?? now
                 report(.disconnected(message: message))
             case .received(let daemon, let bytes):
                 packets += 1
                 if daemon != id { senders.insert(daemon) }
-                // What is damaged is missed by its number; of what another build says, there is more than this one knows.
+                // A damaged packet counts as missing, by its number. A newer build may send packets that this one
+                // doesn't understand.
                 if let understood = try? state.receive(bytes, from: daemon, at: now) { effects.add(understood) }
             }
         }

@@ -1,50 +1,53 @@
 import Basics
 import FoundationEssentials
 
-/// The other daemons, as they have told: who of theirs is in which room, and which of their ales come next.
+/// The state of the other daemons, as they have reported it: the members of their rooms, and the numbers of their next
+/// ales.
 struct OtherDaemons {
     private struct Other {
-        /// Those with somebody in them.
+        /// The daemon's rooms with members.
         var rooms: [UUID: RoomMembers] = [:]
-        /// The number of the next ale, of rooms that somebody here is in; none before the first was heard, or announced.
+        /// The number of the next ale in each room with members here. It is missing until the first one is received or
+        /// announced.
         var numbers: [UUID: UInt64] = [:]
         var news = News.unknown
-        /// Those in the list of all rooms that is coming.
+        /// The rooms of a list that is being received.
         var listed: Set<UUID> = []
-        /// Beats of this daemon since something came from that one.
+        /// The number of this daemon's beats since the last packet of that daemon.
         var silence = 0
-        /// It has ended, and its people count until then.
+        /// Set after a farewell: its people count as present until then.
         var departsAt: MonotonicTime?
     }
 
-    /// What has come of what a daemon tells about its rooms.
+    /// The state of a daemon's reports about its rooms.
     private enum News {
-        /// Nothing, or something is missing.
+        /// Nothing was received, or a report is missing.
         case unknown
-        /// It was asked for all of it.
+        /// A list of all rooms was requested.
         case asked
-        /// The list of all rooms is coming.
+        /// A list of all rooms is being received.
         case listing(number: UInt64)
-        /// Everything up to this number.
+        /// Everything up to this number was received.
         case complete(UInt64)
     }
 
-    /// So many beats, with a bus that brings our own packets, and a daemon is taken for gone, though nobody says so: it has none of the
-    /// database's rows, or lost its own. One that lives is heard at each.
+    /// The number of silent beats after which a daemon counts as gone, while the bus delivers our own packets. The
+    /// database may not know of it: the daemon may have no row, or have lost it. A live daemon sends something in each
+    /// beat.
     private static let longestSilence = 15
 
     private var daemons: [DaemonID: Other] = [:]
-    /// Who has somebody in each room.
+    /// The daemons with members in each room.
     private var interest: [UUID: [DaemonID]] = [:]
 
-    /// Who has somebody in a room.
+    /// Returns the daemons with members in a room.
     func interested(in room: UUID) -> [DaemonID] { interest[room] ?? [] }
 
     func isInterested(_ daemon: DaemonID, in room: UUID) -> Bool {
         (daemons[daemon]?.rooms[room]?.connections ?? 0) > 0
     }
 
-    /// Who is in a room, on all of them together.
+    /// Returns the members of a room on all other daemons together.
     func members(of room: UUID) -> RoomMembers {
         var sum = RoomMembers()
         for other in daemons.values { if let members = other.rooms[room] { sum.add(members) } }
@@ -53,14 +56,14 @@ struct OtherDaemons {
 
     // MARK: Rooms
 
-    /// A daemon has come, or come back.
+    /// Adds a daemon that has started or reconnected.
     mutating func meet(_ daemon: DaemonID) {
         daemons[daemon, default: Other()].departsAt = nil
     }
 
-    /// - Returns: How many ales of the daemon were never heard.
+    /// - Returns: The number of the daemon's ales that were never received.
     mutating func set(_ room: RelayMessage.Members, of daemon: DaemonID) -> UInt64 {
-        // Taken out, so that its tables have one owner and aren't copied with each room.
+        // Removed from the dictionary meanwhile, so that its tables have one owner and aren't copied for each room.
         var other = daemons.removeValue(forKey: daemon) ?? Other()
         let wasInterested = (other.rooms[room.room]?.connections ?? 0) > 0
         other.rooms[room.room] = room.members.isEmpty ? nil : room.members
@@ -83,9 +86,9 @@ struct OtherDaemons {
 
     // MARK: Whether something is missing
 
-    /// A message about rooms has come.
+    /// Handles the number of a message about rooms.
     ///
-    /// - Returns: Whether all before it has come too, or is on its way.
+    /// - Returns: Whether all earlier messages were received or requested.
     mutating func follows(_ number: UInt64, _ place: RelayMessage.Place, from daemon: DaemonID) -> Bool {
         var other = daemons[daemon] ?? Other()
         defer { daemons[daemon] = other }
@@ -100,7 +103,7 @@ struct OtherDaemons {
         case .complete(let last) where number == last &+ 1:
             other.news = .complete(number)
             return true
-        // From before the list.
+        // Older than the list.
         case .complete(let last) where number <= last:
             return true
         case .complete, .unknown:
@@ -111,9 +114,9 @@ struct OtherDaemons {
         }
     }
 
-    /// The daemon has told everybody so often who is in rooms.
+    /// Handles a pulse: the number of messages about rooms that the daemon has sent to everyone.
     ///
-    /// - Returns: Whether all of it has come.
+    /// - Returns: Whether all of them were received.
     mutating func isUpToDate(with daemon: DaemonID, _ number: UInt64) -> Bool {
         var other = daemons[daemon] ?? Other()
         defer { daemons[daemon] = other }
@@ -122,9 +125,9 @@ struct OtherDaemons {
         return false
     }
 
-    /// All rooms of a daemon have been listed.
+    /// Ends the list of all rooms of a daemon.
     ///
-    /// - Returns: Those that it has left without a word that came.
+    /// - Returns: The rooms that the daemon has left without a received message.
     mutating func endList(of daemon: DaemonID) -> Set<UUID> {
         guard var other = daemons.removeValue(forKey: daemon) else { return [] }
         defer { daemons[daemon] = other }
@@ -142,41 +145,42 @@ struct OtherDaemons {
 
     // MARK: Numbers
 
-    /// Nobody here is in the room any more, so what is said there doesn't come.
+    /// Drops the numbers of a room without members here, because its ales no longer arrive.
     mutating func forgetNumbers(of room: UUID) {
         for daemon in interested(in: room) { daemons[daemon]?.numbers[room] = nil }
     }
 
-    /// From this number on, all of the daemon's ales in a room are sent here.
+    /// From this number on, the daemon sends its ales in a room to this one.
     ///
-    /// - Returns: How many were never heard.
+    /// - Returns: The number of ales that were never received.
     mutating func expect(_ next: UInt64, in room: UUID, of daemon: DaemonID) -> UInt64 {
         let expected = daemons[daemon]?.numbers.updateValue(next, forKey: room)
         return expected.map { Self.gap(from: $0, to: next) } ?? 0
     }
 
-    /// - Returns: How many of these are new, and how many before them were never heard.
+    /// - Returns: The number of new ales, and of earlier ales that were never received.
     mutating func hear(_ ales: RelayMessage.Ales, from daemon: DaemonID) -> (count: UInt32, lost: UInt64) {
         let end = ales.first + UInt64(ales.count)
         let expected = daemons[daemon, default: Other()].numbers.updateValue(end, forKey: ales.room) ?? ales.first
         return (ales.count, Self.gap(from: expected, to: ales.first))
     }
 
-    /// A number that is smaller than the one expected is one of a room that began anew. What others say is bounded, so that sums hold.
+    /// A number that is smaller than expected belongs to a new room with the same id. Numbers from outside are bounded,
+    /// so that sums don't overflow.
     private static func gap(from expected: UInt64, to number: UInt64) -> UInt64 {
         number > expected ? min(number - expected, 1 << 32) : 0
     }
 
     // MARK: Ends
 
-    /// A daemon lives.
+    /// Records that a daemon is alive.
     mutating func heard(from daemon: DaemonID) {
         daemons[daemon]?.silence = 0
     }
 
-    /// A daemon ends. Nobody is in its rooms, but its people may be coming back until then.
+    /// Handles a farewell. The daemon's rooms have no connections, but its people may come back until `end`.
     ///
-    /// - Returns: The rooms that it was in.
+    /// - Returns: The daemon's rooms.
     mutating func depart(_ daemon: DaemonID, until end: MonotonicTime) -> Set<UUID> {
         guard let other = daemons[daemon] else { return [] }
         var departed = Other()
@@ -191,10 +195,10 @@ struct OtherDaemons {
         return Set(other.rooms.keys)
     }
 
-    /// A beat of this daemon.
+    /// Handles a beat of this daemon.
     ///
-    /// - Parameter hearing: Whether the bus stands, and brings what it is given. While it doesn't, nobody's silence counts.
-    /// - Returns: The rooms whose people haven't come back, and those of daemons that were silent for too long.
+    /// - Parameter hearing: Whether the bus is connected and delivers. Silence counts only then.
+    /// - Returns: The rooms whose people haven't come back, and the rooms of daemons that were silent for too long.
     mutating func expire(at now: MonotonicTime, hearing: Bool) -> Set<UUID> {
         var rooms: Set<UUID> = []
         for (daemon, other) in daemons {
@@ -205,14 +209,14 @@ struct OtherDaemons {
         return rooms
     }
 
-    /// Whether something has come from the daemon since the last beat, and no farewell.
+    /// Whether the daemon has sent something since the last beat, and no farewell.
     func speaks(_ daemon: DaemonID) -> Bool {
         daemons[daemon].map { $0.silence == 0 && $0.departsAt == nil } ?? false
     }
 
-    /// A daemon is no more. The people of one that has said farewell are still awaited.
+    /// Removes a daemon that has ended. After a farewell, its people still count until the grace is over.
     ///
-    /// - Returns: The rooms that the daemon was in.
+    /// - Returns: The daemon's rooms.
     mutating func remove(_ daemon: DaemonID) -> Set<UUID> {
         daemons[daemon]?.departsAt == nil ? drop(daemon) : []
     }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Numbers and UUIDs as the bytes of a packet, little-endian.
+/// Writes numbers and UUIDs as bytes of a packet, little-endian.
 struct PacketWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -13,7 +13,7 @@ struct PacketWriter {
     }
 }
 
-/// Reads them again; what ends too early is malformed.
+/// Reads them. A packet that ends too early is malformed.
 struct PacketReader {
     private let bytes: [UInt8]
     private var index = 0

@@ -1,44 +1,45 @@
 import FoundationEssentials
 
-/// What daemons say to each other over the bus: bytes to values and back.
+/// The messages between daemons, and their encoding in bytes.
 ///
-/// The first byte is the language, the second the kind; numbers are little-endian. Kinds that a daemon doesn't know it ignores, so that a
-/// newer build may add some; whatever else changes is a new language.
+/// The first byte is the version, the second the kind. Numbers are little-endian. A daemon ignores kinds that it
+/// doesn't know, so a newer build may add some. Any other change needs a new version.
 enum RelayMessage: Equatable, Sendable {
-    /// What this build speaks.
+    /// The version of this build.
     static let language: UInt8 = 1
 
-    /// The sender has come, or come back: whoever hears it tells it all that it has.
+    /// The sender has started or reconnected. Each receiver answers with all its rooms.
     case hello
-    /// Who is in these rooms of the sender, instead of what it said before.
+    /// The members of these rooms of the sender. They replace earlier reports.
     case members([Members], place: Place, number: UInt64)
-    /// The sender knows that the receiver has somebody in these rooms: of the ales in them, it tells it all from these numbers on.
+    /// The sender knows that the receiver has members in these rooms, and sends it all their ales from these numbers
+    /// on.
     case counting([Count])
-    /// Ales in rooms, numbered: see ``Ales``. Plain ones.
+    /// Numbered plain ales in rooms: see ``Ales``.
     case ales([Ales])
-    /// The same of any kind.
+    /// Numbered ales of any kind in rooms.
     case cheers([Ales])
-    /// How many ``members(_:place:number:)`` the sender has told everybody so far.
+    /// The number of ``members(_:place:number:)`` that the sender has sent to everyone so far.
     case pulse(number: UInt64)
-    /// The sender ends; its people may be coming back.
+    /// The sender ends. Its people may come back through other daemons.
     case farewell
-    /// To oneself: measures how long the bus takes.
+    /// Sent to oneself, to measure the delay of the bus.
     case echo(sentAt: UInt64)
 
     struct Members: Equatable, Sendable {
         let room: UUID
-        /// The number of the next ale there.
+        /// The number of the next ale in the room.
         let next: UInt64
         let members: RoomMembers
     }
 
     struct Count: Equatable, Sendable {
         let room: UUID
-        /// The number of the next ale there.
+        /// The number of the next ale in the room.
         let next: UInt64
     }
 
-    /// So many ales, of which the first has a number; the others follow it.
+    /// A number of consecutive ales, and the number of the first.
     struct Ales: Equatable, Sendable {
         let room: UUID
         let first: UInt64
@@ -46,17 +47,17 @@ enum RelayMessage: Equatable, Sendable {
         var kind = CheerKind.plain
     }
 
-    /// Where a message stands in a list of all rooms.
+    /// The position of a message in a list of all rooms.
     struct Place: OptionSet, Sendable {
         let rawValue: UInt8
         static let first = Place(rawValue: 1)
         static let last = Place(rawValue: 2)
-        /// Part of a list of all.
+        /// Part of a list of all rooms.
         static let whole = Place(rawValue: 4)
     }
 
     enum Failure: Error, Equatable {
-        /// Another build's.
+        /// A version that this build doesn't know.
         case language(UInt8)
         /// A kind that this build doesn't know.
         case kind(UInt8)
@@ -66,7 +67,7 @@ enum RelayMessage: Equatable, Sendable {
     private enum Kind: UInt8 {
         case hello = 1
         case members, counting, ales, pulse, farewell, echo, cheers
-        /// Members of rooms of which one is too full for all to be named.
+        /// Members of rooms, one of which has too many people to name all of them.
         case crowds
     }
 
@@ -152,7 +153,7 @@ enum RelayMessage: Equatable, Sendable {
             var rooms: [Ales] = []
             while !reader.isAtEnd {
                 var ales = try reader.ales()
-                // One that a newer build knows.
+                // A kind of cheer that only a newer build knows.
                 ales.kind = CheerKind(rawValue: try reader.byte()) ?? .plain
                 rooms.append(ales)
             }
@@ -162,13 +163,13 @@ enum RelayMessage: Equatable, Sendable {
 }
 
 extension RelayMessage.Members {
-    /// Those beyond aren't named, but counted: in a room that is fuller than any match's, and than a session of questions of so many
-    /// sockets as its size is by default, with all who have left them a moment ago.
+    /// The maximum number of people named in a room; the rest are counted. It exceeds any match's room and the default
+    /// size of a question session, with everyone who has just left.
     static let peopleLimit = 16_384
 
     var isCrowd: Bool { members.unnamed > 0 || members.people.count > Self.peopleLimit }
 
-    /// How long it is, in bytes.
+    /// The encoded size in bytes.
     var size: Int { 16 + 8 + 4 + 4 + 2 + 16 * min(members.people.count, Self.peopleLimit) + (isCrowd ? 4 : 0) }
 }
 

@@ -1,44 +1,46 @@
 import Basics
 import FoundationEssentials
 
-/// What a daemon knows of the others' rooms, and has told them of its own: decides what is sent, and what is made of what comes.
-/// ``BusRelay`` drives it.
+/// A daemon's knowledge of the other daemons' rooms, and of what it has sent them. Decides what is sent, and how
+/// received packets are handled. ``BusRelay`` drives it.
 ///
-/// | this daemon, and the bus | its own news                                   | what comes    |
-/// |--------------------------|------------------------------------------------|---------------|
-/// | away                     | ales are numbered and dropped, rooms kept      | nothing       |
-/// | connected                | sent in ``nextBatch()``                        | taken         |
+/// ```
+/// | the bus     | own news                                  | received packets |
+/// |-------------|-------------------------------------------|------------------|
+/// | unavailable | ales are numbered and dropped, rooms kept | none             |
+/// | connected   | sent in `nextBatch()`                     | handled          |
+/// ```
 ///
-/// The first batch after ``busConnected()`` says hello and tells all rooms. Ales have numbers, room by room: what is missing between them
-/// was lost, and is counted by who misses it.
+/// The first batch after ``busConnected()`` greets the others and lists all rooms. Ales have numbers per room. A
+/// receiver counts missing numbers as lost ales.
 struct RelayState {
-    /// What is to be told next.
+    /// The packets to send next.
     struct Batch: Equatable {
         var packets: [BusPacket] = []
-        /// In each of the first packets.
+        /// The number of ales in each of the first packets.
         var ales: [UInt32] = []
-        /// Given up, because the bus is away, or has been slow for too long.
+        /// The number of ales that were dropped because the bus is unavailable or too slow.
         var dropped: UInt64 = 0
 
         var isEmpty: Bool { packets.isEmpty && dropped == 0 }
     }
 
-    /// What becomes of what came.
+    /// The effects of a received packet.
     struct Effects: Equatable {
         var ales: [RoomNews.Ales] = []
-        /// Rooms whose members elsewhere are others now.
+        /// Rooms whose members on other daemons have changed.
         var changed: Set<UUID> = []
-        /// Ales that others said, and this daemon never heard.
+        /// The number of other daemons' ales that this daemon never received.
         var lost: UInt64 = 0
-        /// Those that have told all their rooms.
+        /// The daemons that have listed all their rooms.
         var introduced: Set<DaemonID> = []
-        /// When an echo was sent that has come back.
+        /// The time at which a returned echo was sent.
         var echoSentAt: UInt64?
     }
 
     private struct OwnRoom {
         var members: RoomMembers
-        /// The number of its next ale.
+        /// The number of the room's next ale.
         var next: UInt64 = 1
     }
 
@@ -49,12 +51,13 @@ struct RelayState {
 
     private enum Connection {
         case away
-        /// Everything is to be told once more.
+        /// A greeting and all rooms must be sent again.
         case greeting
         case connected
     }
 
-    /// Of a room, in one batch: what the others can pass on at once to peers that read. The older ones are given up.
+    /// The maximum number of a room's ales in one batch, which other daemons can pass on at once to peers that read.
+    /// Older ales are dropped.
     static let alesAtOnce: UInt32 = 1_000
 
     private let id: DaemonID
@@ -62,29 +65,29 @@ struct RelayState {
     private let grace: Duration
     private var connection = Connection.away
     private var rooms: [UUID: OwnRoom] = [:]
-    /// Since the last batch.
+    /// The rooms that changed since the last batch.
     private var changed: Set<UUID> = []
     private var ales: [Cheer: UInt32] = [:]
-    /// How often everybody was told who is in rooms.
+    /// The number of reports about rooms sent to everyone so far.
     private var number: UInt64 = 0
     private var others = OtherDaemons()
-    /// To be told all rooms.
+    /// The daemons that must receive all rooms.
     private var ignorant: Set<DaemonID> = []
-    /// To be asked for all of theirs: something of what they told is missing.
+    /// The daemons that must be asked for all their rooms, because a report of theirs is missing.
     private var asked: Set<DaemonID> = []
-    /// To be told that they are told all that is said in these rooms.
+    /// For each daemon, the rooms about which it must be sent the next numbers.
     private var toldCounts: [DaemonID: Set<UUID>] = [:]
-    /// Since when a pulse is to be sent.
+    /// The time since which a pulse is due.
     private var pulse: MonotonicTime?
 
-    /// - Parameter grace: How long the people of a daemon that ends count as present.
+    /// - Parameter grace: How long the people of a stopped daemon count as present.
     init(id: DaemonID, packetSize: Int, grace: Duration) {
         self.id = id
         self.packetSize = packetSize
         self.grace = grace
     }
 
-    /// Who is in a room on other daemons, all of them together.
+    /// Returns the members of a room on all other daemons together.
     func membersElsewhere(of room: UUID) -> RoomMembers { others.members(of: room) }
 
     // MARK: The bus
@@ -101,15 +104,15 @@ struct RelayState {
         connection = .away
     }
 
-    /// The last batch was lost, perhaps in part, or others have forgotten it.
+    /// Sends everything again, because a batch was lost in part or as a whole, or the others have removed this daemon.
     mutating func introduceAgain() {
         if case .connected = connection { connection = .greeting }
     }
 
-    /// From time to time, so that who missed something notices.
+    /// Handles the periodic beat, after which the others can detect missing packets.
     ///
-    /// - Parameter isAnswered: Whether the echo of the beat before has come back. A bus that stands and takes nothing brings nothing of the
-    ///   others either: their silence says nothing of them.
+    /// - Parameter isAnswered: Whether the last beat's echo has come back. A bus that is connected but delivers nothing
+    ///   doesn't deliver the others' packets either, so their silence doesn't count.
     mutating func beat(at now: MonotonicTime, isAnswered: Bool) -> Effects {
         pulse = now
         var effects = Effects()
@@ -123,12 +126,12 @@ struct RelayState {
         for changed in news.members {
             self.changed.insert(changed.room)
             if (rooms[changed.room]?.members.connections ?? 0) == 0, changed.members.connections > 0 {
-                // Who knew of nobody here till now doesn't know either from which number on it should hear.
+                // A daemon that didn't know of members here doesn't know the next number either.
                 for daemon in others.interested(in: changed.room) {
                     toldCounts[daemon, default: []].insert(changed.room)
                 }
             }
-            // Those who have all left are taken out once that is told.
+            // Empty rooms are removed after that is reported.
             rooms[changed.room, default: OwnRoom(members: changed.members)].members = changed.members
             if changed.members.connections == 0 { others.forgetNumbers(of: changed.room) }
         }
@@ -142,7 +145,7 @@ struct RelayState {
 
     // MARK: What came
 
-    /// - Throws: When it can't be read: another language, or a damaged packet. It is as if it had not come.
+    /// - Throws: If the packet has another version or is damaged. It then has no effect.
     mutating func receive(
         _ bytes: [UInt8], from daemon: DaemonID, at now: MonotonicTime
     ) throws(RelayMessage.Failure) -> Effects {
@@ -186,7 +189,8 @@ struct RelayState {
         return effects
     }
 
-    /// Daemons that are no more, as the database has said. One that was heard just now is asked: it may have come back since.
+    /// Removes daemons that have ended, as the database reports. A daemon that was just active is asked instead,
+    /// because it may have come back.
     mutating func remove(_ daemons: some Sequence<DaemonID>) -> Effects {
         var effects = Effects()
         for daemon in daemons {
@@ -204,7 +208,7 @@ struct RelayState {
 
     // MARK: What is to be sent
 
-    /// What there is to tell since the last one. To be sent before this is called again.
+    /// Returns the packets for all news since the last batch. Send them before the next call.
     mutating func nextBatch() -> Batch {
         var batch = Batch()
         let ales = numberAles(&batch.dropped)
@@ -217,7 +221,7 @@ struct RelayState {
             connection = .connected
             forgetEmptyRooms()
             send(ales, &batch)
-            // Who said hello is answered by this as well, and who is to be asked too. Who misses it misses its number.
+            // This also answers greetings and requests. A daemon that misses it detects the missing number.
             number += 1
             batch.packets.append(BusPacket(to: .everyDaemon, RelayMessage.hello.bytes))
             tellAll(to: .everyDaemon, &batch.packets)
@@ -240,20 +244,20 @@ struct RelayState {
         return batch
     }
 
-    /// As ``nextBatch()``, of a daemon that ends.
+    /// Returns the last batch of a daemon that ends. See ``nextBatch()``.
     mutating func lastBatch() -> Batch {
         var batch = nextBatch()
         batch.packets.append(BusPacket(to: .everyDaemon, RelayMessage.farewell.bytes))
         return batch
     }
 
-    /// Those who have all left are told of by now, or by the list of all.
+    /// Removes empty rooms, which were reported by now or by the list of all rooms.
     private mutating func forgetEmptyRooms() {
         for room in changed where rooms[room]?.members.isEmpty == true { rooms[room] = nil }
         changed.removeAll(keepingCapacity: true)
     }
 
-    /// Those that were said since the last batch, and who is to hear them.
+    /// Numbers the ales since the last batch, and returns them with their receivers.
     private mutating func numberAles(_ dropped: inout UInt64) -> [(receivers: [DaemonID], RelayMessage.Ales)] {
         var numbered: [(receivers: [DaemonID], RelayMessage.Ales)] = []
         for (cheer, count) in ales {
@@ -272,14 +276,14 @@ struct RelayState {
 
     private func send(_ ales: [(receivers: [DaemonID], RelayMessage.Ales)], _ batch: inout Batch) {
         for (receivers, ales) in ales {
-            // What is plain an older build understands, too.
+            // Older builds understand plain ales too.
             let message = ales.kind == .plain ? RelayMessage.ales([ales]) : .cheers([ales])
             batch.packets.append(BusPacket(to: .room(ales.room, of: receivers), message.bytes))
             batch.ales.append(ales.count)
         }
     }
 
-    /// Those rooms that somebody came to or left; after the ales, so that the numbers in it follow theirs.
+    /// Reports the rooms with changed members. After the ales, so that the numbers in the report are up to date.
     private mutating func tellChanges(_ packets: inout [BusPacket]) {
         guard !changed.isEmpty else { return }
         for list in split(changed.compactMap(entry)) {
@@ -290,7 +294,7 @@ struct RelayState {
         forgetEmptyRooms()
     }
 
-    /// All rooms, as they are.
+    /// Reports all rooms.
     private mutating func tellAll(to destination: BusPacket.Destination, _ packets: inout [BusPacket]) {
         let lists = split(rooms.keys.compactMap(entry))
         for (index, list) in lists.enumerated() {
@@ -306,7 +310,7 @@ struct RelayState {
         rooms[room].map { RelayMessage.Members(room: room, next: $0.next, members: $0.members) }
     }
 
-    /// Into lists of about a packet each; one at least.
+    /// Splits the rooms into lists of about a packet each; at least one.
     private func split(_ rooms: [RelayMessage.Members]) -> [[RelayMessage.Members]] {
         var lists: [[RelayMessage.Members]] = [[]]
         var size = 0
@@ -326,7 +330,7 @@ struct RelayState {
             let counts = told.compactMap { room in
                 rooms[room].map { RelayMessage.Count(room: room, next: $0.next) }
             }
-            // A count is shorter than what is told of a room.
+            // A count is shorter than a report about a room.
             let perPacket = max(1, packetSize / 24)
             for start in stride(from: 0, to: counts.count, by: perPacket) {
                 let part = Array(counts[start..<min(counts.count, start + perPacket)])
