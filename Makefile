@@ -42,6 +42,7 @@ COMMAND = .build/release/letsswitch
 SOURCES = Package.swift $(shell find Sources -type f)
 SETUP = sh Sources/Scripts/set-up.sh
 TEST = sh Sources/Scripts/test.sh
+TEST_STEADY = sh Sources/Scripts/test-steady.sh
 
 .PHONY: help
 help: ## print this list
@@ -55,6 +56,14 @@ run: release ## build a release and serve on 127.0.0.1:8080, data in .letsswitch
 .PHONY: test
 test: setup-test ## run every test (FILTER=regex for some, TESTS_AT_ONCE=, STRICT=1 makes warnings errors)
 	@$(TEST) $(SWIFTFLAGS) $(FILTERFLAGS)
+
+# The number of runs, and some of the conditions: alone busy one many order. The script says what each is.
+RUNS ?= 6
+CONDITIONS ?= alone busy one many order
+
+.PHONY: test-steady
+test-steady: setup-test ## run every test again and again under changing conditions (RUNS=6, CONDITIONS="busy one", FILTER=)
+	@RUNS='$(RUNS)' CONDITIONS='$(CONDITIONS)' FILTER='$(FILTER)' $(TEST_STEADY) $(SWIFTFLAGS)
 
 .PHONY: test-tsan
 test-tsan: DEBUG_INFO = dwarf
