@@ -1,14 +1,14 @@
-/// What a client has a subscription do: the object in the `data` of its message.
+/// An action that a client requests of its subscription: the object in the `data` of its message.
 package struct CableAction: Sendable, Equatable {
-    /// As Rails does where none is named.
+    /// Rails uses this name if there is none.
     private static let defaultName = "receive"
 
     /// The action's name in UTF-8.
     package let name: [UInt8]
-    /// All of it, the name included.
+    /// The whole object, including the name.
     package let members: JSONObject
 
-    /// - Parameter data: A string's bytes; `nil` when it holds no object, or one whose `action` isn't a string.
+    /// - Parameter data: The bytes of a string. `nil` if it contains no object, or its `action` isn't a string.
     package init?(_ data: [UInt8]) {
         guard let members = JSONObject(data) else { return nil }
         switch members["action"] {

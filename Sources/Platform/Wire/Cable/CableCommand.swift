@@ -1,4 +1,4 @@
-/// What a client of Action Cable says: an object in a text or binary message.
+/// A message from a client of Action Cable: an object in a text or binary message.
 ///
 /// ```
 /// {"command":"subscribe","identifier":"{\"channel\":\"RoomChannel\",\"id\":\"…\"}"}
@@ -8,23 +8,23 @@
 package enum CableCommand: Sendable, Equatable {
     case subscribe(CableIdentifier)
     case unsubscribe(CableIdentifier)
-    /// The string that should hold an object, unescaped; `nil` when it isn't a string.
+    /// The string that should contain an object, unescaped; `nil` if it isn't a string.
     case message(CableIdentifier, data: [UInt8]?)
-    /// Of the extended protocol: `subscribe` with a history, or with presence.
+    /// Extended protocol: `subscribe` with a history or with presence.
     case resume(CableIdentifier, CableResumption)
-    /// Of the extended protocol: replay what was missed. `nil`: what was missed can't be read.
+    /// Extended protocol: replay missed messages. `nil` if the history can't be read.
     case history(CableIdentifier, CableHistory?)
-    /// Of the extended protocol.
+    /// Extended protocol.
     case presence(CableIdentifier, CablePresenceWish)
 
-    /// Whether it is the answer to a ping: of the extended protocol, and of no effect.
+    /// Whether it is the answer to a ping. Extended protocol; without effect.
     package static func isPong(_ message: UnsafeRawBufferPointer) -> Bool {
         JSONObject(message)?.string("command") == Array("pong".utf8)
     }
 
-    /// Reads a message whole.
+    /// Reads a whole message.
     ///
-    /// - Parameter isExtended: Whether it may be one of the extended protocol.
+    /// - Parameter isExtended: Whether messages of the extended protocol are allowed.
     package init(_ message: UnsafeRawBufferPointer, isExtended: Bool = false) throws(CableFault) {
         guard let object = JSONObject(message) else { throw .noObject }
         guard let command = object.string("command").flatMap(Name.init), isExtended || !command.isExtended else {
@@ -49,7 +49,7 @@ package enum CableCommand: Sendable, Equatable {
         return CableHistory(json)
     }
 
-    /// `nil`: the client wants what comes, and nothing else.
+    /// `nil` if the client wants only new messages.
     private static func resumption(_ object: JSONObject) -> CableResumption? {
         let history = history(object)
         let joins = if case .nested? = object["presence"] { true } else { false }
@@ -82,13 +82,13 @@ package enum CableCommand: Sendable, Equatable {
     }
 }
 
-/// Why a client's message is ignored. The connection stays.
+/// The reason why a client's message is ignored. The connection stays open.
 package enum CableFault: String, Error, Sendable, CaseIterable {
-    /// No JSON, or no object.
+    /// Not JSON, or not an object.
     case noObject = "no_object"
     case unknownCommand = "unknown_command"
-    /// No identifier that is a string, or one that holds no object.
+    /// No identifier string, or one without an object.
     case noIdentifier = "no_identifier"
-    /// Nothing is subscribed to by that identifier.
+    /// There is no subscription with this identifier.
     case notSubscribed = "not_subscribed"
 }

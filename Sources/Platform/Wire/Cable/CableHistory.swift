@@ -1,7 +1,7 @@
-/// Where a message stands in a stream that is kept: AnyCable's extended protocol.
+/// The position of a message in a stored stream: AnyCable's extended protocol.
 package struct CablePosition: Sendable, Hashable {
     package let stream: String
-    /// Another whenever a stream's offsets begin anew.
+    /// Changes whenever the offsets of a stream start again.
     package let epoch: String
     package let offset: Int
 
@@ -12,11 +12,12 @@ package struct CablePosition: Sendable, Hashable {
     }
 }
 
-/// What a client of the extended protocol has missed, as it says: `{"since":1795320000,"streams":{"a":{"offset":12,"epoch":"b"}}}`.
+/// The messages that a client of the extended protocol has missed:
+/// `{"since":1795320000,"streams":{"a":{"offset":12,"epoch":"b"}}}`.
 package struct CableHistory: Sendable, Hashable {
-    /// Streams of which nothing was heard, from when on: seconds since 1970, in years of four digits. `nil`: from now on.
+    /// The time for streams without a position, in seconds since 1970 (years of four digits). `nil`: from now on.
     package let since: Int?
-    /// Of the others, the last message that was heard.
+    /// The last received message of the other streams.
     package let positions: [CablePosition]
 
     package init(since: Int?, positions: [CablePosition] = []) {
@@ -24,7 +25,7 @@ package struct CableHistory: Sendable, Hashable {
         self.positions = positions
     }
 
-    /// - Parameter json: An object; `nil` if it isn't one, or a member isn't what it is to be.
+    /// - Parameter json: An object. `nil` if it isn't one, or a member is invalid.
     package init?(_ json: [UInt8]) {
         guard let object = JSONObject(json) else { return nil }
         switch object["since"] {
@@ -35,7 +36,7 @@ package struct CableHistory: Sendable, Hashable {
                 return nil
             }
             since = Int(seconds)
-        // A client's word for never.
+        // Clients write `false` for never.
         case .boolean(false)?: since = nil
         case .string?, .boolean?, .nested?: return nil
         }
@@ -48,7 +49,7 @@ package struct CableHistory: Sendable, Hashable {
         }
     }
 
-    /// More streams than a channel keeps for one client.
+    /// More streams than a channel stores for one client.
     private static let maxPositions = 10_000
 
     private static func positions(_ streams: JSONObject) -> [CablePosition]? {
@@ -68,13 +69,13 @@ package struct CableHistory: Sendable, Hashable {
     }
 }
 
-/// What a subscription of the extended protocol begins with.
+/// The start of a subscription of the extended protocol.
 package struct CableResumption: Sendable, Hashable {
-    /// `nil`: with what comes.
+    /// `nil`: only new messages.
     package let history: CableHistory?
-    /// It is told who comes and goes.
+    /// Whether it wants to know who enters and leaves.
     package let joins: Bool
-    /// It was there before the connection was lost, and isn't confirmed anew.
+    /// Whether it existed before the connection was lost. It isn't confirmed again.
     package let isRestored: Bool
 
     package init(history: CableHistory?, joins: Bool = false, isRestored: Bool = false) {
@@ -84,11 +85,11 @@ package struct CableResumption: Sendable, Hashable {
     }
 }
 
-/// What a subscription of the extended protocol wants to know of who is there.
+/// A request of an extended subscription about presence.
 package enum CablePresenceWish: String, Sendable, CaseIterable {
-    /// To be told who comes and goes.
+    /// Notify me when others enter or leave.
     case join
     case leave
-    /// Who is there.
+    /// List the present subscribers.
     case presence
 }

@@ -1,6 +1,7 @@
-/// What names a subscription of Action Cable: a client's own string, which holds an object with `channel` and the channel's parameters.
+/// The name of an Action Cable subscription: a client's own string, which contains an object with `channel` and the
+/// channel's parameters.
 ///
-/// It is told by its bytes and never written anew: clients compare what they get with what they sent.
+/// The server compares its bytes and never rewrites it, because clients compare it with what they sent.
 package struct CableIdentifier: Sendable, Hashable {
     package static let maximumBytes = 1024
 
@@ -17,13 +18,13 @@ package struct CableIdentifier: Sendable, Hashable {
 
     package var isTooLong: Bool { bytes.count > Self.maximumBytes }
 
-    /// The object that the string holds; `nil` when it holds none.
+    /// The object in the string; `nil` if there is none.
     package var parameters: CableParameters? {
         JSONObject(bytes).map { CableParameters($0) }
     }
 }
 
-/// The object within an identifier: which channel, and its parameters, which may be numbers or strings.
+/// The object in an identifier: the channel and its parameters, which may be numbers or strings.
 package struct CableParameters: Sendable, Equatable {
     private let object: JSONObject
 
@@ -31,10 +32,10 @@ package struct CableParameters: Sendable, Equatable {
         self.object = object
     }
 
-    /// As the client calls it; `nil` when it isn't a string.
+    /// The channel's name; `nil` if it isn't a string.
     package var channel: [UInt8]? { object.string("channel") }
 
-    /// The text of a parameter: a string's, or a number's as it is written; `nil` when it is neither.
+    /// Returns the text of a string or number parameter; `nil` for other types.
     package func text(_ name: StaticString) -> String? {
         switch object[name] {
         case .string(let bytes)?, .number(let bytes)?: String(decoding: bytes, as: UTF8.self)
@@ -42,7 +43,7 @@ package struct CableParameters: Sendable, Equatable {
         }
     }
 
-    /// Whether the parameter is there, whatever it is.
+    /// Whether the parameter exists, whatever its type.
     package func has(_ name: StaticString) -> Bool {
         switch object[name] {
         case nil, .null?: false

@@ -1,24 +1,24 @@
-/// What a server of Action Cable says: objects without white space, their members in the order that its clients know.
+/// A message of an Action Cable server: an object without white space, its members in the order that clients expect.
 package enum CableMessage: Sendable, Equatable {
     case welcome
-    /// With the seconds since 1970.
+    /// Seconds since 1970.
     case ping(Int)
     case confirmation(CableIdentifier)
     case rejection(CableIdentifier)
     case message(CableIdentifier, CableContent)
-    /// Of the extended protocol: a welcome with the session's name, and what of the last one goes on.
+    /// Extended protocol: a welcome with the session's name, and the restored subscriptions.
     case session(String, restored: [CableIdentifier])
-    /// Of the extended protocol: a message of a stream that is kept.
+    /// Extended protocol: a message of a stored stream.
     case kept(CableIdentifier, CableContent, CablePosition)
-    /// Of the extended protocol: what was missed was replayed.
+    /// Extended protocol: missed messages were replayed.
     case historyConfirmation(CableIdentifier)
-    /// Of the extended protocol: what was missed isn't to be had.
+    /// Extended protocol: missed messages aren't available.
     case historyRejection(CableIdentifier)
-    /// Of the extended protocol: who is there.
+    /// Extended protocol: the present subscribers.
     case presence(CableIdentifier, CablePresence)
     case disconnect(CableDisconnect)
 
-    /// Writes the object to the end of `buffer`.
+    /// Appends the object to `buffer`.
     package func encode(into buffer: inout [UInt8]) {
         switch self {
         case .welcome: buffer.append(contentsOf: #"{"type":"welcome"}"#.utf8)
@@ -85,7 +85,8 @@ package enum CableMessage: Sendable, Equatable {
     }
 }
 
-/// What a subscription is told: always an object with `type` and `data`. Encoded once, for whatever identifiers.
+/// The content of a message to a subscription: an object with `type` and `data`. It is encoded once for all
+/// identifiers.
 package struct CableContent: Sendable, Hashable {
     package static let emptyObject = Array("{}".utf8)
 
@@ -108,7 +109,7 @@ package struct CableContent: Sendable, Hashable {
         self.init(type, data: text.bytes)
     }
 
-    /// The answer to an action that can't be done.
+    /// Returns the answer to an action that failed.
     package static func error(_ code: String, _ reason: String) -> CableContent {
         CableContent("error") { data in
             data.member("code", code)
@@ -117,13 +118,13 @@ package struct CableContent: Sendable, Hashable {
     }
 }
 
-/// Why a server ends a connection. Clients come again only where they may.
+/// The reason why a server closes a connection. Clients reconnect only if the reason permits it.
 package enum CableDisconnect: String, Sendable, CaseIterable {
     case unauthorized
     case tokenExpired = "token_expired"
     case invalidRequest = "invalid_request"
     case serverRestart = "server_restart"
-    /// By an operator, or because the device is erased.
+    /// Closed by an operator, or because the device was erased.
     case remote
 
     package var mayReconnect: Bool { self == .serverRestart }

@@ -1,9 +1,9 @@
-/// Who is there, as the extended protocol tells a subscription that wants to know.
+/// The present subscribers, as the extended protocol reports them.
 package enum CablePresence: Sendable, Hashable {
     case join(String)
     case leave(String)
     case info([String])
-    /// It isn't known there.
+    /// Presence isn't available for this subscription.
     case unavailable
 
     package var json: [UInt8] {

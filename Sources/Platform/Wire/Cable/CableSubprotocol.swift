@@ -1,16 +1,18 @@
-/// What a handshake of Action Cable agrees on, of what the client offers.
+/// The negotiated protocol of an Action Cable connection.
 ///
-/// | offered                                              | answered                  |
-/// |------------------------------------------------------|---------------------------|
-/// | a list with `actioncable-v1-ext-json`                | that, the extended one    |
-/// | a list with `actioncable-v1-json`                    | that                      |
-/// | `actioncable-unsupported`, and none that is known    | that, and a disconnection |
-/// | nothing, or unknown ones only                        | none; the same protocol   |
+/// ```
+/// | offered                                            | answered                         |
+/// |----------------------------------------------------|----------------------------------|
+/// | a list with `actioncable-v1-ext-json`              | that one: the extended protocol  |
+/// | a list with `actioncable-v1-json`                  | that one                         |
+/// | `actioncable-unsupported`, and no known one        | that one, then a disconnect      |
+/// | nothing, or only unknown ones                      | none; the same protocol          |
+/// ```
 package enum CableSubprotocol: Sendable, Hashable {
     case json
-    /// AnyCable's: a client that was away is told what it has missed.
+    /// AnyCable's protocol: a client that reconnects receives the messages it missed.
     case extended
-    /// Rails' JavaScript offers it last, and stays away for good where it is answered.
+    /// Rails' JavaScript offers it last, and doesn't reconnect if a server selects it.
     case unsupported
     case none
 
@@ -23,10 +25,10 @@ package enum CableSubprotocol: Sendable, Hashable {
         self = best < Self.known.endIndex ? Self.known[best] : .none
     }
 
-    /// The best first.
+    /// In order of preference.
     private static let known = [CableSubprotocol.extended, .json, .unsupported]
 
-    /// As `Sec-WebSocket-Protocol` has it (RFC 6455 §4.2.2).
+    /// The value of `Sec-WebSocket-Protocol` (RFC 6455 §4.2.2).
     package var token: String? {
         switch self {
         case .json: "actioncable-v1-json"

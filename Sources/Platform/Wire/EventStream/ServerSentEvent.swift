@@ -1,8 +1,9 @@
 /// An event of an event stream (WHATWG HTML §9.2, Server-sent events).
 package struct ServerSentEvent: Sendable, Hashable {
-    /// What a client sends as `Last-Event-ID` when it comes back. In a parsed event the last one that the stream gave.
+    /// The value that a client sends as `Last-Event-ID` when it reconnects. In a parsed event: the last id of the
+    /// stream.
     package var id: String?
-    /// The event's type; a client takes `message` when there is none.
+    /// The event's type. Without one, clients use `message`.
     package var event: String?
     /// May have several lines.
     package var data: String
@@ -13,8 +14,8 @@ package struct ServerSentEvent: Sendable, Hashable {
         self.data = data
     }
 
-    /// Writes the event, one `data:` a line, and the empty line that dispatches it. Line ends and NUL in `id` and `event`
-    /// become spaces: they can't be written there.
+    /// Appends the event: one `data:` field per line, and the empty line at the end. Line ends and NUL in `id` and
+    /// `event` become spaces.
     package func encode(into buffer: inout [UInt8]) {
         if let id { Self.append("id: ", oneLine: id, to: &buffer) }
         if let event { Self.append("event: ", oneLine: event, to: &buffer) }
@@ -22,7 +23,7 @@ package struct ServerSentEvent: Sendable, Hashable {
         buffer.append(ASCII.lineFeed)
     }
 
-    /// Writes a comment, which clients ignore; what keeps a quiet stream alive.
+    /// Appends a comment, which clients ignore. It keeps a quiet stream alive.
     package static func comment(_ text: String, into buffer: inout [UInt8]) {
         append(": ", lines: text, to: &buffer)
         buffer.append(ASCII.lineFeed)
@@ -37,7 +38,8 @@ package struct ServerSentEvent: Sendable, Hashable {
         buffer.append(ASCII.lineFeed)
     }
 
-    /// A stream's lines end with CR, LF or both, so all three separate here too: nothing in `value` can begin a field.
+    /// Lines of a stream end with CR, LF or both. All three split the value here, so that no part of `value` can begin
+    /// a field.
     private static func append(_ name: StaticString, lines value: String, to buffer: inout [UInt8]) {
         buffer.append(contentsOf: UnsafeRawBufferPointer(name))
         var previous: UInt8 = 0

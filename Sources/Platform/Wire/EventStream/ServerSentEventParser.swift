@@ -1,6 +1,6 @@
-/// Reads an event stream, however the bytes are split (WHATWG HTML §9.2.6). Lines end with CR, LF or both.
+/// Parses an event stream, however the bytes are split (WHATWG HTML §9.2.6). Lines end with CR, LF or both.
 package struct ServerSentEventParser: Sendable {
-    /// Bytes of an event with all its lines, beyond which it is refused. A comment, or a field that nobody knows, counts until it ends.
+    /// The maximum size of an event with all its lines. A comment or an unknown field counts until its line ends.
     private let maxEventBytes: Int
     private var line: [UInt8] = []
     private var endedWithCarriageReturn = false
@@ -8,7 +8,7 @@ package struct ServerSentEventParser: Sendable {
     private var event: String?
     private var data: [String] = []
     private var eventBytes = 0
-    /// The last id that came: what is sent as `Last-Event-ID` when the stream is asked for again.
+    /// The last received id, to be sent as `Last-Event-ID` when the stream is requested again.
     package private(set) var lastEventID: String?
 
     package init(maxEventBytes: Int = 64 * 1024) {
@@ -18,7 +18,7 @@ package struct ServerSentEventParser: Sendable {
     /// An event longer than the limit.
     package struct TooLong: Error, Hashable {}
 
-    /// Reads all of `bytes`: the events that they complete, in order.
+    /// Parses all of `bytes` and returns the completed events in order.
     package mutating func read(_ bytes: some Sequence<UInt8>) throws(TooLong) -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
         for byte in bytes {
@@ -37,7 +37,7 @@ package struct ServerSentEventParser: Sendable {
         return events
     }
 
-    /// The event that this line ends, if it is an empty one and there was data.
+    /// Returns the event that this line completes: an empty line after data.
     private mutating func takeLine() -> ServerSentEvent? {
         let count = line.count
         if isFirstLine, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
@@ -47,12 +47,12 @@ package struct ServerSentEventParser: Sendable {
         let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
         var value = line[colon...].dropFirst()
         if value.first == ASCII.space { value.removeFirst() }
-        // Who sends comments only, to keep the connection, may do so for ever.
+        // A server may send comments for ever to keep the connection alive.
         if !takeField(line[..<colon], value) { eventBytes -= count }
         return nil
     }
 
-    /// Whether it is a field of the event.
+    /// Returns whether it is a field of the event.
     private mutating func takeField(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Bool {
         let text = String(decoding: value, as: UTF8.self)
         if name.elementsEqual("data".utf8) {

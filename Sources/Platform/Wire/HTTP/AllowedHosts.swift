@@ -1,15 +1,15 @@
-/// The names that a server answers to.
+/// The names that a server accepts in `Host`.
 ///
-/// A page of somebody else's can have its own name lead to any address (DNS rebinding), and then is, to the browser, of one
-/// origin with the server there, private or not. What it can't do is ask by another name than its own: so a request for a name
-/// that isn't the server's is refused. An address is nobody's name, and needs no list.
+/// A page of another site can point its own name at any address (DNS rebinding). The browser then treats the server
+/// there as the page's own origin. The page can only use its own name, so requests for other names than the server's
+/// are refused. IP addresses need no list.
 package struct AllowedHosts: Sendable, Hashable {
-    /// In small letters. Few: each request is compared with all of them.
+    /// In lowercase. Few names: each request is compared with all of them.
     private var names: [[UInt8]] = []
-    /// Whatever is asked for.
+    /// Whether every name is accepted.
     package private(set) var includesAll = false
 
-    /// Addresses alone.
+    /// Accepts only addresses.
     package init() {}
 
     package static let all: AllowedHosts = {
@@ -18,7 +18,7 @@ package struct AllowedHosts: Sendable, Hashable {
         return hosts
     }()
 
-    /// Adds `example.org`, or, with `*`, every name. `false` when it is neither.
+    /// Adds `example.org`, or every name for `*`. Returns `false` for anything else.
     @discardableResult
     package mutating func insert(_ text: some StringProtocol) -> Bool {
         if text == "*" {
@@ -33,7 +33,7 @@ package struct AllowedHosts: Sendable, Hashable {
         return true
     }
 
-    /// What names consist of (RFC 1123 §2.1), and the underscore that some have nevertheless.
+    /// The characters of host names (RFC 1123 §2.1), and the underscore, which some names have.
     private static func isInNames(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
@@ -43,23 +43,24 @@ package struct AllowedHosts: Sendable, Hashable {
         }
     }
 
-    /// Whether a request is for this server. One that says no host (HTTP/1.0) is from no browser. Allocates nothing.
+    /// Whether a request is for this server. A request without a host (HTTP/1.0) isn't from a browser. Allocates
+    /// nothing.
     package func admit(_ head: HTTPRequestHead) -> Bool {
         includesAll || head.withHost { isServed($0) } ?? true
     }
 
-    /// - Parameter authority: `host [ ":" port ]`, valid. The port tells nothing: a proxy may have another.
+    /// - Parameter authority: A valid `host [ ":" port ]`. The port is ignored, because a proxy may have another one.
     private func isServed(_ authority: UnsafeRawBufferPointer) -> Bool {
         guard authority.first != UInt8(ascii: "[") else { return true }
         var end = authority.firstOffset(of: UInt8(ascii: ":")) ?? authority.count
-        // The name of the root: `example.org.` is `example.org` (RFC 3986 §3.2.2).
+        // The root's name may follow: `example.org.` is `example.org` (RFC 3986 §3.2.2).
         if end > 0, authority[end - 1] == UInt8(ascii: ".") { end -= 1 }
         let host = authority.part(0..<end)
         return Self.isAddress(host)
             || names.contains { name in name.withUnsafeBytes { host.equalsIgnoringCase($0) } }
     }
 
-    /// IPv4. Digits and dots alone are an address or nothing: no top-level domain is a number (RFC 3696 §2).
+    /// IPv4. Digits and dots alone are never a name: no top-level domain is a number (RFC 3696 §2).
     private static func isAddress(_ host: UnsafeRawBufferPointer) -> Bool {
         !host.isEmpty && host.allSatisfy { ASCII.isDigit($0) || $0 == UInt8(ascii: ".") }
     }

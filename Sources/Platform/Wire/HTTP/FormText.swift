@@ -1,11 +1,11 @@
-/// What an HTML form sends: `name=value` between ampersands, `+` for a space, escapes (WHATWG URL §5.1).
+/// The content of an HTML form: `name=value` between ampersands, `+` for a space, escapes (WHATWG URL §5.1).
 package struct FormText: Sendable {
     private let fields: [(name: String, value: String)]
 
-    /// Fields that are read; a form of ours has a handful.
+    /// The maximum number of fields. The server's own forms have a few.
     private static let limit = 64
 
-    /// `nil` when an escape is wrong, or what comes of it isn't UTF-8.
+    /// `nil` if an escape is invalid, or the decoded text isn't UTF-8.
     package init?(_ body: [UInt8]) {
         var fields: [(name: String, value: String)] = []
         let isRight = body.withUnsafeBytes { bytes in
@@ -30,7 +30,7 @@ package struct FormText: Sendable {
         self.fields = fields
     }
 
-    /// The value of the first field with this name, which is compared byte for byte.
+    /// The value of the first field with exactly this name.
     package subscript(name: String) -> String? {
         fields.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }

@@ -1,10 +1,12 @@
-/// Reads a chunked body (RFC 9112 §7.1). Nothing is buffered: data are handed on where they lie, the rest is a state.
+/// Parses a chunked body (RFC 9112 §7.1). It buffers nothing: data is passed on in place, and the rest is a state.
 ///
+/// ```
 ///     5;name=value CR LF      sizeLine → sizeEnd
 ///     h e l l o CR LF         data → dataCR → dataLF
 ///     0 CR LF                 a size of zero: the trailer section follows
 ///     Name: value CR LF       trailerStart → trailerName → trailerValue → trailerEnd; checked and dropped
 ///     CR LF                   lastLF
+/// ```
 struct HTTPChunkedBody {
     enum Step {
         case needsMore
@@ -18,12 +20,12 @@ struct HTTPChunkedBody {
     }
 
     private var state = State.sizeLine
-    /// Bytes of the current line, without its CRLF.
+    /// The number of bytes of the current line, without its CRLF.
     private var lineBytes = 0
     private var digits = 0
     private var isInExtension = false
     private var extensionBytes = 0
-    /// Of the current chunk: its size, then what of it is still to come.
+    /// The size of the current chunk while it is read; then its remaining bytes.
     private var remaining = 0
     private var bodyBytes = 0
     private var trailerBytes = 0
@@ -95,8 +97,8 @@ struct HTTPChunkedBody {
         isInExtension = false
     }
 
-    /// Trailer fields have to be fields (RFC 9112 §7.1.2); none has a meaning here, so they are dropped (§7.1.2 lets a
-    /// recipient do that), and those that would change the framing with them (RFC 9110 §6.5.1).
+    /// Trailer fields must be valid fields (RFC 9112 §7.1.2). The server uses none of them and drops all (§7.1.2
+    /// permits it), including those that would change the framing (RFC 9110 §6.5.1).
     private mutating func takeTrailer(_ byte: UInt8, limits: HTTPLimits) throws(HTTPParseError) {
         trailerBytes += 1
         guard trailerBytes <= limits.headBytes else { throw .headTooLarge }

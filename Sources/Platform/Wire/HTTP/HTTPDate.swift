@@ -3,8 +3,8 @@ package enum HTTPDate {
     private static let daysOfWeek: StaticString = "ThuFriSatSunMonTueWed"
     private static let months: StaticString = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
-    /// 29 bytes for a moment in seconds since 1970, UTC. Moments outside of the years 1970 to 9999 become the nearest that is
-    /// inside: the form has four digits for the year.
+    /// Returns 29 bytes for a time in seconds since 1970, UTC. Times outside the years 1970 to 9999 become the nearest
+    /// inside: the format has four digits for the year.
     package static func format(epochSeconds: Int64) -> [UInt8] {
         let seconds = Int(min(max(epochSeconds, 0), 253_402_300_799))
         let days = seconds / 86_400
@@ -29,8 +29,8 @@ package enum HTTPDate {
         return text
     }
 
-    /// The proleptic Gregorian date, counted in years that begin in March: so the leap day is the last of the year, and eras
-    /// of 400 years are all alike.
+    /// Returns the proleptic Gregorian date, computed with years that begin in March. The leap day is then the last of
+    /// the year, and all eras of 400 years are alike.
     private static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = shifted / 146_097

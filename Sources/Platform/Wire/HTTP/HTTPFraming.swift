@@ -1,4 +1,4 @@
-/// How a request's body is delimited (RFC 9112 §6.3).
+/// The framing of a request's body (RFC 9112 §6.3).
 package enum HTTPBodyFraming: Sendable, Hashable {
     case none
     /// Bytes, at least one.
@@ -6,7 +6,7 @@ package enum HTTPBodyFraming: Sendable, Hashable {
     case chunked
 }
 
-/// What the fields of a head say about the message itself, gathered as they are read.
+/// The header fields that concern the message itself, gathered while the head is parsed.
 struct HTTPFraming {
     private var contentLength: Int?
     private var transferEncodingLines = 0
@@ -37,7 +37,7 @@ struct HTTPFraming {
                 if option.equalsIgnoringCase("keep-alive") { asksToKeepAlive = true }
             }
         case 14 where name.equalsIgnoringCase("Content-Length"):
-            // RFC 9110 §8.6 lets a recipient refuse repeated equal lengths too; a list of them is no number.
+            // RFC 9110 §8.6 permits refusing repeated equal lengths. A list of lengths isn't a number.
             guard contentLength == nil else { throw .repeatedContentLength }
             contentLength = try Self.length(bytes.part(value))
         case 17 where name.equalsIgnoringCase("Transfer-Encoding"):
@@ -49,7 +49,7 @@ struct HTTPFraming {
         }
     }
 
-    /// The body's framing, once all fields are there.
+    /// Returns the body's framing after all fields were parsed.
     func body(version: HTTPVersion, limits: HTTPLimits) throws(HTTPParseError) -> HTTPBodyFraming {
         if transferEncodingLines > 0 {
             guard contentLength == nil else { throw .lengthWithTransferEncoding }
@@ -63,7 +63,7 @@ struct HTTPFraming {
         return .length(contentLength)
     }
 
-    /// RFC 9110 §10.1.1: without a body there is nothing to wait for.
+    /// RFC 9110 §10.1.1: without a body the client waits for nothing.
     func expectsContinue(before body: HTTPBodyFraming) -> Bool {
         expectsContinue && body != .none
     }
@@ -73,7 +73,7 @@ struct HTTPFraming {
         !asksToClose && (version == .http11 || asksToKeepAlive)
     }
 
-    /// `1*DIGIT`, and nothing that `Int` can't hold.
+    /// `1*DIGIT` that fits into `Int`.
     private static func length(_ digits: UnsafeRawBufferPointer) throws(HTTPParseError) -> Int {
         guard !digits.isEmpty else { throw .badContentLength }
         var length = 0

@@ -1,16 +1,16 @@
-/// A head in the making. It is read line by line, each as soon as it is whole, so that garbage is refused when it shows and
-/// not at a time-out, and so that every split of the bytes gives the same answer. Each byte is looked at once for the ends of
-/// lines and once for what is in them, however many calls bring it.
+/// A partial request head. It is parsed line by line, each as soon as it is complete. Invalid bytes are therefore
+/// refused at once instead of after a timeout, and every split of the bytes gives the same result. Each byte is scanned
+/// once for line ends and once for its content, however many calls bring it.
 struct HTTPHeadParser {
     private var requestLine: HTTPRequestLine?
     private var fields: [HTTPFieldLine] = []
     private var framing = HTTPFraming()
-    /// Where the line being read begins, and up to where its end was looked for.
+    /// The beginning of the current line, and the position up to which its end was searched.
     private var lineStart = 0
     private var scanned = 0
 
-    /// Reads on in `bytes`, the head's bytes so far with whatever follows them; they were there in the last call too, but for
-    /// the new ones at their end. Returns the head's length once its last line is there.
+    /// Continues in `bytes`: the head's bytes so far, with possibly more behind them. The bytes of the last call must
+    /// be their prefix. Returns the head's length after its last line.
     mutating func advance(
         over bytes: UnsafeRawBufferPointer, limits: HTTPLimits
     ) throws(HTTPParseError) -> Int? {
@@ -18,7 +18,7 @@ struct HTTPHeadParser {
         while let line = try nextLine(of: bytes, limits: limits) {
             guard let version = requestLine?.version else {
                 requestLine = try HTTPRequestLine(bytes, in: line, limits: limits)
-                // What clients send has ten fields or so; growing step by step would allocate five times.
+                // Clients send about ten fields. Growing step by step would allocate five times.
                 fields.reserveCapacity(min(limits.fields, 16))
                 continue
             }
@@ -31,7 +31,7 @@ struct HTTPHeadParser {
         return nil
     }
 
-    /// The head, once `advance` has told its length; `bytes` are exactly its own.
+    /// Returns the head after `advance` has returned its length. `bytes` are exactly the head.
     func finish(_ bytes: [UInt8], limits: HTTPLimits) throws(HTTPParseError) -> HTTPRequestHead {
         guard let requestLine else { throw .requestLineMalformed }
         if requestLine.version == .http11, framing.host == nil { throw .hostMissing }
@@ -53,13 +53,13 @@ struct HTTPHeadParser {
         return nil
     }
 
-    /// The next line without its CRLF, when it is whole.
+    /// Returns the next line without its CRLF, if it is complete.
     private mutating func nextLine(
         of bytes: UnsafeRawBufferPointer, limits: HTTPLimits
     ) throws(HTTPParseError) -> Range<Int>? {
         let isFirst = requestLine == nil
         let limit = isFirst ? min(limits.headBytes, limits.requestLineBytes) : limits.headBytes
-        // Nothing beyond the limit is looked at, so it makes no difference whether it has arrived.
+        // Bytes beyond the limit are ignored, so that the result doesn't depend on whether they have arrived.
         let end = min(bytes.count, limit)
         let carriageReturn = bytes.firstOffset(of: ASCII.carriageReturn, in: scanned..<end)
         if bytes.firstOffset(of: ASCII.lineFeed, in: scanned..<(carriageReturn ?? end)) != nil { throw .bareLineFeed }
@@ -76,7 +76,7 @@ struct HTTPHeadParser {
     }
 }
 
-/// `method SP request-target SP HTTP-version` (RFC 9112 §3): single spaces, nothing else.
+/// `method SP request-target SP HTTP-version` (RFC 9112 §3), with single spaces only.
 struct HTTPRequestLine {
     let method: HTTPMethod
     let version: HTTPVersion
@@ -97,7 +97,7 @@ struct HTTPRequestLine {
     }
 }
 
-/// A header line taken apart: where its name and its value lie in the head.
+/// The positions of a header line's name and value in the head.
 struct HTTPFieldLine: Sendable, Equatable {
     let name: ByteRange
     let value: ByteRange
@@ -118,7 +118,7 @@ struct HTTPFieldLine: Sendable, Equatable {
     }
 }
 
-/// The version of a message. A higher minor version than 1.1 is read as 1.1 (RFC 9110 §2.5).
+/// The version of a message. A minor version above 1.1 is read as 1.1 (RFC 9110 §2.5).
 package enum HTTPVersion: Sendable, Hashable {
     case http10, http11
 

@@ -1,10 +1,10 @@
-// What content codings a client takes (RFC 9110 §12.5.3).
+// The content codings that a client accepts (RFC 9110 §12.5.3).
 extension HTTPHeaders {
-    /// Whether to send content compressed by gzip: the client takes it so, and wants it no less than plain.
+    /// Whether to compress content with gzip: the client accepts gzip, and doesn't prefer plain content.
     ///
-    /// A request without `Accept-Encoding` would have to take anything; plain is what every such client reads.
+    /// A request without `Accept-Encoding` accepts everything. Plain content is what every such client can read.
     package var prefersGzip: Bool {
-        // The last of several counts, as with repeated parameters elsewhere; senders have no reason for any.
+        // The last of several elements counts. Senders have no reason for more than one.
         var (gzip, identity, any): (Int?, Int?, Int?)
         forEachListElement(of: "Accept-Encoding") { element in
             guard let (coding, weight) = Self.preference(element) else { return true }
@@ -18,11 +18,11 @@ extension HTTPHeaders {
             return true
         }
         guard let gzip = gzip ?? any, gzip > 0 else { return false }
-        // Plain is acceptable unless it is ruled out, and then least of all.
+        // Plain content is acceptable, with the lowest preference, unless it is excluded.
         return gzip >= identity ?? 0
     }
 
-    /// `gzip;q=0.8`: the coding, and its weight in thousandths. `nil` for what is no such element.
+    /// `gzip;q=0.8`: the coding and its weight in thousandths. `nil` if the element is invalid.
     private static func preference(
         _ element: UnsafeRawBufferPointer
     ) -> (coding: UnsafeRawBufferPointer, weight: Int)? {
@@ -38,7 +38,7 @@ extension HTTPHeaders {
         return (coding, weight)
     }
 
-    /// `0`, `1`, and up to three digits behind the point (§12.4.2), in thousandths.
+    /// `0`, `1`, or up to three decimal digits (§12.4.2), in thousandths.
     private static func weight(_ text: UnsafeRawBufferPointer) -> Int? {
         guard (1...5).contains(text.count), text[0] == UInt8(ascii: "0") || text[0] == UInt8(ascii: "1"),
             text.count == 1 || text[1] == UInt8(ascii: ".")

@@ -1,7 +1,7 @@
 // Conditional requests (RFC 9110 §13).
 extension HTTPHeaders {
-    /// Whether `If-None-Match` names this entity tag, or any: then a GET or HEAD is answered with `304`. Tags are compared weakly
-    /// (§8.8.3.2).
+    /// Whether `If-None-Match` contains this entity tag or `*`. A GET or HEAD is then answered with `304`. Tags are
+    /// compared weakly (§8.8.3.2).
     ///
     /// - Parameter tag: With its quotes, without `W/`, and without a comma in it.
     package func names(entityTag tag: String) -> Bool {

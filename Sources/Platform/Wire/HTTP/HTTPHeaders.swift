@@ -1,6 +1,6 @@
-/// The header fields of a request: a view of its head. Names are found in either case (RFC 9110 §5.1).
+/// The header fields of a request: a view of its head. Names ignore case (RFC 9110 §5.1).
 ///
-/// Values are text with the white space around them removed; bytes that are not UTF-8 show as U+FFFD.
+/// Values are text without surrounding white space. Bytes that aren't UTF-8 become U+FFFD.
 package struct HTTPHeaders: Sendable, Sequence {
     private let head: HTTPRequestHead
 
@@ -15,8 +15,7 @@ package struct HTTPHeaders: Sendable, Sequence {
         firstIndex(of: name, from: 0).map { head.text(head.fields[$0].value) }
     }
 
-    /// What `body` makes of the value of the field called `name`, if there is exactly one: for those who need no string of
-    /// it.
+    /// Returns the result of `body` for the value of the field `name`, if there is exactly one. It makes no string.
     func withOnlyValue<Result>(_ name: StaticString, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         guard let index = firstIndex(of: name, from: 0), firstIndex(of: name, from: index + 1) == nil else {
             return nil
@@ -40,7 +39,7 @@ package struct HTTPHeaders: Sendable, Sequence {
         firstIndex(of: name, from: 0) != nil
     }
 
-    /// Whether `token` is an element of the comma-separated lists in the fields called `name`, in either case:
+    /// Whether `token` is an element of the comma-separated lists in the fields `name`, ignoring case:
     /// `contains("Connection", token: "upgrade")` (RFC 9110 §7.6.1). Allocates nothing.
     package func contains(_ name: StaticString, token: StaticString) -> Bool {
         var found = false
@@ -56,7 +55,7 @@ package struct HTTPHeaders: Sendable, Sequence {
         return found
     }
 
-    /// Calls `body` with the values of the fields called `name`, in their order, until it returns `false`. Allocates nothing.
+    /// Calls `body` with the values of the fields `name`, in order, until it returns `false`. Allocates nothing.
     func forEachValue(_ name: StaticString, _ body: (UnsafeRawBufferPointer) -> Bool) {
         head.bytes.withUnsafeBytes { bytes in
             for field in head.fields where bytes.part(field.name.range).equalsIgnoringCase(name) {
@@ -65,11 +64,11 @@ package struct HTTPHeaders: Sendable, Sequence {
         }
     }
 
-    /// Of a list that a client has preferences in: nobody has so many, and a head has room for thousands.
+    /// The maximum number of elements of a preference list. A head has room for thousands, but no client needs more.
     static var maxListElements: Int { 32 }
 
-    /// Calls `body` with the first ``maxListElements`` elements of the comma-separated lists in the fields called `name`, empty ones
-    /// left out, until it returns `false`. Allocates nothing.
+    /// Calls `body` with the first ``maxListElements`` non-empty elements of the comma-separated lists in the fields
+    /// `name`, until it returns `false`. Allocates nothing.
     func forEachListElement(of name: StaticString, _ body: (UnsafeRawBufferPointer) -> Bool) {
         var left = Self.maxListElements
         forEachValue(name) { list in
@@ -82,7 +81,7 @@ package struct HTTPHeaders: Sendable, Sequence {
         }
     }
 
-    /// All fields in their order, names as they were sent.
+    /// Returns all fields in order, with the names as they were sent.
     package func makeIterator() -> AnyIterator<(name: String, value: String)> {
         var fields = head.fields.makeIterator()
         return AnyIterator { [head] in
@@ -97,7 +96,7 @@ package struct HTTPHeaders: Sendable, Sequence {
     }
 }
 
-/// A field of an answer.
+/// A field of a response.
 package struct HTTPField: Sendable, Hashable {
     package var name: String
     package var value: String

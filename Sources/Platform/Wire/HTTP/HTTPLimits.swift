@@ -1,5 +1,5 @@
-/// How much of a request is taken. Every limit is inclusive: exactly this much passes, one more is refused, at the moment
-/// when it is known and before memory is used for it.
+/// The limits of a request. Every limit is inclusive: exactly this much passes. One more is refused as soon as it is
+/// known, before memory is used for it.
 package struct HTTPLimits: Sendable, Hashable {
     /// Bytes of the head, from the method to the empty line's end; at most 65,535. Beyond: `431`.
     /// The trailer section of a chunked body, and the chunk extensions of one body together, have the same limit.
@@ -8,12 +8,12 @@ package struct HTTPLimits: Sendable, Hashable {
     package let targetBytes: Int
     /// Header fields of a head, and of a trailer section. Beyond: `431`.
     package let fields: Int
-    /// Bytes of a body, without the chunks' framing. Beyond: `413`.
+    /// Bytes of a body without the chunks' framing. Beyond: `413`.
     package var bodyBytes: Int { didSet { bodyBytes = max(bodyBytes, 0) } }
     /// Bytes of a chunk's first line (size and extensions, without CRLF). Beyond: `400`.
     package let chunkLineBytes: Int
 
-    /// Values out of range are brought into it.
+    /// Values out of range become the nearest valid value.
     package init(
         headBytes: Int = 16 * 1024, targetBytes: Int = 8 * 1024, fields: Int = 100, bodyBytes: Int = 64 * 1024,
         chunkLineBytes: Int = 256
@@ -29,6 +29,6 @@ package struct HTTPLimits: Sendable, Hashable {
         min(max(value, range.lowerBound), range.upperBound)
     }
 
-    /// The longest request line that can be within the limits: method, target, version, two spaces, CRLF.
+    /// The longest request line within the limits: method, target, version, two spaces, CRLF.
     var requestLineBytes: Int { HTTPMethod.longest + targetBytes + 12 }
 }

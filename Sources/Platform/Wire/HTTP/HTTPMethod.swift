@@ -4,10 +4,10 @@ package enum HTTPMethod: Sendable, Hashable {
     /// Any other token, at most `HTTPMethod.longest` bytes.
     case other(String)
 
-    /// Bytes of the longest method that is read at all; beyond it the answer is `501` (RFC 9112 §3).
+    /// The maximum number of bytes of a method. Beyond: `501` (RFC 9112 §3).
     package static var longest: Int { 24 }
 
-    /// The method named by `bytes`, a token already.
+    /// The method of these bytes, which must be a token.
     init(token bytes: UnsafeRawBufferPointer) {
         func spells(_ name: StaticString) -> Bool { bytes.equals(UnsafeRawBufferPointer(name)) }
         switch bytes.count {
@@ -24,7 +24,7 @@ package enum HTTPMethod: Sendable, Hashable {
         }
     }
 
-    /// Whether it only asks (RFC 9110 §9.2.1). TRACE, which nobody answers here, doesn't count as one.
+    /// Whether the method is safe (RFC 9110 §9.2.1). TRACE, which has no routes here, isn't included.
     package var isSafe: Bool {
         switch self {
         case .get, .head, .options: true
@@ -32,7 +32,7 @@ package enum HTTPMethod: Sendable, Hashable {
         }
     }
 
-    /// As it stands in the request line.
+    /// The name in the request line.
     package var name: String {
         switch self {
         case .get: "GET"

@@ -1,16 +1,16 @@
-/// The origin of a page (RFC 6454 §4): scheme, host, port. As browsers write it: small letters, no port where it is the
-/// scheme's own.
+/// The origin of a page (RFC 6454 §4): scheme, host and port, in the form that browsers write: lowercase, without the
+/// scheme's default port.
 package struct HTTPOrigin: Sendable, Hashable {
-    /// `https://example.org`, as it stands in `Origin` (RFC 6454 §6.2).
+    /// The value of `Origin` (RFC 6454 §6.2), such as `https://example.org`.
     package let text: String
     private let scheme: Substring
-    /// Host and port, the port left out where it is the scheme's own.
+    /// Host and port, without the scheme's default port.
     private let authority: String
 
-    /// Reads `https://example.org`, `http://[::1]:8080`, `capacitor://localhost`: nothing behind host and port. `nil` for
-    /// anything else, so for `null` too.
+    /// Reads `https://example.org`, `http://[::1]:8080`, `capacitor://localhost`, without a path. `nil` for anything
+    /// else, including `null`.
     package init?(_ text: some StringProtocol) {
-        // To `lowercased`, a Kelvin sign is a K too.
+        // `lowercased` would turn a Kelvin sign into a K.
         guard text.utf8.count <= 512, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let text = text.lowercased()
         guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else {
@@ -27,8 +27,8 @@ package struct HTTPOrigin: Sendable, Hashable {
         self.text = "\(scheme)://\(self.authority)"
     }
 
-    /// Whether a page of this origin came from `host`, a request's `Host`: then the page is the server's own. The scheme
-    /// isn't compared: behind a proxy that ends TLS, the server doesn't know its own.
+    /// Whether a page of this origin is the server's own, by the request's `Host`. The scheme isn't compared, because a
+    /// server behind a TLS proxy doesn't know its own.
     package func isServed(by host: String) -> Bool {
         Self.withoutDefaultPort(host.lowercased(), scheme) == authority
     }

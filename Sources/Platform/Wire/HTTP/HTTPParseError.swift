@@ -1,22 +1,22 @@
-/// A request that is refused as it is read. After it nothing on the connection can be trusted: answer `status` and close.
+/// A request that the parser refuses. The rest of the connection can't be parsed: answer with `status` and close.
 ///
-/// One case a rule; `reason` says which, for the person at the other end.
+/// There is one case per rule. `reason` explains it to the client's developer.
 package enum HTTPParseError: Error, Hashable, CaseIterable {
-    // The request line.
+    // Errors of the request line.
     case requestLineMalformed, methodTooLong, versionNotSupported
     case targetMalformed, targetFormWrong, targetTooLong, badEscape, escapedNUL, targetNotUTF8
-    // Lines and fields.
+    // Errors of lines and fields.
     case bareCarriageReturn, bareLineFeed, emptyLines, headTooLarge, tooManyFields
     case foldedLine, spaceBeforeColon, badFieldName, badFieldValue
-    // What the fields say.
+    // Errors of the fields' values.
     case hostMissing, hostRepeated, hostInvalid
     case badContentLength, repeatedContentLength, lengthWithTransferEncoding
     case transferEncodingInOldVersion, badTransferEncoding, unknownTransferEncoding, expectationUnknown
-    // The body.
+    // Errors of the body.
     case bodyTooLarge, badChunkSize, chunkSizeOverflow, chunkLineTooLong, badChunkExtension, chunkExtensionsTooLarge
     case badChunkEnd
 
-    /// The status to answer with.
+    /// The status of the response.
     package var status: Int {
         switch self {
         case .bodyTooLarge: 413
@@ -29,7 +29,7 @@ package enum HTTPParseError: Error, Hashable, CaseIterable {
         }
     }
 
-    /// The rule that was broken, with its section.
+    /// The violated rule, with its section.
     package var reason: String {
         switch self {
         case .requestLineMalformed: "RFC 9112 §3: a request begins with METHOD SP target SP HTTP/1.1."

@@ -1,11 +1,11 @@
-/// Writes a request (RFC 9112 §3).
+/// Encodes a request (RFC 9112 §3).
 package enum HTTPRequestEncoder {
-    /// The head and the body behind it.
+    /// Returns the head and the body.
     ///
     /// - Parameters:
-    ///   - target: As it goes over the wire, percent-encoded. Whatever may not stand in it is percent-encoded here, so that nothing
-    ///     else begins with it.
-    ///   - body: `nil` when there is none; else its length is told.
+    /// - target: The percent-encoded target. Invalid bytes in it are percent-encoded here, so that no byte can end the
+    ///   line.
+    /// - body: `nil` if there is none. Otherwise its length is sent.
     package static func encode(
         _ method: String, _ target: String, host: String, fields: [HTTPField], body: [UInt8]? = nil
     ) -> [UInt8] {

@@ -1,13 +1,15 @@
 extension HTTPRequestHead {
-    /// The address for which trusted proxies forwarded the request, as `X-Forwarded-For` tells.
+    /// Returns the client's address from `X-Forwarded-For`, if trusted proxies forwarded the request.
     ///
-    /// Each proxy adds, on the right, the address that asked it. So the list is read from the right, and only as long as
-    /// the addresses are trusted proxies': the first that isn't is the client, and what stands left of it is hearsay.
+    /// Each proxy appends the address of its own peer. The list is therefore read from the right, while the addresses
+    /// are trusted proxies. The first other address is the client; a client may have made up everything to its left.
     ///
+    /// ```
     ///     X-Forwarded-For: 192.0.2.9, 203.0.113.7, 10.0.0.2        from 10.0.0.1; 10.0.0.0/8 is trusted
     ///                      made up    the client   a proxy
+    /// ```
     ///
-    /// - Returns: `nil` without the field, or when its last element is no address (a proxy may write `unknown`).
+    /// - Returns: `nil` without the field, or if its last element isn't an address (a proxy may write `unknown`).
     package func forwardedAddress(through trusted: TrustedNetworks) -> IPAddress? {
         bytes.withUnsafeBytes { bytes in
             var found: IPAddress?
@@ -29,7 +31,7 @@ extension HTTPRequestHead {
         }
     }
 
-    /// `192.0.2.1`, `2001:db8::1`, and with ports, as some proxies write them: `192.0.2.1:80`, `[2001:db8::1]:80`.
+    /// `192.0.2.1`, `2001:db8::1`, or with a port, as some proxies write it: `192.0.2.1:80`, `[2001:db8::1]:80`.
     private static func address(inElement bytes: UnsafeRawBufferPointer) -> IPAddress? {
         var host = bytes
         if bytes.first == UInt8(ascii: "[") {

@@ -1,26 +1,27 @@
-// The path (RFC 3986 §3.3). Escapes are decoded after it is split, so `%2F` in a segment doesn't split it; dot segments are
-// ordinary segments, since no path here leads into a file system.
+// The path (RFC 3986 §3.3). Escapes are decoded after the path is split, so `%2F` doesn't split a segment. Dot segments
+// are ordinary segments, because no path leads into a file system.
 extension HTTPRequestHead {
-    /// The path as it was sent, escapes and all, without the query; `/` when an absolute target has none, and empty for `*`
+    /// The path as it was sent, with escapes and without the query. `/` if an absolute target has none; empty for `*`
     /// and CONNECT. For logging.
     package var rawPath: String {
         pathRange.isEmpty && targetForm == .absolute ? "/" : text(pathRange)
     }
 
-    /// Whether the path, decoded, is `path`: `/task`. Allocates nothing.
+    /// Whether the decoded path equals `path`, such as `/task`. Allocates nothing.
     package func path(equals path: StaticString) -> Bool {
         self.path(equals: UnsafeRawBufferPointer(path))
     }
 
-    /// Whether the path, decoded, is `path`. Allocates nothing.
+    /// Whether the decoded path equals `path`. Allocates nothing.
     package func path(equals path: [UInt8]) -> Bool {
         path.withUnsafeBytes { self.path(equals: $0) }
     }
 
-    /// The path's segments, decoded: `/task/a%2Fb` is `["task", "a/b"]`, `/` is `[]`, `/task/` is `["task", ""]`.
-    /// Made anew at each call.
+    /// Returns the decoded segments: `/task/a%2Fb` is `["task", "a/b"]`, `/` is `[]`, `/task/` is `["task", ""]`.
+    /// Computed at each call.
     ///
-    /// - Parameter limit: `nil` when there are more, of which none is looked at: a path of slashes has thousands.
+    /// - Parameter limit: Returns `nil` if there are more segments, without reading them: a path of slashes has
+    ///   thousands.
     package func pathSegments(atMost limit: Int) -> [String]? {
         bytes.withUnsafeBytes { bytes in
             let path = bytes.part(pathRange.range)
@@ -43,7 +44,7 @@ extension HTTPRequestHead {
                 return targetForm == .absolute && path.equals(UnsafeRawBufferPointer("/"))
             }
             let own = bytes.part(pathRange.range)
-            // An escape takes more bytes than what it stands for.
+            // Escapes only make a path longer, so a path that isn't longer must be equal byte for byte.
             if own.count <= path.count { return own.equals(path) && !own.contains(UInt8(ascii: "%")) }
             return PercentEncoding.equals(own, path)
         }

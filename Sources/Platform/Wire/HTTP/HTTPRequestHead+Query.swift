@@ -1,7 +1,7 @@
-// The query, read as a form's (WHATWG URL §5.1): `name=value` between ampersands, `+` for a space, escapes decoded after the
-// split. That the escapes are right was checked when the head was read.
+// The query, parsed like a form's (WHATWG URL §5.1): `name=value` between ampersands, `+` for a space, escapes decoded
+// after the split. The head parser has already checked the escapes.
 extension HTTPRequestHead {
-    /// All pairs in their order. `a=1&&b` is `a` with `1` and `b` with nothing. Made anew at each call.
+    /// All pairs in order. `a=1&&b` is `a` with `1`, and `b` with an empty value. Computed at each call.
     package var queryItems: [(name: String, value: String)] {
         var items: [(name: String, value: String)] = []
         withQueryItems { name, value in
@@ -12,7 +12,7 @@ extension HTTPRequestHead {
         return items
     }
 
-    /// The value of the first pair called `name`, decoded. Only the value is allocated.
+    /// Returns the decoded value of the first pair `name`. Only the value is allocated.
     package func query(_ name: String) -> String? {
         var found: String?
         var name = name
@@ -28,8 +28,7 @@ extension HTTPRequestHead {
         return found
     }
 
-    /// Calls `body` with the value of the first pair called `name`, decoded, if there is one: for those who need no string
-    /// of it.
+    /// Calls `body` with the decoded value of the first pair `name`, if there is one. It makes no string.
     package func withQueryValue(_ name: StaticString, _ body: (UnsafeRawBufferPointer) -> Void) {
         withQueryItems { itemName, value in
             guard PercentEncoding.equals(itemName, UnsafeRawBufferPointer(name), plusIsSpace: true) else { return true }
@@ -43,7 +42,7 @@ extension HTTPRequestHead {
         }
     }
 
-    /// Calls `body` with each pair as it was sent, until it returns `false`.
+    /// Calls `body` with each undecoded pair, until it returns `false`.
     private func withQueryItems(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) {
         guard let queryRange else { return }
         bytes.withUnsafeBytes { bytes in

@@ -1,14 +1,14 @@
-/// The head of a request: its bytes as they came, and where in them things are. Three allocations, whatever the number of
-/// fields; a `String` is made when somebody asks for one. Everything in it is validated. An object, since it goes through
-/// many hands.
+/// The head of a request: its bytes as they arrived, and the positions of its parts. It needs three allocations,
+/// whatever the number of fields, and makes strings only on request. Everything in it is validated. It is an object
+/// because many functions pass it on.
 package final class HTTPRequestHead: Sendable {
     package let method: HTTPMethod
     package let version: HTTPVersion
     package let targetForm: HTTPTargetForm
     package let bodyFraming: HTTPBodyFraming
-    /// Whether the connection may be used again after the answer (RFC 9112 §9.3).
+    /// Whether the connection may be used again after the response (RFC 9112 §9.3).
     package let isKeepAlive: Bool
-    /// The client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1).
+    /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1).
     package let expectsContinue: Bool
 
     let bytes: [UInt8]
@@ -42,11 +42,11 @@ package final class HTTPRequestHead: Sendable {
     /// The request target as it was sent.
     package var target: String { text(targetRange) }
 
-    /// `host` or `host:port` that the request is for: that of an absolute target, else of `Host` (RFC 9112 §3.2.2).
-    /// `nil` only in HTTP/1.0.
+    /// The requested `host` or `host:port`: of an absolute target, otherwise of `Host` (RFC 9112 §3.2.2). `nil` only in
+    /// HTTP/1.0.
     package var host: String? { hostRange.map(text) }
 
-    /// What `body` makes of the same, for those who need no string of it.
+    /// Returns the result of `body` for the host, without making a string.
     func withHost<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         hostRange.map { range in bytes.withUnsafeBytes { body($0.part(range.range)) } }
     }

@@ -1,33 +1,36 @@
-/// What the parser found.
+/// An event of the parser.
 package enum HTTPRequestEvent {
     case head(HTTPRequestHead)
     /// A part of the body, never empty: a slice of the input, valid until the next call.
     case body(UnsafeRawBufferPointer)
-    /// The request is whole. What is left of the input belongs to the next one, or to what the connection was upgraded to.
+    /// The request is complete. The rest of the input belongs to the next request, or to the protocol after an upgrade.
     case end
 }
 
-/// Reads the requests of one connection, however the bytes are split (RFC 9112).
+/// Parses the requests of one connection, however the bytes are split (RFC 9112).
 ///
+/// ```
 ///     idle → [leadingCR →] [partialHead →] head → length or chunked → end → idle
+/// ```
 ///
-/// Call `next` until it returns `nil`, which means that the input is used up. A head that lies whole in the input is read
-/// there and copied once; else it is gathered, up to its limit. Bodies are never gathered here. Between requests the parser
-/// holds no memory. After an error it repeats it. One connection, one parser: it can't be copied.
+/// Call `next` until it returns `nil`, when the input is used up. A head that is whole in the input is parsed in place
+/// and copied once; otherwise it is gathered up to its limit. Bodies are never gathered here. Between requests the
+/// parser holds no memory. After an error it throws the same error again. A connection has one parser, which can't be
+/// copied.
 package struct HTTPRequestParser: ~Copyable {
     private enum Phase {
         case idle
-        /// A CR before the request line; a LF has to follow.
+        /// A CR before the request line. A LF must follow.
         case leadingCR
         case head
-        /// Bytes of the body still to come.
+        /// The remaining bytes of the body.
         case length(Int)
         case chunked
         case end
         case failed(HTTPParseError)
     }
 
-    /// What only some connections need some of the time, so that the others don't carry it.
+    /// State that only some connections need for some time. The others don't carry it.
     private final class Partial {
         var bytes: [UInt8] = []
         var draft = HTTPHeadParser()
@@ -45,13 +48,13 @@ package struct HTTPRequestParser: ~Copyable {
         self.limits = limits
     }
 
-    /// Where in a request the input ended.
+    /// The position in a request at which the input ended.
     package enum Position: Sendable, Hashable {
-        /// Between requests, with nothing begun: the connection may be closed without harm.
+        /// Between requests. The connection may be closed without harm.
         case betweenRequests
-        /// A head has begun and isn't whole.
+        /// A head has begun and isn't complete.
         case inHead
-        /// The head is there, and ``HTTPRequestEvent/end`` is not.
+        /// The head is complete, and ``HTTPRequestEvent/end`` hasn't followed.
         case inBody
         /// After an error.
         case nowhere
@@ -70,8 +73,8 @@ package struct HTTPRequestParser: ~Copyable {
     /// page's origin.
     package var refusedOrigin: String? { partial?.refusedOrigin }
 
-    /// The next event in `input`, from whose front it takes what it read; `nil` when there is nothing more to read. It takes
-    /// nothing beyond an `.end`.
+    /// Returns the next event in `input` and removes the parsed bytes from its front; `nil` if the input is used up.
+    /// Bytes after `.end` aren't removed.
     package mutating func next(_ input: inout UnsafeRawBufferPointer) throws(HTTPParseError) -> HTTPRequestEvent? {
         let whole = input
         do throws(HTTPParseError) {
@@ -87,7 +90,7 @@ package struct HTTPRequestParser: ~Copyable {
         }
     }
 
-    /// Keeps the origin of a head that is refused, and nothing else of it.
+    /// Keeps only the origin of a refused head.
     private mutating func rememberOrigin(of input: UnsafeRawBufferPointer) {
         let origin = partial?.bytes.withUnsafeBytes(HTTPHeadParser.origin) ?? HTTPHeadParser.origin(in: input)
         partial = origin.map { origin in
@@ -158,7 +161,7 @@ package struct HTTPRequestParser: ~Copyable {
     ) throws(HTTPParseError) -> HTTPRequestEvent? {
         guard let partial else { throw .requestLineMalformed }
         let known = partial.bytes.count
-        // The draft refuses a head that fills its limit, so there is room for at least one byte.
+        // A head that fills its limit was already refused, so there is room for at least one byte.
         partial.bytes.append(contentsOf: input.prefix(limits.headBytes - known))
         let limits = limits
         let result = partial.bytes.withUnsafeBytes { bytes in
@@ -201,6 +204,6 @@ package struct HTTPRequestParser: ~Copyable {
     }
 }
 
-// Its one reference is to an object that it made, never hands out, and, not being copyable, never shares: whoever holds the
-// parser holds the object alone.
+// Sendable is safe: its only reference is to an object that it made and never passes on. It can't be copied, so its
+// owner is the object's only owner.
 extension HTTPRequestParser: @unchecked Sendable {}

@@ -1,7 +1,7 @@
-/// Writes answers (RFC 9112 §4, §5, §7.1) to the end of a buffer, always as HTTP/1.1 (RFC 9110 §2.5).
+/// Appends responses (RFC 9112 §4, §5, §7.1) to a buffer, always as HTTP/1.1 (RFC 9110 §2.5).
 ///
-/// What comes from outside can't break out of a field: control bytes in a value become spaces (RFC 9110 §5.5), white space
-/// around it is removed, and a field whose name is no token is left out.
+/// Text from outside can't leave its field: control bytes in a value become spaces (RFC 9110 §5.5), surrounding white
+/// space is removed, and a field with an invalid name is left out.
 package enum HTTPResponseEncoder {
     /// `HTTP/1.1 200 OK`
     package static func statusLine(_ status: HTTPStatus, into buffer: inout [UInt8]) {
@@ -26,7 +26,7 @@ package enum HTTPResponseEncoder {
         endOfLine(into: &buffer)
     }
 
-    /// `name: value`, the name being the program's own.
+    /// `name: value`, with a fixed name.
     package static func field(_ name: StaticString, _ value: String, into buffer: inout [UInt8]) {
         append(name, to: &buffer)
         endOfName(into: &buffer)
@@ -42,7 +42,7 @@ package enum HTTPResponseEncoder {
         endOfLine(into: &buffer)
     }
 
-    /// Fields that are the program's own altogether, each with the end of its line.
+    /// Fixed fields, each with its line end.
     package static func fields(_ lines: StaticString, into buffer: inout [UInt8]) {
         append(lines, to: &buffer)
     }
@@ -52,7 +52,7 @@ package enum HTTPResponseEncoder {
         endOfLine(into: &buffer)
     }
 
-    // Two bytes are appended one by one in a quarter of the time that a run of them takes.
+    // Appending two bytes one by one takes a quarter of the time of appending a sequence of two.
 
     private static func endOfName(into buffer: inout [UInt8]) {
         buffer.append(UInt8(ascii: ":"))
@@ -64,7 +64,7 @@ package enum HTTPResponseEncoder {
         buffer.append(ASCII.lineFeed)
     }
 
-    /// A chunk with `bytes`; nothing when there are none, since an empty chunk is the last one.
+    /// Appends a chunk with `bytes`; nothing if they are empty, because an empty chunk is the last one.
     package static func chunk(_ bytes: UnsafeRawBufferPointer, into buffer: inout [UInt8]) {
         guard !bytes.isEmpty else { return }
         buffer.append(contentsOf: String(bytes.count, radix: 16).utf8)
@@ -73,12 +73,12 @@ package enum HTTPResponseEncoder {
         append("\r\n", to: &buffer)
     }
 
-    /// A chunk with `bytes`; nothing when there are none.
+    /// Appends a chunk with `bytes`; nothing if they are empty.
     package static func chunk(_ bytes: [UInt8], into buffer: inout [UInt8]) {
         bytes.withUnsafeBytes { chunk($0, into: &buffer) }
     }
 
-    /// The last chunk, which ends the body, without trailer fields.
+    /// Appends the last chunk, without trailer fields.
     package static func lastChunk(into buffer: inout [UInt8]) {
         append("0\r\n\r\n", to: &buffer)
     }
@@ -87,7 +87,7 @@ package enum HTTPResponseEncoder {
         buffer.append(contentsOf: UnsafeRawBufferPointer(text))
     }
 
-    /// Digits without a `String` between.
+    /// Appends digits without making a `String`.
     private static func append(decimal value: Int, to buffer: inout [UInt8]) {
         if value < 0 { buffer.append(UInt8(ascii: "-")) }
         append(digitsOf: value.magnitude, to: &buffer)

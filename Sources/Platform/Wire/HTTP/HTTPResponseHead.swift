@@ -1,7 +1,7 @@
-/// The head of a response that was read (RFC 9112 §4).
+/// The parsed head of a response (RFC 9112 §4).
 package struct HTTPResponseHead: Sendable, Hashable {
     package let status: HTTPStatus
-    /// In their order; names as they were sent, values without the white space around them.
+    /// The fields in order. Names are as they were sent; values have no surrounding white space.
     package let fields: [HTTPField]
 
     package init(status: HTTPStatus, fields: [HTTPField]) {
@@ -9,20 +9,20 @@ package struct HTTPResponseHead: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// The values of all fields called `name`, in either case.
+    /// Returns the values of all fields `name`, ignoring case.
     package func values(_ name: StaticString) -> [String] {
         fields.filter { field in
             Array(field.name.utf8).withUnsafeBytes { $0.equalsIgnoringCase(name) }
         }.map(\.value)
     }
 
-    /// The value of the field called `name`, if there is exactly one.
+    /// Returns the value of the field `name`, if there is exactly one.
     package func value(_ name: StaticString) -> String? {
         let values = values(name)
         return values.count == 1 ? values[0] : nil
     }
 
-    /// Whether `token` is an element of the comma-separated lists in the fields called `name`, in either case.
+    /// Whether `token` is an element of the comma-separated lists in the fields `name`, ignoring case.
     package func contains(_ name: StaticString, token: StaticString) -> Bool {
         values(name).contains { value in
             Array(value.utf8).withUnsafeBytes { bytes in
@@ -34,13 +34,13 @@ package struct HTTPResponseHead: Sendable, Hashable {
     }
 }
 
-/// A response that can't be read; nothing on its connection can be trusted after it.
+/// A response that can't be parsed. The rest of its connection can't be parsed either.
 package enum HTTPResponseError: Error, Hashable {
     /// RFC 9112 §4: a response begins with HTTP/1.1 SP status SP reason.
     case badStatusLine
-    /// What is wrong with a field, with a chunk, or with how much there is.
+    /// An error in a field or chunk, or a limit that was exceeded.
     case malformed(HTTPParseError)
-    /// RFC 9110 §15.2: more of them than one answer needs.
+    /// RFC 9110 §15.2: too many interim responses.
     case tooManyInterimHeads
     /// RFC 9112 §8: the connection ended before the response did.
     case cutShort

@@ -1,18 +1,21 @@
-/// What the parser found.
+/// An event of the parser.
 package enum HTTPResponseEvent {
     case head(HTTPResponseHead)
     /// A part of the body, never empty: a slice of the input, valid until the next call.
     case body(UnsafeRawBufferPointer)
-    /// The response is whole. What is left of the input is what the connection was upgraded to, if it was.
+    /// The response is complete. After an upgrade, the rest of the input belongs to the new protocol.
     case end
 }
 
-/// Reads one response, however the bytes are split (RFC 9112): a client that closes the connection behind it needs no more.
+/// Parses one response, however the bytes are split (RFC 9112). That is enough for a client that closes the connection
+/// afterwards.
 ///
+/// ```
 ///     head [→ head, after an interim response] → length, chunked or until the connection's end → ended
+/// ```
 ///
-/// Call `next` until it returns `nil`, which means that the input is used up. Interim responses are skipped (RFC 9110 §15.2), but for
-/// `101`, which ends the response. Bodies are never gathered here. After an error nothing more is to be asked.
+/// Call `next` until it returns `nil`, when the input is used up. Interim responses are skipped (RFC 9110 §15.2),
+/// except `101`, which ends the response. Bodies are never gathered here. Don't use the parser after an error.
 package struct HTTPResponseParser {
     private enum Phase {
         case head([UInt8])
@@ -23,7 +26,7 @@ package struct HTTPResponseParser {
         case ended
     }
 
-    /// Interim responses that one answer may have: each is small, and a server could send them for ever.
+    /// The maximum number of interim responses. Each is small, but a server could send them for ever.
     static let maxInterimHeads = 16
 
     private let limits: HTTPLimits
@@ -34,7 +37,7 @@ package struct HTTPResponseParser {
         self.limits = limits
     }
 
-    /// The next event in `input`, from whose front it takes what it read; `nil` when there is nothing more to read.
+    /// Returns the next event in `input` and removes the parsed bytes from its front; `nil` if the input is used up.
     package mutating func next(
         _ input: inout UnsafeRawBufferPointer
     ) throws(HTTPResponseError) -> HTTPResponseEvent? {
@@ -76,9 +79,9 @@ package struct HTTPResponseParser {
         }
     }
 
-    /// The connection has ended, and all input was read.
+    /// Reports that the connection has ended and all input was parsed.
     ///
-    /// - Throws: ``HTTPResponseError/cutShort`` when the response had not.
+    /// - Throws: ``HTTPResponseError/cutShort`` if the response isn't complete.
     package mutating func inputEnded() throws(HTTPResponseError) {
         switch phase {
         case .untilEnd, .end, .ended: phase = .ended
@@ -86,7 +89,7 @@ package struct HTTPResponseParser {
         }
     }
 
-    /// Takes the head's bytes, up to and with its empty line; `false` when they aren't all there.
+    /// Takes the head's bytes, including its empty line. Returns `false` if they aren't complete.
     private func readHead(
         _ bytes: inout [UInt8], _ input: inout UnsafeRawBufferPointer
     ) throws(HTTPResponseError) -> Bool {
@@ -105,7 +108,7 @@ package struct HTTPResponseParser {
         return false
     }
 
-    /// - Returns: `nil` when it is an interim one, behind which another follows.
+    /// - Returns: `nil` for an interim response, after which another one follows.
     private mutating func finishHead(_ bytes: [UInt8]) throws(HTTPResponseError) -> HTTPResponseHead? {
         let limits = limits
         let result = bytes.withUnsafeBytes { bytes in
@@ -132,7 +135,7 @@ package struct HTTPResponseParser {
         }
     }
 
-    /// `HTTP/1.x SP status [SP reason]`, then fields; and what of them is about the body.
+    /// `HTTP/1.x SP status [SP reason]` and the fields. Returns the fields that concern the body separately.
     private static func head(
         _ bytes: UnsafeRawBufferPointer, limits: HTTPLimits
     ) throws(HTTPResponseError) -> (HTTPResponseHead, HTTPFraming?) {
@@ -169,7 +172,7 @@ package struct HTTPResponseParser {
     private static func status(_ line: UnsafeRawBufferPointer) throws(HTTPResponseError) -> HTTPStatus {
         guard line.count >= 12, line[8] == ASCII.space, line.count == 12 || line[12] == ASCII.space,
             line.part(9..<12).allSatisfy(ASCII.isDigit), line[9] != UInt8(ascii: "0"),
-            // §2.2: a CR that ends no line makes it invalid, and so does what else may not stand in a reason.
+            // §2.2: a CR within a line is invalid, as are other bytes that a reason phrase must not contain.
             line.part(12..<line.count).areFieldValueBytes,
             (try? HTTPVersion(line.part(0..<8))) != nil
         else { throw .badStatusLine }

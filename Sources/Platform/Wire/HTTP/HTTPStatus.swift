@@ -1,9 +1,9 @@
-/// The status of an answer (RFC 9110 §15).
+/// The status of a response (RFC 9110 §15).
 package struct HTTPStatus: Sendable, Hashable {
     /// 100 to 999.
     package let code: Int
 
-    /// A code that isn't three digits becomes 500: it would not be HTTP.
+    /// A code that doesn't have three digits becomes 500.
     package init(code: Int) {
         self.code = (100...999).contains(code) ? code : 500
     }
@@ -31,7 +31,7 @@ package struct HTTPStatus: Sendable, Hashable {
     package static var badGateway: HTTPStatus { HTTPStatus(code: 502) }
     package static var serviceUnavailable: HTTPStatus { HTTPStatus(code: 503) }
 
-    /// An answer with it never has a body (RFC 9112 §6.3), and no framing fields (RFC 9110 §8.6).
+    /// Whether the response never has a body (RFC 9112 §6.3) nor framing fields (RFC 9110 §8.6).
     package var forbidsBody: Bool { code < 200 || code == 204 || code == 304 }
 
     /// The phrase of the registry; empty for a code that this server doesn't use.

@@ -4,13 +4,13 @@ package enum HTTPTargetForm: Sendable, Hashable {
     case origin
     /// `http://host/path?query`; its host replaces that of `Host` (§3.2.2).
     case absolute
-    /// `host:port`, for CONNECT alone.
+    /// `host:port`, only for CONNECT.
     case authority
-    /// `*`, for OPTIONS alone.
+    /// `*`, only for OPTIONS.
     case asterisk
 }
 
-/// A request target, read: where in the head its parts lie. What is in `path` and `query` is validated.
+/// A parsed request target: the positions of its parts in the head. `path` and `query` are validated.
 struct HTTPTarget {
     let form: HTTPTargetForm
     let whole: ByteRange

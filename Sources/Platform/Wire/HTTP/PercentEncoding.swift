@@ -1,6 +1,6 @@
 /// Percent-encoding (RFC 3986 §2.1), strict: two hexadecimal digits after every `%`, UTF-8 when decoded, no NUL.
 enum PercentEncoding {
-    /// What is wrong with the escapes in `bytes`, which are ASCII; `nil` if nothing is.
+    /// Returns the error in the escapes of `bytes`, which are ASCII; `nil` if they are valid.
     static func fault(in bytes: UnsafeRawBufferPointer) -> HTTPParseError? {
         guard var index = bytes.firstOffset(of: UInt8(ascii: "%")) else { return nil }
         var validator = UTF8Validator()
@@ -19,7 +19,8 @@ enum PercentEncoding {
         return validator.isComplete ? nil : .targetNotUTF8
     }
 
-    /// The text that validated `bytes` stand for; with `plusIsSpace` as in a query that a form sent (WHATWG URL §5.1).
+    /// Returns the decoded text of valid `bytes`. With `plusIsSpace`, `+` is a space, as in a form's query (WHATWG URL
+    /// §5.1).
     static func decode(_ bytes: UnsafeRawBufferPointer, plusIsSpace: Bool = false) -> String {
         guard !isPlain(bytes, plusIsSpace: plusIsSpace) else { return String(decoding: bytes, as: UTF8.self) }
         var decoded: [UInt8] = []
@@ -29,13 +30,14 @@ enum PercentEncoding {
         return String(decoding: decoded, as: UTF8.self)
     }
 
-    /// Whether `bytes` stand for themselves.
+    /// Whether `bytes` have nothing to decode.
     static func isPlain(_ bytes: UnsafeRawBufferPointer, plusIsSpace: Bool = false) -> Bool {
         bytes.firstOffset(of: UInt8(ascii: "%")) == nil
             && !(plusIsSpace && bytes.firstOffset(of: UInt8(ascii: "+")) != nil)
     }
 
-    /// Whether `bytes` decode to `text`. An escaped `/` doesn't equal a written one: it separates nothing.
+    /// Whether `bytes` decode to `text`. An escaped `/` doesn't equal a plain one, because it doesn't separate
+    /// segments.
     static func equals(
         _ bytes: UnsafeRawBufferPointer, _ text: UnsafeRawBufferPointer, plusIsSpace: Bool = false
     ) -> Bool {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// An IP address in the sixteen bytes of IPv6. An IPv4 address is the one that it is mapped to, `::ffff:192.0.2.1`
-/// (RFC 4291 §2.5.5.2): so the same address is equal however it was written.
+/// An IP address as the sixteen bytes of IPv6. An IPv4 address is mapped, `::ffff:192.0.2.1` (RFC 4291 §2.5.5.2), so
+/// that the same address is equal in both forms.
 package struct IPAddress: Sendable, Hashable {
     /// The first eight bytes, as a number.
     package let high: UInt64
@@ -17,7 +17,7 @@ package struct IPAddress: Sendable, Hashable {
         self.init(high: 0, low: 0xFFFF << 32 | UInt64(address))
     }
 
-    /// Sixteen bytes in network order; `nil` unless there are as many.
+    /// Sixteen bytes in network order; `nil` for another number of bytes.
     init?(ipv6 bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 16 else { return nil }
         self.init(
@@ -27,7 +27,7 @@ package struct IPAddress: Sendable, Hashable {
 
     /// Reads `192.0.2.1` or `2001:db8::1`: no port, no brackets, no zone.
     package init?(_ text: some StringProtocol) {
-        // 45 bytes are the longest form; NUL would end the C string early.
+        // The longest form has 45 bytes. NUL would end the C string early.
         guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
         if text.utf8.contains(UInt8(ascii: ":")) {
             var address = in6_addr()
@@ -47,8 +47,8 @@ package struct IPAddress: Sendable, Hashable {
     /// `127.0.0.0/8` or `::1`.
     package var isLoopback: Bool { isIPv4 ? low >> 24 & 0xFF == 127 : high == 0 && low == 1 }
 
-    /// What limits per address count: an IPv4 address, or an IPv6 network of 64 bits. A host chooses the rest of its IPv6
-    /// address as it likes (RFC 4291 §2.5.4), anew for each connection if it wants.
+    /// The unit of limits per address: an IPv4 address, or an IPv6 network of 64 bits. A host chooses the rest of its
+    /// IPv6 address freely (RFC 4291 §2.5.4).
     package var subscriber: IPAddress { isIPv4 ? self : IPAddress(high: high, low: 0) }
 }
 

@@ -1,45 +1,47 @@
-/// What a PROXY header says of a connection (HAProxy's PROXY protocol, versions 1 and 2).
+/// The content of a PROXY header (HAProxy's PROXY protocol, versions 1 and 2).
 package enum ProxyHeader: Sendable, Hashable {
-    /// The connection is the proxy's own (v2 LOCAL), or it doesn't know for whom it is (v1 UNKNOWN, v2 UNSPEC) or knows no
-    /// IP address (v2 UNIX): the peer stays who it is.
+    /// The connection is the proxy's own (v2 LOCAL), or the proxy doesn't know its client's IP address (v1 UNKNOWN, v2
+    /// UNSPEC and UNIX). The peer's own address counts.
     case ownConnection
     /// The connection is made for this address.
     case source(IPAddress)
 }
 
-/// A connection that doesn't begin with a PROXY header, or with a wrong one: nothing on it can be believed.
+/// A connection without a valid PROXY header. None of its bytes can be trusted.
 package enum ProxyHeaderError: Error, Hashable, CaseIterable {
     /// It begins with neither version's signature.
     case noHeader
-    /// A line of version 1 that is too long, or not as it has to be.
+    /// A line of version 1 that is too long or malformed.
     case lineTooLong, lineMalformed
-    /// Version 2's fields: a version, command, family or transport that it doesn't have, or too few bytes of addresses.
+    /// A version, command, family or transport that version 2 doesn't define, or too few address bytes.
     case versionUnknown, commandUnknown, familyUnknown, lengthTooShort
 }
 
-/// Reads the PROXY header at the beginning of a connection, however its bytes are split.
+/// Parses the PROXY header of a connection, however its bytes are split.
 ///
+/// ```
 ///     v1   PROXY TCP4 203.0.113.7 192.0.2.1 56324 80 CR LF              at most 107 bytes
 ///     v2   0D0A0D0A000D0A515549540A | 2, command | family, transport | length | addresses | TLVs
 ///          12 bytes                 | 1 byte     | 1 byte            | 2      | `length` bytes
+/// ```
 ///
-/// https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt. At most 107 bytes are kept; what follows version 2's source
-/// address is passed over and not kept.
+/// https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt. It keeps at most 107 bytes, and skips everything after
+/// version 2's source address.
 package struct ProxyHeaderParser: Sendable {
     private static let signature: [UInt8] = [13, 10, 13, 10, 0, 13, 10, 0x51, 0x55, 0x49, 0x54, 10]
     private static let linePrefix = Array("PROXY ".utf8)
     private static let maxLineBytes = 107
-    /// Of version 2: signature, version and command, family, length.
+    /// Version 2: signature, version and command, family, length.
     private static let fixedBytes = 16
 
     private var bytes: [UInt8] = []
-    /// Set once all that matters of version 2 is there: bytes to pass over, then the header.
+    /// Set after the relevant bytes of version 2: the number of bytes to skip, and the header.
     private var rest: (count: Int, header: ProxyHeader)?
 
     package init() {}
 
-    /// The header, once it is whole; takes it from the front of `input`, and nothing behind it. `nil` when there is more to
-    /// come. To be called no more after either a header or an error.
+    /// Returns the header when it is complete, and removes it from the front of `input`; `nil` if more bytes are
+    /// needed. Don't call it again after a header or an error.
     package mutating func next(_ input: inout UnsafeRawBufferPointer) throws(ProxyHeaderError) -> ProxyHeader? {
         while true {
             if let rest {
@@ -75,7 +77,7 @@ package struct ProxyHeaderParser: Sendable {
         let parts = line.split(separator: ASCII.space, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }
-        // Whatever follows UNKNOWN has to be ignored.
+        // Everything after UNKNOWN must be ignored.
         if parts.first == "UNKNOWN" { return .ownConnection }
         guard parts.count == 5, parts[0] == "TCP4" || parts[0] == "TCP6",
             let source = Self.address(parts[1], of: parts[0]), Self.address(parts[2], of: parts[0]) != nil,
@@ -108,7 +110,7 @@ package struct ProxyHeaderParser: Sendable {
         }
         guard count >= Self.fixedBytes else { return }
         let length = Int(bytes[14]) << 8 | Int(bytes[15])
-        // LOCAL: the addresses, and even their family, have to be ignored.
+        // LOCAL: the addresses and their family must be ignored.
         guard bytes[12] & 15 == 1 else {
             rest = (length, .ownConnection)
             return
@@ -130,7 +132,7 @@ package struct ProxyHeaderParser: Sendable {
             guard length >= 216 else { throw .lengthTooShort }
             rest = (length, .ownConnection)
         default:
-            // Also datagrams: this is a stream.
+            // Includes datagrams, because this is a stream.
             throw .familyUnknown
         }
     }

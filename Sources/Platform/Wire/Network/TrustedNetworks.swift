@@ -1,9 +1,9 @@
-/// The peers that are believed when they say for whom they ask: a site's own proxies.
+/// The peers whose information about their clients is trusted: a site's own proxies.
 package struct TrustedNetworks: Sendable, Hashable {
     private var networks: [IPNetwork] = []
     private var includesUnixSockets = false
 
-    /// Nobody.
+    /// Trusts no peer.
     package init() {}
 
     /// This machine: loopback and Unix sockets.
@@ -14,7 +14,7 @@ package struct TrustedNetworks: Sendable, Hashable {
         return networks
     }()
 
-    /// Adds `10.0.0.0/8`, `192.0.2.1`, `loopback`, `unix`, or, with `none`, nobody. `false` when it is none of these.
+    /// Adds `10.0.0.0/8`, `192.0.2.1`, `loopback`, `unix`, or nothing for `none`. Returns `false` for anything else.
     @discardableResult
     package mutating func insert(_ text: some StringProtocol) -> Bool {
         switch text {
@@ -38,10 +38,11 @@ package struct TrustedNetworks: Sendable, Hashable {
 /// A network in CIDR notation (RFC 4632 §3.1, RFC 4291 §2.3): `10.0.0.0/8`, `2001:db8::/32`, or a single address.
 package struct IPNetwork: Sendable, Hashable {
     private let address: IPAddress
-    /// Leading bits that an address has to share, of the 128 that every address has here.
+    /// The number of leading bits that must be equal, of 128.
     private let prefix: Int
 
-    /// `nil` for anything else; also for bits behind the prefix, as in `10.0.0.1/8`: one of the two is a mistake.
+    /// `nil` if the text is invalid, or has bits after the prefix, as in `10.0.0.1/8`: either the address or the length
+    /// is a mistake.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(first) else { return nil }
@@ -63,7 +64,7 @@ package struct IPNetwork: Sendable, Hashable {
     }
 
     private static func masked(_ address: IPAddress, _ prefix: Int) -> IPAddress {
-        // Swift's shifts by the whole width give 0.
+        // Swift's shift by the whole width gives 0.
         IPAddress(
             high: address.high & ~(UInt64.max >> UInt64(min(prefix, 64))),
             low: address.low & ~(UInt64.max >> UInt64(max(prefix - 64, 0))))

@@ -1,4 +1,4 @@
-/// The bytes that HTTP's grammar names, and comparing text the way it does: ASCII letters in either case.
+/// The bytes of HTTP's grammar, and comparisons that ignore the case of ASCII letters.
 enum ASCII {
     static var tab: UInt8 { 0x09 }
     static var lineFeed: UInt8 { 0x0A }
@@ -26,10 +26,10 @@ extension UnsafeRawBufferPointer {
         self.init(start: text.utf8Start, count: text.utf8CodeUnitCount)
     }
 
-    /// Equal but for the case of ASCII letters: names of fields, tokens, schemes (RFC 9110 §5.1).
+    /// Whether both are equal, ignoring the case of ASCII letters: names of fields, tokens, schemes (RFC 9110 §5.1).
     func equalsIgnoringCase(_ other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
-        // Nearly everybody writes them as their RFC does.
+        // Nearly all senders use the RFC's spelling.
         if equals(other) { return true }
         for index in 0..<count where ASCII.lowercased(self[index]) != ASCII.lowercased(other[index]) { return false }
         return true
@@ -39,7 +39,7 @@ extension UnsafeRawBufferPointer {
         equalsIgnoringCase(UnsafeRawBufferPointer(other))
     }
 
-    /// Without the optional white space around it (`OWS`, RFC 9110 §5.6.3): spaces and tabs.
+    /// Returns the range without surrounding `OWS` (RFC 9110 §5.6.3): spaces and tabs.
     func trimmed(_ range: Range<Int>) -> Range<Int> {
         var start = range.lowerBound
         var end = range.upperBound
@@ -48,7 +48,7 @@ extension UnsafeRawBufferPointer {
         return start..<end
     }
 
-    /// Calls `body` with each element of a comma-separated list, empty ones left out (RFC 9110 §5.6.1.2).
+    /// Calls `body` with each non-empty element of a comma-separated list (RFC 9110 §5.6.1.2).
     func forEachListElement(in range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Void) {
         var rest = range
         while let element = takeListElement(from: &rest) {
@@ -56,7 +56,7 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Takes the next element of such a list, which may be empty, off the front of `rest`; `nil` at the end.
+    /// Removes the next element, which may be empty, from the front of `rest`; `nil` at the end.
     func takeListElement(from rest: inout Range<Int>) -> UnsafeRawBufferPointer? {
         guard !rest.isEmpty else { return nil }
         let end = firstOffset(of: UInt8(ascii: ","), in: rest) ?? rest.upperBound

@@ -3,12 +3,12 @@ package enum Base64 {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
     private static let urlAlphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-    /// With padding.
+    /// Encodes with padding.
     package static func encode(_ bytes: some Collection<UInt8>) -> String {
         Array(bytes).withUnsafeBytes { encode($0, alphabet, isPadded: true) }
     }
 
-    /// The same, put at the end of a buffer, as ASCII.
+    /// Appends the encoded bytes with padding, as ASCII.
     static func append(_ bytes: UnsafeRawBufferPointer, to buffer: inout [UInt8]) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: encodedLength(bytes.count)) { text in
             let count = encode(bytes, alphabet, isPadded: true, to: text)
@@ -16,7 +16,7 @@ package enum Base64 {
         }
     }
 
-    /// For URLs, JSON Web Tokens and Web Push: `-` and `_`, no padding.
+    /// Encodes for URLs, JSON Web Tokens and Web Push: with `-` and `_`, without padding.
     package static func encodeForURL(_ bytes: some Collection<UInt8>) -> String {
         Array(bytes).withUnsafeBytes { encode($0, urlAlphabet, isPadded: false) }
     }
@@ -29,10 +29,10 @@ package enum Base64 {
         }
     }
 
-    /// With padding.
+    /// The length with padding.
     private static func encodedLength(_ count: Int) -> Int { (count + 2) / 3 * 4 }
 
-    /// Returns how many digits it wrote.
+    /// Returns the number of digits written.
     private static func encode(
         _ bytes: UnsafeRawBufferPointer, _ alphabet: StaticString, isPadded: Bool,
         to text: UnsafeMutableBufferPointer<UInt8>
@@ -52,10 +52,10 @@ package enum Base64 {
         return next
     }
 
-    /// Reads either alphabet, with its padding or without.
+    /// Decodes either alphabet, with or without padding.
     ///
-    /// - Returns: `nil` for anything else: a foreign character, a length that no bytes have, padding that is too short or
-    ///   too long, or bits behind the last byte that aren't zero (§3.5: two texts would mean the same bytes).
+    /// - Returns: `nil` for anything else: a foreign character, an impossible length, wrong padding, or non-zero bits
+    ///   after the last byte (§3.5: two texts would have the same bytes).
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var digits = Array(text.utf8)
         let padding = digits.reversed().prefix { $0 == UInt8(ascii: "=") }.count
@@ -89,7 +89,7 @@ package enum Base64 {
         }
     }
 
-    /// Whether `text` is the base64 of 16 bytes, which is what `Sec-WebSocket-Key` has to be: 22 digits and `==`.
+    /// Whether `text` is the base64 of 16 bytes, as `Sec-WebSocket-Key` must be: 22 digits and `==`.
     static func isSixteenBytes(_ text: UnsafeRawBufferPointer) -> Bool {
         text.count == 24 && text[22] == UInt8(ascii: "=") && text[23] == UInt8(ascii: "=")
             && text[..<22].allSatisfy(ByteSet.base64.contains)

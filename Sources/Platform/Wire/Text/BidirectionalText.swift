@@ -1,7 +1,7 @@
-/// Words of other people's where we show them: what they say of the direction of writing (Unicode Standard Annex #9) is to end
-/// with them. What is kept and answered as data stays as it was given.
+/// Text of users within the server's own text. Its writing direction (Unicode Standard Annex #9) must not affect the
+/// text around it. Stored data and JSON responses stay unchanged.
 package enum BidirectionalText {
-    /// What a control opens, and so what closes it.
+    /// The kind of section that a control character opens, which decides what closes it.
     private enum Opening {
         case embedding, isolate
     }
@@ -10,8 +10,8 @@ package enum BidirectionalText {
     private static let popDirectionalIsolate: Unicode.Scalar = "\u{2069}"
     private static let popDirectionalFormatting: Unicode.Scalar = "\u{202C}"
 
-    /// For a sentence of ours: between isolates, if anything in it could turn round what stands beside it, and then on one line,
-    /// since an isolate ends with its paragraph (BD9).
+    /// Returns the text for use within a sentence. If it could affect the direction of its surroundings, it is put on
+    /// one line between isolates, because an isolate ends with its paragraph (BD9).
     package static func quoted(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: mayRunFromTheRight) else { return text }
         var quoted = String.UnicodeScalarView([firstStrongIsolate])
@@ -20,8 +20,8 @@ package enum BidirectionalText {
         return String(quoted)
     }
 
-    /// For a place of its own, which somebody else may put together with others: what is opened in it is closed, and nothing that
-    /// isn't (BD9, BD11).
+    /// Returns the text for use in a separate field, which others may combine with more text. Open sections are closed,
+    /// and unmatched closing characters are removed (BD9, BD11).
     package static func closed(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         var closed = String.UnicodeScalarView()
@@ -34,7 +34,7 @@ package enum BidirectionalText {
                 guard open.last == .embedding else { continue }
                 open.removeLast()
             case popDirectionalIsolate:
-                // Closes the embeddings within it too.
+                // Also closes the embeddings within the isolate.
                 guard let isolate = open.lastIndex(of: .isolate) else { continue }
                 open.removeSubrange(isolate...)
             default: break
@@ -47,7 +47,7 @@ package enum BidirectionalText {
         return String(closed)
     }
 
-    /// Embeddings, overrides, isolates and their ends; the marks, which open nothing, aren't among them.
+    /// Embeddings, overrides, isolates and their ends. Marks aren't included, because they open nothing.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}": true
@@ -55,8 +55,8 @@ package enum BidirectionalText {
         }
     }
 
-    /// Controls and marks, and the blocks whose characters run from right to left, those that are yet to be given out too (§3.2,
-    /// DerivedBidiClass.txt). All other text leaves a sentence from left to right as it is.
+    /// Controls and marks, and blocks of right-to-left characters, including unassigned ones (§3.2,
+    /// DerivedBidiClass.txt). All other text keeps a left-to-right sentence as it is.
     private static func mayRunFromTheRight(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "\u{590}"..."\u{8FF}", "\u{200E}"..."\u{200F}", "\u{FB1D}"..."\u{FDFF}", "\u{FE70}"..."\u{FEFF}",
@@ -66,7 +66,7 @@ package enum BidirectionalText {
         }
     }
 
-    /// The class B of characters.
+    /// The character class B.
     private static func endsParagraph(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "\n", "\r", "\u{1C}"..."\u{1E}", "\u{85}", "\u{2029}": true

@@ -1,4 +1,5 @@
-/// Where something lies in a head. 16 bits are enough: `HTTPLimits` holds heads under 64 KiB, and a field takes 8 bytes.
+/// The position of a part of a head. 16 bits are enough, because `HTTPLimits` keeps heads below 64 KiB. A field takes 8
+/// bytes.
 struct ByteRange: Sendable, Equatable {
     var start: UInt16
     var end: UInt16
@@ -20,12 +21,12 @@ struct ByteRange: Sendable, Equatable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// A part of the buffer as a buffer that counts from zero.
+    /// Returns a part of the buffer with indices from zero.
     func part(_ range: Range<Int>) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: self[range])
     }
 
-    /// Takes the first `count` bytes away and returns them.
+    /// Removes the first `count` bytes and returns them.
     mutating func take(_ count: Int) -> UnsafeRawBufferPointer {
         let taken = part(0..<count)
         self = part(count..<self.count)
@@ -34,7 +35,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// Takes the first `count` bytes away and returns them.
+    /// Removes the first `count` bytes and returns them.
     mutating func take(_ count: Int) -> UnsafeMutableRawBufferPointer {
         let taken = UnsafeMutableRawBufferPointer(rebasing: self[..<count])
         self = UnsafeMutableRawBufferPointer(rebasing: self[count...])

@@ -1,7 +1,7 @@
 import Glibc
 
 extension UnsafeRawBufferPointer {
-    /// The first place of `byte` in `range`, by `memchr`.
+    /// Returns the first offset of `byte` in `range`, with `memchr`.
     func firstOffset(of byte: UInt8, in range: Range<Int>) -> Int? {
         guard !range.isEmpty, let base = baseAddress,
             let found = memchr(base + range.lowerBound, Int32(byte), range.count)

@@ -19,14 +19,14 @@ struct ByteSet: Sendable {
     /// `reg-name` (RFC 3986 §3.2.2) without its escapes: letters, digits, `-._~` and `!$&'()*+,;=`.
     static var registeredName: ByteSet { ByteSet(0x2BFF_7FD2_0000_0000, 0x47FF_FFFE_87FF_FFFE) }
 
-    /// What a request target may hold: all visible ASCII but `#`. That is more than RFC 3986 has (`|`, `"`, `{` …), because
-    /// browsers leave those as they are; a fragment is never sent (RFC 9110 §7.1).
+    /// The bytes allowed in a request target: all visible ASCII except `#`. RFC 3986 allows fewer, but browsers don't
+    /// escape `|`, `"` and `{`. A fragment is never sent (RFC 9110 §7.1).
     static var target: ByteSet { ByteSet(0xFFFF_FFF6_0000_0000, 0x7FFF_FFFF_FFFF_FFFF) }
 
     /// The digits of base64 (RFC 4648 §4), without the padding.
     static var base64: ByteSet { ByteSet(0x03FF_8800_0000_0000, 0x07FF_FFFE_07FF_FFFE) }
 
-    /// What a field's value may hold (RFC 9110 §5.5): visible characters, space, tab, and bytes above ASCII.
+    /// The bytes allowed in a field's value (RFC 9110 §5.5): visible characters, space, tab, and bytes above ASCII.
     static func isFieldValue(_ byte: UInt8) -> Bool {
         byte >= 0x20 ? byte != 0x7F : byte == 0x09
     }

@@ -1,7 +1,7 @@
-/// Eight bytes in one word, the first in its lowest bits: what holds for each of them is found out for all at once.
+/// Eight bytes in one word, the first in the lowest bits. Properties of all eight are computed at once.
 ///
-/// The words in between have a byte's top bit set where the byte has a property. An addition to the other seven bits sets it
-/// where they reach a bound, and never carries into the next byte.
+/// Intermediate words have the top bit of each byte set if the byte has the property. An addition to the other seven
+/// bits sets it when they reach a bound, and never carries into the next byte.
 package struct EightBytes {
     private let word: UInt64
     /// The lower seven bits of each byte.
@@ -11,7 +11,7 @@ package struct EightBytes {
         self.init(word: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
     }
 
-    /// Four bytes and four more.
+    /// Two words of four bytes each.
     package init(_ first: UInt32, _ second: UInt32) {
         self.init(word: UInt64(UInt32(littleEndian: first)) | UInt64(UInt32(littleEndian: second)) << 32)
     }
@@ -21,28 +21,28 @@ package struct EightBytes {
         low = word & Self.each(0x7F)
     }
 
-    /// The four bytes that eight hexadecimal digits stand for, the first in the lowest bits; `nil` if one of them is none.
+    /// The four bytes of eight hexadecimal digits, the first in the lowest bits; `nil` if one isn't a digit.
     package var hexadecimal: UInt32? {
         let letters = letters(upTo: UInt8(ascii: "f"))
         guard (digits | letters) & ascii == Self.tops else { return nil }
-        // `a` ends in 1, and means ten.
+        // `a` ends in 1 and means ten.
         let values = (word & Self.each(0x0F)) &+ (letters & Self.tops) >> 7 &* 9
         var bytes = (values << 4 | values >> 8) & 0x00FF_00FF_00FF_00FF
         bytes = (bytes | bytes >> 8) & 0x0000_FFFF_0000_FFFF
         return UInt32(truncatingIfNeeded: bytes | bytes >> 16)
     }
 
-    /// All are letters, digits or hyphens: what nearly all names are made of.
+    /// Whether all are letters, digits or hyphens, as in nearly all names.
     var areNameBytes: Bool {
         (letters(upTo: UInt8(ascii: "z")) | digits | ~differing(from: UInt8(ascii: "-"))) & ascii == Self.tops
     }
 
-    /// All are printable ASCII, space included, or above ASCII.
+    /// Whether all are printable ASCII including space, or above ASCII.
     var arePrintable: Bool {
         (reaching(0x20) & ~reaching(0x7F) | ~ascii) & Self.tops == Self.tops
     }
 
-    /// All are visible ASCII, and none is `byte`.
+    /// Whether all are visible ASCII and none is `byte`.
     func areVisible(but byte: UInt8) -> Bool {
         reaching(0x21) & ~reaching(0x7F) & differing(from: byte) & ascii == Self.tops
     }
@@ -50,7 +50,7 @@ package struct EightBytes {
     private var ascii: UInt64 { ~word & Self.tops }
     private var digits: UInt64 { reaching(UInt8(ascii: "0")) & ~reaching(UInt8(ascii: "9") + 1) }
 
-    /// Letters up to this one, a small one; in either case.
+    /// Marks letters up to `last`, a lowercase letter, ignoring case.
     private func letters(upTo last: UInt8) -> UInt64 {
         let folded = low | Self.each(0x20)
         return (folded &+ Self.each(0x80 - UInt8(ascii: "a"))) & ~(folded &+ Self.each(0x80 - last - 1))
@@ -60,7 +60,7 @@ package struct EightBytes {
         low &+ Self.each(0x80 - bound)
     }
 
-    /// Where it is another than `byte`, of those that are ASCII.
+    /// Marks ASCII bytes that differ from `byte`.
     private func differing(from byte: UInt8) -> UInt64 {
         (low ^ Self.each(byte)) &+ Self.each(0x7F)
     }
@@ -73,11 +73,12 @@ package struct EightBytes {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether `holds` is true of every byte, eight by eight where `holdsForEight` says so, which may be stricter.
+    /// Whether `holds` is true for every byte. Eight bytes at once are tested with `holdsForEight`, which may be
+    /// stricter.
     func allSatisfy(_ holds: (UInt8) -> Bool, eight holdsForEight: (EightBytes) -> Bool) -> Bool {
         var index = 0
         while index < count {
-            // The last eight overlap with those before.
+            // The last eight bytes overlap with those before.
             let start = Swift.min(index, count &- 8)
             if start >= 0, holdsForEight(EightBytes(self, at: start)) {
                 index = start &+ 8
@@ -90,13 +91,13 @@ extension UnsafeRawBufferPointer {
         return true
     }
 
-    /// A `token` (RFC 9110 §5.6.2), or nothing.
+    /// Whether it is a `token` (RFC 9110 §5.6.2) or empty.
     var areTokenBytes: Bool { allSatisfy(ByteSet.token.contains, eight: { $0.areNameBytes }) }
 
-    /// What a field's value may hold (RFC 9110 §5.5).
+    /// Whether a field's value may contain the bytes (RFC 9110 §5.5).
     var areFieldValueBytes: Bool { allSatisfy(ByteSet.isFieldValue, eight: { $0.arePrintable }) }
 
-    /// What a request target may hold, see ``ByteSet/target``.
+    /// Whether a request target may contain the bytes, see ``ByteSet/target``.
     var areTargetBytes: Bool {
         allSatisfy(ByteSet.target.contains, eight: { $0.areVisible(but: UInt8(ascii: "#")) })
     }

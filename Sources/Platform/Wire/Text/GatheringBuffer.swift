@@ -1,6 +1,6 @@
 import Glibc
 
-/// Bytes that are gathered piece by piece and stay where they are between two appends, which an array's don't promise.
+/// Bytes that are gathered piece by piece. Unlike an array's, they don't move between two appends.
 struct GatheringBuffer: ~Copyable {
     private var memory: UnsafeMutableRawPointer?
     private(set) var capacity = 0
@@ -10,13 +10,13 @@ struct GatheringBuffer: ~Copyable {
 
     deinit { free(memory) }
 
-    /// What has been gathered; valid until the next append.
+    /// The gathered bytes; valid until the next append.
     var bytes: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(start: memory, count: count)
     }
 
-    /// Adds `piece`. The memory doubles as bytes arrive, but for not more than `atMost` when so many are all that can come:
-    /// an announced length alone takes none. `false` when the system has no memory left.
+    /// Appends `piece`. The memory doubles as bytes arrive, up to `atMost`, so an announced length alone takes no
+    /// memory. Returns `false` if memory is exhausted.
     mutating func append(_ piece: UnsafeRawBufferPointer, atMost: Int) -> Bool {
         guard let source = piece.baseAddress, piece.count > 0 else { return true }
         let needed = count + piece.count

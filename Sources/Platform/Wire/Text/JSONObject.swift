@@ -1,16 +1,16 @@
-/// The members of a JSON object (RFC 8259 §4), for those who look for a few of them by name.
+/// The members of a JSON object (RFC 8259 §4), for code that needs a few of them by name.
 ///
-/// Text is bytes of UTF-8, unescaped: to `String`, names that differ in bytes may be equal. Of a name that stands twice the last
-/// member counts, as to JavaScript and to Ruby. Half a surrogate pair, which §8.2 lets stand alone, is U+FFFD.
+/// Text is unescaped UTF-8 bytes, because `String` treats some names with different bytes as equal. If a name occurs
+/// twice, the last member counts, as in JavaScript and Ruby. A single surrogate (§8.2) becomes U+FFFD.
 package struct JSONObject: Sendable, Equatable {
     package enum Value: Sendable, Equatable {
         /// Unescaped.
         case string([UInt8])
-        /// As it is written.
+        /// As written.
         case number([UInt8])
         case boolean(Bool)
         case null
-        /// An array or an object, as it is written.
+        /// An array or object, as written.
         case nested([UInt8])
     }
 
@@ -21,12 +21,12 @@ package struct JSONObject: Sendable, Equatable {
 
     private var members: [Member] = []
 
-    /// Reads a text; `nil` when it is no JSON, or no object. O(n), without recursion.
+    /// Parses a text; `nil` if it isn't JSON or not an object. O(n), without recursion.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard JSONSyntax.isValid(bytes) else { return nil }
         var scanner = JSONMemberScanner(bytes)
         guard scanner.take(UInt8(ascii: "{")) else { return nil }
-        // The grammar was checked: what stands where is known.
+        // The grammar was checked before, so the scanner knows what follows.
         while scanner.next == UInt8(ascii: "\"") {
             let name = scanner.takeString()
             _ = scanner.take(UInt8(ascii: ":"))
@@ -46,10 +46,10 @@ package struct JSONObject: Sendable, Equatable {
         return members.last { $0.name.elementsEqual(name) }?.value
     }
 
-    /// Members as they are written, a name that stands twice being two.
+    /// The number of members as written. A repeated name counts twice.
     package var count: Int { members.count }
 
-    /// All that count, in the order in which their names come: for names that aren't known before. O(members).
+    /// All members that count, in the order of their names, for objects with arbitrary names. O(members).
     package var all: [(name: [UInt8], value: Value)] {
         var all: [(name: [UInt8], value: Value)] = []
         var places: [[UInt8]: Int] = [:]
@@ -64,14 +64,14 @@ package struct JSONObject: Sendable, Equatable {
         return all
     }
 
-    /// The bytes of a member that is a string.
+    /// Returns the bytes of a string member.
     package func string(_ name: StaticString) -> [UInt8]? {
         guard case .string(let bytes)? = self[name] else { return nil }
         return bytes
     }
 }
 
-/// Passes over a text whose grammar was checked before. Every step is within bounds whatever the text.
+/// Scans a text whose grammar was checked before. Every step stays within bounds for any text.
 private struct JSONMemberScanner {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
@@ -80,7 +80,7 @@ private struct JSONMemberScanner {
         self.bytes = bytes
     }
 
-    /// The next byte that isn't white space.
+    /// The next byte after white space.
     var next: UInt8? {
         mutating get {
             while position < bytes.count {
@@ -155,7 +155,7 @@ private struct JSONMemberScanner {
         position = min(position, bytes.count)
     }
 
-    /// A string's bytes, unescaped (§7).
+    /// Takes a string's bytes, unescaped (§7).
     mutating func takeString() -> [UInt8] {
         _ = take(UInt8(ascii: "\""))
         var text: [UInt8] = []
@@ -182,12 +182,12 @@ private struct JSONMemberScanner {
         case UInt8(ascii: "r"): text.append(0x0D)
         case UInt8(ascii: "t"): text.append(0x09)
         case UInt8(ascii: "u"): text.append(contentsOf: UTF8.encode(takeScalar()) ?? UTF8.encodedReplacementCharacter)
-        // The quotation mark and both slashes stand for themselves.
+        // The quotation mark and both slashes are their own escapes.
         default: text.append(byte)
         }
     }
 
-    /// The scalar of `\uXXXX`, whose first two characters were passed, or of two of them.
+    /// Takes the scalar of `\uXXXX` or of two of them. The first two characters were already passed.
     private mutating func takeScalar() -> Unicode.Scalar {
         let unit = takeCodeUnit()
         guard UTF16.isLeadSurrogate(unit) else { return Unicode.Scalar(unit) ?? "\u{FFFD}" }

@@ -1,21 +1,21 @@
-/// A JSON Schema (2020-12), with as much of it as the messages of a server need that are told to others.
+/// A JSON Schema (2020-12), limited to what the server's published messages need.
 package indirect enum JSONSchema: Sendable, Hashable {
     /// - Parameter length: In Unicode scalars.
     case text(length: ClosedRange<Int>? = nil, format: String? = nil, pattern: String? = nil)
     case integer(ClosedRange<Int>? = nil)
     case number
     case boolean
-    /// One of these words.
+    /// One of these strings.
     case words([String])
     case array(JSONSchema, most: Int? = nil)
-    /// An object with these members, and maybe others.
+    /// An object with these members, and possibly others.
     case object([Member])
-    /// Any name, each with a value like this.
+    /// An object with arbitrary names, whose values have this schema.
     case map(JSONSchema)
     case either([JSONSchema])
-    /// One that stands elsewhere, by its name.
+    /// A reference to a named schema.
     case named(String)
-    /// The same, with a sentence for people.
+    /// A schema with a description.
     case said(String, JSONSchema)
     case anything
 
@@ -28,7 +28,7 @@ package indirect enum JSONSchema: Sendable, Hashable {
             Member(name: name, schema: schema, isRequired: true)
         }
 
-        /// Left out where there is nothing to say.
+        /// A member that may be absent.
         package static func optional(_ name: String, _ schema: JSONSchema) -> Member {
             Member(name: name, schema: schema, isRequired: false)
         }
@@ -40,7 +40,7 @@ package indirect enum JSONSchema: Sendable, Hashable {
         return members.contains(where: \.isRequired)
     }
 
-    /// - Parameter references: Where those stand that are named, with the slash at its end: `#/components/schemas/`.
+    /// - Parameter references: The prefix of references, with a slash at the end: `#/components/schemas/`.
     package func write(to json: inout JSONText, references: String) {
         json.object { writeMembers(to: &$0, references: references) }
     }

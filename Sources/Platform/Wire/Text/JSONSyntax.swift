@@ -1,9 +1,9 @@
-/// Tells whether bytes are a JSON text, by the grammar of RFC 8259 and in UTF-8 (§8.1).
+/// Checks whether bytes are a JSON text in UTF-8 (RFC 8259, §8.1).
 ///
-/// Decoders take more than that, and differ in what: a trailing comma, `01`, a raw line break in a string, UTF-16, no end
-/// of a number. What a server takes, somebody comes to send; so this is asked before anything is decoded.
+/// Decoders accept more, and differ in it: a trailing comma, `01`, a raw line break in a string, UTF-16, an unfinished
+/// number. Clients come to depend on whatever a server accepts, so this check runs before decoding.
 package struct JSONSyntax {
-    /// Arrays and objects within each other; a text that is nested deeper is refused.
+    /// The maximum nesting depth of arrays and objects.
     package static let maximumDepth = 512
 
     private let bytes: UnsafeRawBufferPointer
@@ -21,7 +21,7 @@ package struct JSONSyntax {
     }
 
     private mutating func takeText() -> Bool {
-        // What closes each array and object that is open, the innermost last.
+        // The closing bytes of the open arrays and objects, the innermost last.
         var closers: [UInt8] = []
         while let isWhole = beginValue(&closers) {
             if isWhole {
@@ -32,9 +32,9 @@ package struct JSONSyntax {
         return false
     }
 
-    /// Passes a value, or the beginning of one that has others within.
+    /// Passes a value, or the beginning of an array or object.
     ///
-    /// - Returns: Whether it is a whole value; `nil` when it is none.
+    /// - Returns: Whether it is a complete value; `nil` if it is invalid.
     private mutating func beginValue(_ closers: inout [UInt8]) -> Bool? {
         skipWhitespace()
         guard position < bytes.count else { return nil }
@@ -59,9 +59,9 @@ package struct JSONSyntax {
         }
     }
 
-    /// Behind a value: closes what ends here, up to where the next value is to come.
+    /// After a value: passes the closing bytes, up to the next value.
     ///
-    /// - Returns: Whether the text is over; `nil` when what follows can't be there.
+    /// - Returns: Whether the text is complete; `nil` if it is invalid.
     private mutating func endValue(_ closers: inout [UInt8]) -> Bool? {
         while let closer = closers.last {
             if take(closer) {
@@ -139,7 +139,7 @@ package struct JSONSyntax {
         return true
     }
 
-    /// Passes `byte` and the white space before it; stays where it is when something else is there.
+    /// Passes `byte` and the white space before it. Stays in place if another byte follows.
     private mutating func take(_ byte: UInt8) -> Bool {
         skipWhitespace()
         return skip(byte)

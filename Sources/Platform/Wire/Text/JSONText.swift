@@ -1,4 +1,4 @@
-/// Writes JSON (RFC 8259) with the members in the order given, and absent ones left out.
+/// Writes JSON (RFC 8259), with members in the given order and absent members left out.
 package struct JSONText {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -13,7 +13,7 @@ package struct JSONText {
         nested(UInt8(ascii: "["), UInt8(ascii: "]"), body)
     }
 
-    /// A member's name; its value follows.
+    /// Writes a member's name. Its value must follow.
     package mutating func name(_ name: String) {
         string(name)
         bytes.append(UInt8(ascii: ":"))
@@ -54,7 +54,7 @@ package struct JSONText {
         needsComma = true
     }
 
-    /// - Parameter number: As that of ``member(_:_:)``.
+    /// - Parameter number: Finite and less than 10¹⁶, as in ``member(_:_:)``.
     package mutating func number(_ number: Double) {
         separate()
         bytes.append(contentsOf: "\(number)".utf8)
@@ -67,7 +67,7 @@ package struct JSONText {
         needsComma = true
     }
 
-    /// A value that is JSON already.
+    /// Appends a value that is already JSON.
     package mutating func value(_ json: some Sequence<UInt8>) {
         separate()
         bytes.append(contentsOf: json)
@@ -80,7 +80,7 @@ package struct JSONText {
         needsComma = true
     }
 
-    /// Writes a string, given in UTF-8, to the end of a text.
+    /// Appends a string, given in UTF-8.
     static func append(string text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         if text.withContiguousStorageIfAvailable({ append(escaping: $0, to: &bytes) }) == nil {
@@ -89,7 +89,7 @@ package struct JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// What needs no escape, as nearly always all of it, is written in one piece.
+    /// Bytes that need no escape, usually all, are appended in one piece.
     private static func append(escaping text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         var plain = 0
         for (index, byte) in text.enumerated() where needsEscape(byte) {

@@ -1,34 +1,34 @@
-/// Tells whether bytes are UTF-8 (RFC 3629), as they arrive.
+/// Validates UTF-8 (RFC 3629) as bytes arrive.
 ///
-/// Overlong forms, surrogates and anything above U+10FFFF are refused at the first byte that can't be part of a valid
-/// sequence, so a peer learns of its mistake without sending the rest (RFC 6455 §8.1). Any split of the bytes gives the same
-/// answer. Three bytes of state.
+/// Overlong forms, surrogates and values above U+10FFFF are refused at the first byte that can't be part of a valid
+/// sequence. A peer therefore learns of its mistake early (RFC 6455 §8.1). Every split of the bytes gives the same
+/// result. The state has three bytes.
 package struct UTF8Validator: Sendable, Equatable {
-    /// Continuation bytes that the sequence begun still lacks.
+    /// The number of missing continuation bytes.
     private var missing: UInt8 = 0
-    /// Between what the next continuation byte must lie: the second byte is where overlong forms, surrogates and what is
-    /// too large show.
+    /// The lower bound of the next continuation byte. The second byte of a sequence shows overlong forms, surrogates
+    /// and values that are too large.
     private var lowest: UInt8 = 0x80
     private var highest: UInt8 = 0xBF
 
     package init() {}
 
-    /// No sequence is open: what was appended so far is a whole text.
+    /// Whether no sequence is incomplete.
     package var isComplete: Bool { missing == 0 }
 
-    /// Whether `bytes` are UTF-8, whole in themselves.
+    /// Whether `bytes` are complete, valid UTF-8.
     package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var validator = UTF8Validator()
         return validator.append(bytes) && validator.isComplete
     }
 
-    /// Takes the next bytes; `false` when no continuation could make the text valid. Not to be used further after that.
+    /// Validates the next bytes. Returns `false` if the text can't become valid. Don't use it after that.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
         let count = bytes.count
         while index < count {
             if missing == 0 {
-                // Eight ASCII bytes at a time: nearly all that rooms send.
+                // Eight ASCII bytes at a time, the usual content of rooms.
                 while index &+ 8 <= count,
                     bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
                 {
@@ -50,7 +50,7 @@ package struct UTF8Validator: Sendable, Equatable {
         return true
     }
 
-    /// RFC 3629 §4: the lead byte says how many follow, and narrows the first of them.
+    /// RFC 3629 §4: the lead byte determines the number of continuation bytes and the range of the first.
     private mutating func begin(with lead: UInt8) -> Bool {
         switch lead {
         case 0xC2...0xDF: missing = 1

@@ -1,5 +1,5 @@
-/// SHA-1 (FIPS 180-4 §6.1), for a client's look at `Sec-WebSocket-Accept`: once in a connection's life, and OpenSSL would load its
-/// algorithms for it, 2 MB of a program that speaks no TLS.
+/// SHA-1 (FIPS 180-4 §6.1), for a client's check of `Sec-WebSocket-Accept`. It runs once per connection. Loading
+/// OpenSSL's algorithms would cost 2 MB in a program without TLS.
 enum SHA1 {
     static func digest(_ message: [UInt8]) -> [UInt8] {
         var padded = message + [0x80]

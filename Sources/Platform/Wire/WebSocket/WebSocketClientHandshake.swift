@@ -5,8 +5,8 @@ package struct WebSocketClientHandshake: Sendable {
     private let subprotocols: [String]
 
     /// - Parameters:
-    ///   - subprotocols: What is offered, the most wanted first.
-    ///   - nonce: Sixteen random bytes.
+    /// - subprotocols: The offered subprotocols, in order of preference.
+    /// - nonce: Sixteen random bytes.
     package init(
         subprotocols: [String] = [], nonce: (UInt64, UInt64) = (.random(in: 0 ... .max), .random(in: 0 ... .max))
     ) {
@@ -14,9 +14,9 @@ package struct WebSocketClientHandshake: Sendable {
         key = Base64.encode(withUnsafeBytes(of: nonce) { Array($0) })
     }
 
-    /// The request's bytes.
+    /// Returns the request's bytes.
     ///
-    /// - Parameter fields: Those of the client's own.
+    /// - Parameter fields: The client's own fields.
     package func request(_ target: String, host: String, fields: [HTTPField] = []) -> [UInt8] {
         var all = [
             HTTPField("Upgrade", "websocket"), HTTPField("Connection", "Upgrade"),
@@ -33,9 +33,9 @@ package struct WebSocketClientHandshake: Sendable {
         Base64.encode(SHA1.digest(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
     }
 
-    /// Judges the answer; what follows it on the connection are frames then.
+    /// Checks the response. After it, the connection carries frames.
     ///
-    /// - Returns: The subprotocol that the server took; `nil` for none.
+    /// - Returns: The server's selected subprotocol; `nil` for none.
     package func accept(_ response: HTTPResponseHead) throws(WebSocketAnswerError) -> String? {
         guard response.status == .switchingProtocols else { throw .notSwitching }
         guard response.contains("Upgrade", token: "websocket"), response.contains("Connection", token: "upgrade")
@@ -53,18 +53,18 @@ package struct WebSocketClientHandshake: Sendable {
     }
 }
 
-/// Why an answer to a handshake is none (RFC 6455 §4.1): the client fails the connection.
+/// The reason why a response to a handshake is invalid (RFC 6455 §4.1). The client must fail the connection.
 package enum WebSocketAnswerError: Error, Hashable, CaseIterable {
-    /// Any status but `101`: the server refuses, and its answer says why.
+    /// Any status except `101`: the server refuses, and its response says why.
     case notSwitching
-    /// It switches to something else than WebSocket.
+    /// It switches to another protocol.
     case noUpgrade
-    /// `Sec-WebSocket-Accept` isn't what follows from the key.
+    /// `Sec-WebSocket-Accept` doesn't match the key.
     case wrongAccept
     case foreignExtension
     case foreignSubprotocol
 
-    /// The rule that was broken, with its section.
+    /// The violated rule, with its section.
     package var reason: String {
         switch self {
         case .notSwitching: "RFC 6455 §4.1: the answer to a handshake is 101."

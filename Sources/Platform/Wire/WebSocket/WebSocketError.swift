@@ -1,7 +1,8 @@
-/// A peer broke the protocol or a limit: the connection is to be failed with this code and reason (RFC 6455 §7.1.7).
+/// A violation of the protocol or a limit by a peer. The connection must be failed with this code and reason (RFC 6455
+/// §7.1.7).
 package struct WebSocketError: Error, Sendable, Hashable {
     package let code: WebSocketCloseCode
-    /// The rule that was broken; at most 123 bytes, so it fits in a close frame.
+    /// The violated rule, at most 123 bytes, so that it fits into a close frame.
     package let reason: String
 
     private init(_ code: WebSocketCloseCode, _ reason: String) {

@@ -17,10 +17,10 @@
 ///
 /// A server's frames have no mask, so one encoded frame serves all receivers; a client's have a fresh one each (§5.3).
 package enum WebSocketFrameEncoder {
-    /// Bytes of the longest payload of a control frame (§5.5).
+    /// The maximum payload of a control frame in bytes (§5.5).
     package static var longestControlPayload: Int { 125 }
 
-    /// A frame with `payload`. It is the caller's to keep control frames whole and within `longestControlPayload`.
+    /// Appends a frame with `payload`. The caller must keep control frames whole and within `longestControlPayload`.
     package static func encode(
         _ opcode: WebSocketOpcode, _ payload: UnsafeRawBufferPointer, isFinal: Bool = true,
         isCompressed: Bool = false, mask: WebSocketMask? = nil, into buffer: inout [UInt8]
@@ -47,7 +47,7 @@ package enum WebSocketFrameEncoder {
         }
     }
 
-    /// A frame with `payload`.
+    /// Appends a frame with `payload`.
     package static func encode(
         _ opcode: WebSocketOpcode, _ payload: [UInt8], isFinal: Bool = true, isCompressed: Bool = false,
         mask: WebSocketMask? = nil, into buffer: inout [UInt8]
@@ -57,7 +57,7 @@ package enum WebSocketFrameEncoder {
         }
     }
 
-    /// A message in frames of at most `longestPayload` bytes each (§5.4): for peers that take no longer ones.
+    /// Appends a message in frames of at most `longestPayload` bytes (§5.4), for peers that accept no longer ones.
     package static func encode(
         _ opcode: WebSocketOpcode, _ message: UnsafeRawBufferPointer, longestPayload: Int, isCompressed: Bool = false,
         into buffer: inout [UInt8]
@@ -68,20 +68,20 @@ package enum WebSocketFrameEncoder {
         while rest.count > longestPayload, longestPayload > 0 {
             encode(opcode, rest.take(longestPayload), isFinal: false, isCompressed: isCompressed, into: &buffer)
             opcode = .continuation
-            // RFC 7692 §6.1: the first fragment alone says so.
+            // RFC 7692 §6.1: only the first fragment has the bit.
             isCompressed = false
         }
         encode(opcode, rest, isCompressed: isCompressed, into: &buffer)
     }
 
-    /// A text message.
+    /// Appends a text message.
     package static func encode(text: String, mask: WebSocketMask? = nil, into buffer: inout [UInt8]) {
         var text = text
         text.withUTF8 { encode(.text, UnsafeRawBufferPointer($0), mask: mask, into: &buffer) }
     }
 
-    /// A close frame (§5.5.1): empty when there is no code, or when the code is one that may not be sent; the reason is cut
-    /// after the last character that ends within 123 bytes.
+    /// Appends a close frame (§5.5.1). It is empty if there is no code, or the code may not be sent. The reason is cut
+    /// after the last whole character within 123 bytes.
     package static func close(
         _ code: WebSocketCloseCode?, reason: String = "", mask: WebSocketMask? = nil, into buffer: inout [UInt8]
     ) {

@@ -1,6 +1,6 @@
-/// The header of a frame, read and checked (RFC 6455 §5.2, drawn above `WebSocketFrameEncoder`).
+/// The parsed and checked header of a frame (RFC 6455 §5.2, drawn in `WebSocketFrameEncoder`).
 package struct WebSocketFrameHeader {
-    /// What a header may be, where the reader stands.
+    /// The rules for the next header.
     package struct Rules {
         let role: WebSocketRole
         let allowsCompressed: Bool
@@ -19,7 +19,7 @@ package struct WebSocketFrameHeader {
         }
     }
 
-    /// Bytes that a header has at most.
+    /// The maximum size of a header in bytes.
     static var longest: Int { 14 }
 
     package let isFinal: Bool
@@ -27,10 +27,10 @@ package struct WebSocketFrameHeader {
     package let opcode: WebSocketOpcode
     let mask: WebSocketMask?
     package let payloadBytes: Int
-    /// Bytes of the header itself.
+    /// The size of this header in bytes.
     package let count: Int
 
-    /// `nil` when `bytes` end before the header does. What is wrong is said at the first byte that shows it.
+    /// `nil` if `bytes` end before the header does. An error is thrown at the first byte that shows it.
     package init?(_ bytes: UnsafeRawBufferPointer, rules: Rules) throws(WebSocketError) {
         guard let first = bytes.first else { return nil }
         opcode = try Self.opcode(first, rules: rules)
@@ -93,7 +93,7 @@ package struct WebSocketFrameHeader {
     }
 }
 
-/// What a frame is (RFC 6455 §5.2). All other values are reserved.
+/// The type of a frame (RFC 6455 §5.2). All other values are reserved.
 package enum WebSocketOpcode: UInt8, Sendable, Hashable {
     case continuation = 0x0
     case text = 0x1
@@ -106,7 +106,7 @@ package enum WebSocketOpcode: UInt8, Sendable, Hashable {
     package var isControl: Bool { rawValue & 0x8 != 0 }
 }
 
-/// Which end of the connection this is. A server's peer masks its frames, a client's doesn't (RFC 6455 §5.1).
+/// The end of the connection that reads. A client masks its frames, a server doesn't (RFC 6455 §5.1).
 package enum WebSocketRole: Sendable, Hashable {
     case server, client
 }

@@ -2,25 +2,25 @@ import COpenSSL
 
 /// The server's side of the opening handshake (RFC 6455 §4.2).
 package enum WebSocketHandshake {
-    /// Whether the request asks for a WebSocket, rightly or not: `Upgrade` lists `websocket`.
+    /// Whether the request asks for a WebSocket, validly or not: `Upgrade` contains `websocket`.
     package static func isAsked(by head: HTTPRequestHead) -> Bool {
         head.headers.contains("Upgrade", token: "websocket")
     }
 
-    /// What a handshake leads to.
+    /// The result of a handshake.
     package struct Acceptance {
-        /// The head of the answer: `101` with everything that §4.2.2 asks for.
+        /// The head of the response: `101` with all fields of §4.2.2.
         package let response: [UInt8]
-        /// `nil`: messages are not compressed.
+        /// `nil`: messages aren't compressed.
         package let compression: WebSocketDeflateParameters?
     }
 
-    /// Accepts the WebSocket that `head` asks for, if it is a handshake. Offers of compression that `policy` can't take are no error
-    /// (RFC 7692 §5); those that aren't written as §9.1 has it are, whatever the policy.
+    /// Accepts the WebSocket that `head` requests, if the handshake is valid. Unacceptable offers of compression aren't
+    /// an error (RFC 7692 §5). Offers that violate §9.1 are, whatever the policy.
     ///
     /// - Parameters:
-    ///   - subprotocol: What to take up of the subprotocols that the client offers.
-    ///   - digest: This thread's.
+    /// - subprotocol: The selected subprotocol.
+    /// - digest: This thread's digest.
     package static func accept(
         _ head: HTTPRequestHead, _ policy: WebSocketCompression = .none, subprotocol: String? = nil,
         with digest: HandshakeDigest = HandshakeDigest()
@@ -52,7 +52,7 @@ package enum WebSocketHandshake {
         return Acceptance(response: answer, compression: compression)
     }
 
-    /// What to answer to the offers of compression in `head`.
+    /// Returns the answer to the offers of compression in `head`.
     static func compression(
         _ head: HTTPRequestHead, _ policy: WebSocketCompression
     ) throws(WebSocketHandshakeError) -> WebSocketDeflateParameters? {
@@ -74,11 +74,12 @@ package enum WebSocketHandshake {
         return negotiation.answer
     }
 
-    /// Extensions and parameters that are looked at. No client has so many, and a head has room for thousands.
+    /// The maximum number of extensions and parameters that are read. A head has room for thousands, but no client
+    /// needs more.
     private static let maxExtensionElements = 64
 
-    /// The base64 of the SHA-1 of the key and the protocol's own UUID (§4.2.2). SHA-1 guards nothing here; it shows that the
-    /// server understood. `false` on a system that forbids it altogether.
+    /// Appends the base64 of the SHA-1 of the key and the protocol's UUID (§4.2.2). SHA-1 protects nothing here; it
+    /// shows that the server understands the protocol. Returns `false` if the system forbids SHA-1.
     static func appendAcceptValue(
         forKey key: UnsafeRawBufferPointer, to answer: inout [UInt8], with digest: HandshakeDigest
     ) -> Bool {
@@ -96,13 +97,13 @@ package enum WebSocketHandshake {
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "
 }
 
-/// OpenSSL's SHA-1 (FIPS 180-4 §6.1), with memory that is made once for all handshakes of a thread.
+/// OpenSSL's SHA-1 (FIPS 180-4 §6.1), with memory that a thread allocates once for all handshakes.
 package final class HandshakeDigest {
     /// In bytes.
     static let length = 20
 
-    // Fetched once: `EVP_sha1()` would have the provider searched at each handshake, which takes longer than the digest.
-    // OpenSSL never changes what it points to, and it lives as long as the process: any thread may use it.
+    // Fetched once: `EVP_sha1()` would search the provider at each handshake, which takes longer than the digest.
+    // `nonisolated(unsafe)` is safe here: OpenSSL never changes the object, and it lives as long as the process.
     private nonisolated(unsafe) static let sha1 = EVP_MD_fetch(nil, "SHA1", nil)
 
     private let context = EVP_MD_CTX_new()
@@ -114,7 +115,7 @@ package final class HandshakeDigest {
     }
 
     /// - Parameter sum: ``length`` bytes.
-    /// - Returns: `false` on a system that has no SHA-1, or no memory.
+    /// - Returns: `false` if the system has no SHA-1 or no memory.
     func write(_ message: UnsafeRawBufferPointer, to sum: UnsafeMutableRawBufferPointer) -> Bool {
         guard let context, let sha1 = Self.sha1, sum.count == Self.length else { return false }
         return EVP_DigestInit_ex(context, sha1, nil) == 1

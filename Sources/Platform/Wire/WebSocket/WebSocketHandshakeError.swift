@@ -1,9 +1,9 @@
-/// An upgrade that is refused (RFC 6455 §4.2.2, §4.4).
+/// A refused upgrade (RFC 6455 §4.2.2, §4.4).
 package struct WebSocketHandshakeError: Error, Sendable, Hashable {
-    /// The status to answer with.
+    /// The status of the response.
     package let status: HTTPStatus
     package let reason: String
-    /// What the answer has to carry, for the client to learn how to ask.
+    /// Fields of the response that tell the client how to ask.
     package let fields: [HTTPField]
 
     private init(_ status: HTTPStatus, _ reason: String, fields: [HTTPField] = []) {

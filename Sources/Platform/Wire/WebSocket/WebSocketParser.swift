@@ -1,22 +1,23 @@
-/// Reads what a WebSocket peer sends, however the bytes are split (RFC 6455 §5).
+/// Parses the bytes of a WebSocket peer, however they are split (RFC 6455 §5).
 ///
-///     a frame that is a message, whole in the input → unmasked where it lies, handed out as a slice of the input
-///     anything else                                 → gathered in a `MessageReassembly`, within `maxMessageBytes`
+/// ```
+/// a message in one frame, whole in the input → unmasked in place, passed on as a slice of the input
+/// anything else                              → gathered in a `MessageReassembly`, within `maxMessageBytes`
+/// | state                  | input                                | next state                                          |
+/// |------------------------|--------------------------------------|-----------------------------------------------------|
+/// | idle                   | a whole message, or a control frame  | idle, with an event                                 |
+/// |                        | a part of a frame, or a fragment     | gathering, at the end of the input                  |
+/// | gathering, in header   | the rest of the header               | at frame if a message is open, else idle; continues |
+/// | gathering, in payload  | the rest of a fragment, not the last | at frame, with `fragment`                           |
+/// |                        | the rest of the last one, or control | handed out, with an event                           |
+/// | gathering, at frame    | a frame                              | as idle, but the message stays open                 |
+/// | gathering, handed out  | the next call                        | at frame if a message is open, else idle; continues |
+/// | any                    | a close frame, or an error           | ended: all further input is discarded               |
+/// ```
 ///
-/// | state                  | what comes                            | next state                                       |
-/// |------------------------|---------------------------------------|--------------------------------------------------|
-/// | idle                   | a frame that is a message, or control | idle, with an event                              |
-/// |                        | a part of a frame, or a fragment      | gathering, wherever the input ends               |
-/// | gathering, in header   | the rest of it                        | at frame if a message is open, else idle; and on |
-/// | gathering, in payload  | the rest of a fragment that goes on   | at frame, with `fragment`                        |
-/// |                        | the rest of a last one, or of control | handed out, with an event                        |
-/// | gathering, at frame    | a frame                               | as idle, but the message stays open              |
-/// | gathering, handed out  | the next call                         | at frame if a message is open, else idle; and on |
-/// | any                    | a close frame, or an error            | ended: what follows is swallowed                 |
-///
-/// Call `next` until it returns `nil`, which means that the input is used up. An error, or a close frame, is the last thing
-/// that is read: whatever follows is swallowed (§7.1.7, §5.5.1). One of these is in every connection, so idle it is a few
-/// words and no memory elsewhere. One connection, one parser: it can't be copied.
+/// Call `next` until it returns `nil`, when the input is used up. After an error or a close frame, all further input is
+/// discarded (§7.1.7, §5.5.1). Each connection has one parser, which can't be copied. An idle parser is a few words
+/// without other memory.
 package struct WebSocketParser: ~Copyable {
     /// See the table above.
     private enum State {
@@ -31,18 +32,19 @@ package struct WebSocketParser: ~Copyable {
     private let allowsCompressed: Bool
 
     /// - Parameters:
-    ///   - role: which end of the connection reads.
-    ///   - maxMessageBytes: of a message; beyond it the error has code 1009, as soon as a header says so. A compressed one may
-    ///     have somewhat more on the wire, for data that can't be compressed: whoever inflates it sees to the limit. Not of
-    ///     control frames, which have 125 bytes at most.
-    ///   - allowsCompressed: permessage-deflate was negotiated, so RSV1 on a message's first frame marks it as compressed.
+    /// - role: The end of the connection that reads.
+    /// - maxMessageBytes: The maximum size of a message. A larger one is refused with code 1009 as soon as a header
+    ///   shows it. A compressed message may be somewhat larger, for data that can't be compressed; the inflater checks
+    ///   the limit. Control frames have at most 125 bytes.
+    /// - allowsCompressed: Whether permessage-deflate was negotiated. RSV1 on a message's first frame then marks it as
+    ///   compressed.
     package init(role: WebSocketRole, maxMessageBytes: Int, allowsCompressed: Bool = false) {
         self.role = role
         self.maxMessageBytes = max(maxMessageBytes, 0)
         self.allowsCompressed = allowsCompressed
     }
 
-    /// A frame or a message has begun and isn't whole.
+    /// Whether a frame or message has begun and isn't complete.
     package var isInMessage: Bool {
         switch state {
         case .idle, .ended: return false
@@ -52,7 +54,7 @@ package struct WebSocketParser: ~Copyable {
         }
     }
 
-    /// The next event in `input`, from whose front it takes what it read; `nil` when there is nothing more to read.
+    /// Returns the next event in `input` and removes the parsed bytes from its front; `nil` if the input is used up.
     package mutating func next(
         _ input: inout UnsafeMutableRawBufferPointer
     ) throws(WebSocketError) -> WebSocketEvent? {
@@ -75,7 +77,7 @@ package struct WebSocketParser: ~Copyable {
     ) throws(WebSocketError) -> WebSocketEvent? {
         switch gathering.position {
         case .handedOut:
-            // Now that the next call is here, nobody looks at it any more.
+            // The next call has come, so the last event isn't used any more.
             guard gathering.openMessage != nil else {
                 state = .idle
                 return try readFrame(&input, into: nil)
@@ -97,9 +99,9 @@ package struct WebSocketParser: ~Copyable {
         }
     }
 
-    /// A frame from its first byte on.
+    /// Parses a frame from its first byte.
     ///
-    /// - Parameter gathering: Where a message lies that has begun.
+    /// - Parameter gathering: The state of an open message.
     private mutating func readFrame(
         _ input: inout UnsafeMutableRawBufferPointer, into gathering: MessageReassembly?
     ) throws(WebSocketError) -> WebSocketEvent? {
@@ -123,7 +125,7 @@ package struct WebSocketParser: ~Copyable {
         return (gathering.message.count, message.isCompressed)
     }
 
-    /// The rest of a header whose beginning is known.
+    /// Continues a header whose first bytes are known.
     private func continueHeader(
         _ known: [UInt8], of gathering: MessageReassembly, _ input: inout UnsafeMutableRawBufferPointer
     ) throws(WebSocketError) -> WebSocketFrameHeader? {
@@ -138,7 +140,8 @@ package struct WebSocketParser: ~Copyable {
         return header
     }
 
-    /// What comes behind a header: handed out where it lies if it is a whole message or control frame, else gathered.
+    /// Parses the bytes after a header: passed on in place if they are a whole message or control frame, otherwise
+    /// gathered.
     private mutating func readPayload(
         of header: WebSocketFrameHeader, _ input: inout UnsafeMutableRawBufferPointer,
         into gathering: MessageReassembly?
@@ -154,7 +157,7 @@ package struct WebSocketParser: ~Copyable {
         return try event(header, payload)
     }
 
-    /// Gathers what the input has of a frame's payload; an event when that was the end of it.
+    /// Gathers the input's part of a frame's payload. Returns an event if that completes it.
     private mutating func gather(
         _ frame: WebSocketFrameHeader, received: Int, in gathering: MessageReassembly,
         _ input: inout UnsafeMutableRawBufferPointer
@@ -192,7 +195,7 @@ package struct WebSocketParser: ~Copyable {
             opcode: message.opcode, isCompressed: message.isCompressed, gathering.message.bytes)
     }
 
-    /// The event of a frame that stands alone, its payload unmasked.
+    /// Returns the event of an unfragmented frame, with its payload unmasked.
     private mutating func event(
         _ header: WebSocketFrameHeader, _ payload: UnsafeMutableRawBufferPointer
     ) throws(WebSocketError) -> WebSocketEvent {
@@ -211,7 +214,7 @@ package struct WebSocketParser: ~Copyable {
         }
     }
 
-    /// What a close frame holds: nothing, or a code and a reason (§5.5.1).
+    /// Returns the content of a close frame: nothing, or a code and a reason (§5.5.1).
     private static func closing(
         _ payload: UnsafeRawBufferPointer
     ) throws(WebSocketError) -> (code: WebSocketCloseCode?, reason: String) {
@@ -232,6 +235,6 @@ package struct WebSocketParser: ~Copyable {
     }
 }
 
-// Its one reference is to an object that it made, never hands out, and, not being copyable, never shares: whoever holds the
-// parser holds the object alone.
+// Sendable is safe: its only reference is to an object that it made and never passes on. It can't be copied, so its
+// owner is the object's only owner.
 extension WebSocketParser: @unchecked Sendable {}

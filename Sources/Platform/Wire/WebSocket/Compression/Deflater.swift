@@ -2,20 +2,20 @@ import CZlib
 
 /// Compresses the messages of one direction (RFC 7692 §7.2.1): zlib's raw deflate.
 final class Deflater {
-    /// How zlib is set: what is kept for a window costs 4 bytes for each of its bytes, a level of memory doubles the tables.
+    /// zlib's settings. A window takes 4 bytes per byte, and each memory level doubles the tables.
     enum Effort {
-        /// For messages that resemble those before.
+        /// For messages that resemble earlier ones.
         case thorough
-        /// For single messages: small tables, which are cleared before each.
+        /// For single messages: small tables, cleared before each message.
         case brief
     }
 
-    /// zlib's state refers back to its stream, which must therefore stay where it is.
+    /// zlib's state refers to its stream, so the stream must not move.
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// - Parameter windowBits: how far back messages may refer, 8 to 15. `nil` when the system has no memory left.
+    /// - Parameter windowBits: The size of the window, 8 to 15. `nil` if memory is exhausted.
     init?(windowBits: UInt8, _ effort: Effort) {
-        // zlib refuses 8 for raw data. With 9 it never refers further back than 250 bytes (its window less MIN_LOOKAHEAD,
+        // zlib refuses 8 for raw data. With 9 it never refers back more than 250 bytes (its window minus MIN_LOOKAHEAD,
         // 262), which an 8-bit window holds.
         let bits = max(9, windowBits)
         let made = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
@@ -29,7 +29,7 @@ final class Deflater {
             made.deallocate()
             return nil
         }
-        // Not before: with every property set, a failing initialiser would run `deinit`.
+        // Set last: with all properties set, a failing initialiser would run `deinit`.
         stream = made
     }
 
@@ -38,13 +38,13 @@ final class Deflater {
         stream.deallocate()
     }
 
-    /// Forgets what was sent before, so that the next message stands alone.
+    /// Resets the window, so that the next message is independent.
     func forget() {
         deflateReset(stream)
     }
 
-    /// Replaces `output` by the payload for `message`, which is not empty. `false` when the system has no memory left, or
-    /// the message is too large for zlib: the deflater is then not to be used further.
+    /// Replaces `output` with the payload of `message`, which must not be empty. Returns `false` if memory is exhausted
+    /// or the message is too large for zlib. Don't use the deflater after that.
     func deflate(_ message: UnsafeRawBufferPointer, into output: inout ZlibOutput) -> Bool {
         output.clear()
         let bytes = message.bindMemory(to: UInt8.self)
@@ -56,9 +56,9 @@ final class Deflater {
                 return false
             }
             output.take(from: stream)
-            // Full memory leaves open whether all was flushed; zlib then goes on where it was.
+            // With a full buffer, the flush may be incomplete. The next call continues it.
         } while stream.pointee.avail_out == 0
-        // What the flush ended with: the length of an empty block, 00 00 FF FF.
+        // Removes the end of the flush, the length of an empty block: 00 00 FF FF.
         output.dropLast(4)
         return true
     }

@@ -1,7 +1,7 @@
 /// permessage-deflate on one connection, at the server's end (RFC 7692 §7.2).
 ///
-/// Holds zlib's memory only where a window is kept from message to message; else both directions borrow the pool's. One
-/// connection, one of these: it can't be copied.
+/// It holds zlib memory only if a window is kept between messages. Otherwise both directions borrow the pool's. A
+/// connection has one, which can't be copied.
 package struct WebSocketDeflate: ~Copyable {
     private final class Windows {
         var inflater: Inflater?
@@ -15,18 +15,18 @@ package struct WebSocketDeflate: ~Copyable {
         self.parameters = parameters
     }
 
-    /// Bytes that a message of `count` bytes has at most when it is compressed: more than zlib's own bound for its least able
-    /// settings. A longer one is padded with empty blocks, and is refused like a message that is too big.
+    /// Returns the maximum size of a compressed message of `count` bytes: more than zlib's bound for its weakest
+    /// settings. A longer one is padded with empty blocks, and is refused as too big.
     static func longestPayload(of count: Int) -> Int {
         let (sum, isTooLarge) = count.addingReportingOverflow(count / 8 + count / 64 + 64)
         return isTooLarge ? .max : sum
     }
 
-    /// The message of a compressed `payload`; text is checked to be UTF-8. Valid until the pool is next used to inflate, or
-    /// is no more.
+    /// Returns the message of a compressed `payload`. Text is checked to be UTF-8. The result is valid until the pool
+    /// is next used to inflate, or is freed.
     ///
-    /// Throws 1009 as soon as more than `maxMessageBytes` would come out, which is not made; 1007 when the payload is not
-    /// DEFLATE or not whole. That is the end of the connection.
+    /// Throws 1009 before more than `maxMessageBytes` are produced, and 1007 if the payload is not valid or complete
+    /// DEFLATE. The connection must be closed after an error.
     package mutating func inflate(
         _ payload: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode, maxMessageBytes: Int,
         with pool: WebSocketDeflatePool
@@ -38,10 +38,10 @@ package struct WebSocketDeflate: ~Copyable {
         return message
     }
 
-    /// The payload for a frame with the compression bit that bears `message`; `nil` when it is to be sent as it is, which any
-    /// message may be (§6.1). Valid until the pool is next used to deflate, or is no more.
+    /// Returns the payload for a frame with the compression bit; `nil` if the message must be sent uncompressed, which
+    /// is always permitted (§6.1). The result is valid until the pool is next used to deflate, or is freed.
     ///
-    /// What is returned has to be sent, and in this order: with context takeover later messages refer to it.
+    /// The results must be sent in this order: with context takeover, later messages refer to earlier ones.
     package mutating func deflate(
         _ message: UnsafeRawBufferPointer, with pool: WebSocketDeflatePool
     ) -> UnsafeRawBufferPointer? {
@@ -60,11 +60,11 @@ package struct WebSocketDeflate: ~Copyable {
         if windows.deflater == nil { windows.deflater = Deflater(windowBits: bits, .thorough) }
         guard let deflater = windows.deflater else { return nil }
         guard deflater.deflate(message, into: &pool.deflated) else {
-            // Nothing of it was sent: a new one, which refers to nothing, goes on.
+            // Nothing of it was sent. A new deflater, which refers to nothing, continues.
             windows.deflater = nil
             return nil
         }
-        // Even if it has not become shorter: the next message may refer to it.
+        // It is sent even if it isn't shorter, because the next message may refer to it.
         return UnsafeRawBufferPointer(pool.deflated.bytes)
     }
 

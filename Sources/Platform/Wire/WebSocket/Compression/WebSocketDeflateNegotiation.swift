@@ -1,5 +1,5 @@
-/// What a server answers to a client's offers (RFC 7692 §5): the first of permessage-deflate that it can take. Fed with what
-/// ``WebSocketExtensionScanner`` finds.
+/// The server's answer to a client's offers (RFC 7692 §5): the first acceptable offer of permessage-deflate. Fed with
+/// the elements of ``WebSocketExtensionScanner``.
 struct WebSocketDeflateNegotiation {
     private enum Parameter: UInt8 {
         case serverNoContextTakeover, clientNoContextTakeover, serverMaxWindowBits, clientMaxWindowBits
@@ -21,11 +21,11 @@ struct WebSocketDeflateNegotiation {
     }
 
     private let policy: WebSocketCompression
-    /// To the offer that is being read; `nil` when it is declined, or another extension's.
+    /// The answer to the current offer; `nil` if it is declined or for another extension.
     private var draft: WebSocketDeflateParameters?
-    /// Which parameters that offer has had, by their raw values.
+    /// The parameters of the current offer so far, by their raw values.
     private var seen: UInt8 = 0
-    /// `nil`: none of the offers that have ended can be taken.
+    /// `nil` if no complete offer is acceptable.
     private(set) var answer: WebSocketDeflateParameters?
 
     init(_ policy: WebSocketCompression) {
@@ -45,21 +45,22 @@ struct WebSocketDeflateNegotiation {
         }
     }
 
-    /// There are no more parameters.
+    /// Ends the current offer.
     mutating func endOffer() {
         guard var accepted = draft else { return }
         draft = nil
         if policy == .noContextTakeover {
-            // A server may ask for both without an offer of them (§7.1.1.1, §7.1.1.2).
+            // A server may request both without an offer (§7.1.1.1, §7.1.1.2).
             accepted.serverNoContextTakeover = true
             accepted.clientNoContextTakeover = true
         }
-        // The client's window matters to an inflater that is kept; any other is large enough for every window.
+        // The client's window matters only to an inflater that is kept. Other inflaters have the largest window.
         if accepted.clientNoContextTakeover { accepted.clientMaxWindowBits = nil }
         answer = accepted
     }
 
-    /// An unknown parameter, one that occurs twice and a value that is none decline the offer (§7.1): `nil`. They are no errors.
+    /// Returns `nil` for an unknown or repeated parameter, or an invalid value: the offer is declined (§7.1). They are
+    /// not errors.
     private mutating func adding(
         _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, to offer: WebSocketDeflateParameters
     ) -> WebSocketDeflateParameters? {
@@ -70,13 +71,13 @@ struct WebSocketDeflateNegotiation {
         case (.serverNoContextTakeover, nil):
             offer.serverNoContextTakeover = true
         case (.clientNoContextTakeover, nil):
-            // A hint that the client won't. Taken at its word, its inflater need not be kept (§7.1.1.2).
+            // The client hints that it won't. The answer makes it binding, so its inflater need not be kept (§7.1.1.2).
             offer.clientNoContextTakeover = true
         case (.serverMaxWindowBits, let value?):
             guard let bits = Self.windowBits(value) else { return nil }
             offer.serverMaxWindowBits = bits
         case (.clientMaxWindowBits, nil):
-            // The client could be told a smaller window than 32 KB: nobody has asked for that.
+            // The client could be asked for a smaller window than 32 KB. That isn't implemented.
             break
         case (.clientMaxWindowBits, let value?):
             guard let bits = Self.windowBits(value) else { return nil }
@@ -87,7 +88,7 @@ struct WebSocketDeflateNegotiation {
         return offer
     }
 
-    /// A decimal integer without leading zeroes between 8 and 15 (§7.1.2.1), perhaps in quotes and with escapes.
+    /// A decimal integer without leading zeroes from 8 to 15 (§7.1.2.1), possibly quoted and escaped.
     private static func windowBits(_ value: UnsafeRawBufferPointer) -> UInt8? {
         var bits: UInt8 = 0
         for byte in value where byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {

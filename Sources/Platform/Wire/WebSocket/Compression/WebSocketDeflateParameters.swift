@@ -1,27 +1,27 @@
-/// What a server does with offers of permessage-deflate (RFC 7692).
+/// A server's policy for offers of permessage-deflate (RFC 7692).
 package enum WebSocketCompression: Sendable, Hashable {
-    /// Declines them all.
+    /// Declines all offers.
     case none
-    /// Takes them, and has every message compressed by itself, both ways (§7.1.1). Between two messages a connection then
-    /// holds no memory of zlib's; the price is that nothing is saved on messages that resemble the last one.
+    /// Accepts them, and compresses every message independently in both directions (§7.1.1). Between messages a
+    /// connection holds no zlib memory. Messages that resemble earlier ones aren't smaller.
     case noContextTakeover
-    /// Takes them, and keeps what was sent as the dictionary for what follows, unless the client asks otherwise: about
-    /// 300 KB a connection, once compressed messages went both ways, less with smaller windows.
+    /// Accepts them, and keeps earlier messages as the dictionary unless the client declines it. Takes about 300 KB per
+    /// connection after compressed messages in both directions; less with smaller windows.
     case full
 }
 
-/// What the two ends agreed on for permessage-deflate (RFC 7692 §7.1), the server's messages first.
+/// The negotiated parameters of permessage-deflate (RFC 7692 §7.1), the server's first.
 package struct WebSocketDeflateParameters: Sendable, Hashable {
-    /// What a window may be, as the base-2 logarithm of its bytes (§7.1.2).
+    /// The valid sizes of a window, as the base-2 logarithm of its bytes (§7.1.2).
     package static var windowBits: ClosedRange<UInt8> { 8...15 }
 
-    /// The server forgets after each message what it sent (§7.1.1.1).
+    /// Whether the server resets its window after each message (§7.1.1.1).
     package var serverNoContextTakeover = false
-    /// The client does (§7.1.1.2).
+    /// Whether the client resets its window after each message (§7.1.1.2).
     package var clientNoContextTakeover = false
-    /// How far back the server's messages refer (§7.1.2.1); `nil`: as far as DEFLATE can.
+    /// The window of the server's messages (§7.1.2.1); `nil` for the largest.
     package var serverMaxWindowBits: UInt8?
-    /// How far back the client's refer (§7.1.2.2).
+    /// The window of the client's messages (§7.1.2.2).
     package var clientMaxWindowBits: UInt8?
 
     package init() {}

@@ -1,18 +1,18 @@
-/// zlib's memory for the connections of one event loop that keep none themselves.
+/// zlib memory for the connections of one event loop that keep none themselves.
 ///
-/// A message is compressed and decompressed within one call, so one of each is enough for any number of connections: about
-/// 100 KB a loop, made when the first compressed message comes. Not to be shared between threads.
+/// Each message is compressed or decompressed within one call, so one deflater and inflater serve any number of
+/// connections: about 100 KB per loop, made for the first compressed message. Not shared between threads.
 package final class WebSocketDeflatePool {
     private var inflater: Inflater?
-    /// By the bits of their windows.
+    /// By window bits.
     private var deflaters: [UInt8: Deflater] = [:]
-    /// Two, because whoever reads a message may answer it meanwhile.
+    /// Two buffers, because the reader of a message may send a response meanwhile.
     var inflated = ZlibOutput()
     var deflated = ZlibOutput()
 
     package init() {}
 
-    /// An inflater that knows of no message; its window is large enough for every sender.
+    /// Returns a reset inflater. Its window is large enough for every sender.
     func borrowInflater() -> Inflater? {
         if let inflater {
             inflater.forget()
@@ -22,7 +22,7 @@ package final class WebSocketDeflatePool {
         return inflater
     }
 
-    /// A deflater that knows of no message.
+    /// Returns a reset deflater.
     func borrowDeflater(windowBits: UInt8) -> Deflater? {
         if let deflater = deflaters[windowBits] {
             deflater.forget()

@@ -1,18 +1,20 @@
-/// Reads the extensions in a field `Sec-WebSocket-Extensions` and their parameters, one by one and where they lie.
+/// Scans the extensions and parameters in a `Sec-WebSocket-Extensions` field, one by one and in place.
 ///
+/// ```
 ///     extension = token *( ";" token [ "=" ( token | quoted-string ) ] )        (RFC 6455 §9.1)
+/// ```
 struct WebSocketExtensionScanner {
     enum Element {
-        /// The name of an extension. Parameters of it follow.
+        /// The name of an extension. Its parameters follow.
         case offer(UnsafeRawBufferPointer)
-        /// The value is as it was sent, perhaps in quotes and with escapes; without those it is a token (§9.1).
+        /// A parameter. The value is as it was sent, possibly quoted and escaped. Otherwise it is a token (§9.1).
         case parameter(UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?)
     }
 
     private let bytes: UnsafeRawBufferPointer
     private var index = 0
     private var isInOffer = false
-    /// What comes next is not of that form: §9.1 has the connection fail.
+    /// Whether the next bytes violate the grammar. §9.1 requires to fail the connection.
     private(set) var isMalformed = false
 
     init(_ field: UnsafeRawBufferPointer) {
@@ -20,7 +22,7 @@ struct WebSocketExtensionScanner {
         skipSpace()
     }
 
-    /// `nil` at the end, and when ``isMalformed``.
+    /// Returns the next element; `nil` at the end and if ``isMalformed``.
     mutating func next() -> Element? {
         guard !isMalformed else { return nil }
         if isInOffer, skip(UInt8(ascii: ";")) { return parameter() }
@@ -52,7 +54,7 @@ struct WebSocketExtensionScanner {
         return start < index ? take(from: start) : nil
     }
 
-    /// A token in quotes, any of its characters escaped by a backslash; with all of those.
+    /// Takes a quoted token with its quotes and escapes.
     private mutating func quotedToken() -> UnsafeRawBufferPointer? {
         let start = index
         guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return nil }
@@ -71,7 +73,7 @@ struct WebSocketExtensionScanner {
         return nil
     }
 
-    /// What was read since `start`; white space behind it is skipped.
+    /// Takes the bytes since `start`, and skips white space after them.
     private mutating func take(from start: Int) -> UnsafeRawBufferPointer {
         let taken = bytes.part(start..<index)
         skipSpace()

@@ -1,9 +1,9 @@
 import CZlib
 import Glibc
 
-/// Memory into which zlib writes: used over and over, given back when it has become large.
+/// The memory that zlib writes to. It is reused, and freed when it has become large.
 struct ZlibOutput: ~Copyable {
-    /// Bytes of memory that are kept from one use to the next.
+    /// The maximum number of bytes kept between two uses.
     static var kept: Int { 64 * 1024 }
 
     private var memory: UnsafeMutablePointer<UInt8>?
@@ -14,7 +14,7 @@ struct ZlibOutput: ~Copyable {
 
     deinit { free(memory) }
 
-    /// What has been written; valid until the next change.
+    /// The written bytes; valid until the next change.
     var bytes: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(start: memory, count: count)
     }
@@ -27,16 +27,16 @@ struct ZlibOutput: ~Copyable {
         capacity = 0
     }
 
-    /// Leaves the last `few` bytes off.
+    /// Removes the last `few` bytes.
     mutating func dropLast(_ few: Int) {
         count = max(0, count - few)
     }
 
-    /// Has `stream` write to the free memory behind what is there, at least one byte of it and none beyond `limit`.
-    /// `false` when the system has no memory left.
+    /// Offers free memory behind the written bytes to `stream`: at least one byte, and none beyond `limit`. Returns
+    /// `false` if memory is exhausted.
     mutating func offer(to stream: UnsafeMutablePointer<z_stream>, upTo limit: Int) -> Bool {
         if count == capacity {
-            // Doubles as bytes come: a limit alone takes no memory.
+            // Doubles as bytes arrive. A limit alone takes no memory.
             let grown = max(count + 1, min(max(2 * capacity, 1024), limit))
             guard let moved = realloc(memory, grown) else { return false }
             memory = moved.assumingMemoryBound(to: UInt8.self)
@@ -47,7 +47,7 @@ struct ZlibOutput: ~Copyable {
         return true
     }
 
-    /// Takes what `stream` wrote since it was offered memory.
+    /// Adds the bytes that `stream` wrote to the offered memory.
     mutating func take(from stream: UnsafeMutablePointer<z_stream>) {
         guard let memory, let end = stream.pointee.next_out else { return }
         count = UnsafePointer(end) - UnsafePointer(memory)
