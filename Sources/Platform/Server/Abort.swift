@@ -1,20 +1,20 @@
 package import Wire
 
-/// A request that can't be granted, thrown by a handler: the status, a code for programs, a sentence for people.
+/// An error that a handler throws to refuse a request: the status, a code for programs, a sentence for people.
 ///
-/// The answer is Vapor's shape with a code: `{"error": true, "code": "has_partner", "reason": "…"}`.
+/// The body has Vapor's form with a code: `{"error": true, "code": "has_partner", "reason": "…"}`.
 package struct Abort: Error, Sendable {
     package let status: HTTPStatus
-    /// A word that programs compare, such as `no_such_task`.
+    /// A code that programs compare, such as `no_such_task`.
     package let code: String
-    /// A sentence that a person reads.
+    /// A sentence for people.
     package let reason: String
-    /// Fields of the answer, such as `Retry-After`.
+    /// Fields of the response, such as `Retry-After`.
     package let headers: [HTTPField]
-    /// More members of the body, behind `reason`.
+    /// Further members of the body, after `reason`.
     package let details: [(name: String, value: String)]
 
-    /// - Parameter code: `nil` takes the status's own phrase: `method_not_allowed`.
+    /// - Parameter code: `nil` uses the status's own phrase: `method_not_allowed`.
     package init(
         _ status: HTTPStatus, code: String? = nil, reason: String, headers: [HTTPField] = [],
         details: [(name: String, value: String)] = []

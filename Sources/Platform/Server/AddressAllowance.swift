@@ -1,24 +1,26 @@
-/// What an address may do only so often; for each of these the table keeps a pace of its own.
+/// An action whose rate is limited per address. The table keeps a separate rate for each.
 package enum LimitedAction: Int, Sendable, CaseIterable {
-    /// Connecting.
+    /// A new connection.
     case connection
-    /// Trying for a WebSocket.
+    /// A request for a WebSocket.
     case upgrade
     /// Any other request.
     case request
-    /// A request whose method isn't a safe one (RFC 9110 §9.2.1): it counts as a request too.
+    /// A request with an unsafe method (RFC 9110 §9.2.1). It counts as a request too.
     case write
-    /// A write that has something new kept for long.
+    /// A write that stores something for a long time.
     case registration
-    /// Taking a name that others see: whoever took many would leave none to others. Routes pay for it themselves, see ``Request/wait(for:times:)``.
+    /// Taking a name that others see, so that one address can't take all names. Routes charge it themselves, see
+    /// ``Request/wait(for:times:)``.
     case naming
-    /// Saying something that is kept. Handlers pay for it themselves, see ``Request/wait(for:times:)`` and ``WebSocket/admits(_:times:)``.
+    /// Sending a message that is stored. Handlers charge it themselves, see ``Request/wait(for:times:)`` and
+    /// ``WebSocket/admits(_:times:)``.
     case message
 }
 
-/// What one address may.
+/// The limits of one address.
 package struct AddressAllowance: Sendable {
-    /// Connections open at once; 0 sets no limit.
+    /// The number of open connections; 0 sets no limit.
     package var maxConnections = 0
     package var connections = RateLimit.none
     package var upgrades = RateLimit.none
@@ -28,7 +30,7 @@ package struct AddressAllowance: Sendable {
     package var names = RateLimit.none
     package var messages = RateLimit.none
 
-    /// No limit at all.
+    /// No limits.
     package init() {}
 
     package init(_ limits: ServerLimits) {
@@ -57,7 +59,7 @@ package struct AddressAllowance: Sendable {
         }
     }
 
-    /// What `count` addresses may together.
+    /// Returns the limits of `count` addresses together.
     func times(_ count: Int) -> AddressAllowance {
         var sum = self
         sum.maxConnections *= count

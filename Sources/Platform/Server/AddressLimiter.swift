@@ -3,31 +3,31 @@ import Glibc
 import Synchronization
 package import Wire
 
-/// What each address has open, and how fast it comes and asks: one table for all event loops.
+/// The open connections and the rates of each address: one table for all event loops.
 ///
 /// ```
 /// network ─ keyed hash ─► bucket of 8 slots:  │ occupant: tag, connections │ paid for connections │ … upgrades │ … requests │ … writes │ … registrations │ … names │ … messages │
 /// ```
-/// An IPv4 address has one slot, an IPv6 address one for each ``AddressScope``; what it does is paid for in all of them, the
-/// narrowest first: so who is refused there uses up nothing of its neighbours'.
 ///
-/// Why one table that the loops share, and not one a loop: an address' connections are spread over all loops and change
-/// loops when they become WebSockets, and behind a proxy the address is known only where the request is read. A table a
-/// loop would admit as many times the limit as there are loops; a table on one loop would be asked by message, and a
-/// refusal that has to cost next to nothing can't wait for an answer. So the slots are atomic words, and the calls come
-/// from any thread. No lock: a slot's tag and its connections are one word, changed together or not at all, and a slot
-/// with connections is never given to another address, so that no count goes astray. Two loops that touch the same pace
-/// at once may at worst take a forgotten address for new.
+/// An IPv4 address has one slot, an IPv6 address one for each ``AddressScope``. An action is charged in all of them,
+/// the narrowest first, so that a refused address uses up nothing of its neighbours' limits.
 ///
-/// Bounded: when a bucket is full, the address goes that was there least lately, of those without connections. If all have
-/// connections the newcomer isn't counted: among so many addresses, no single one is the trouble.
+/// The loops share one table, because an address's connections are spread over all loops and move when they become
+/// WebSockets. Behind a proxy the address is known only where the request is parsed. A table per loop would multiply
+/// the limit by the number of loops, and a table on one loop would need a message for each check. The slots are
+/// therefore atomic words, and calls come from any thread. There is no lock: a slot's tag and its connections are one
+/// word, changed together. A slot with connections is never given to another address, so that counts stay right. If two
+/// loops touch the same rate at once, they may treat a forgotten address as new.
+///
+/// The table is bounded: in a full bucket, the least recently active address without connections is dropped. If all
+/// have connections, the new address isn't counted.
 package final class AddressLimiter: @unchecked Sendable {
-    // Sendable holds: the memory is reached through atomic words alone, and freed when nobody has the table any more.
+    // Sendable is safe: the memory is accessed only through atomic words, and freed with the last reference.
 
-    /// Where to look for a network, and what to look for. The hash is keyed anew in each run: nobody can aim at a bucket.
+    /// The position and tag of a network. The hash has a new key in each run, so that no client can aim at a bucket.
     private struct Key {
         let bucket: Int
-        /// 32 bits, not zero. That two networks of a bucket share it is once in 500 million.
+        /// 32 bits, not zero. Two networks of a bucket share a tag once in 500 million.
         let tag: UInt64
 
         init(_ scope: AddressScope, of address: IPAddress, buckets: Int) {
@@ -40,12 +40,12 @@ package final class AddressLimiter: @unchecked Sendable {
         }
     }
 
-    /// Why a connection is not admitted.
+    /// The reason why a connection is refused.
     package enum Refusal: Error, Sendable {
         case tooManyConnections, tooFast
     }
 
-    /// What became of the attempt to count a connection in one slot.
+    /// The result of counting a connection in one slot.
     private enum CountOutcome {
         case at(Int)
         case oneTooMany
@@ -53,11 +53,11 @@ package final class AddressLimiter: @unchecked Sendable {
     }
 
     private static let slotsPerBucket = 8
-    /// The occupant (its tag in the upper half, its connections in the lower; zero while nobody has the slot), then until when
+    /// The occupant (tag in the upper half, connections in the lower; zero for a free slot), then the time until which
     /// it has paid for each ``LimitedAction``.
     private static let wordsPerSlot = 1 + LimitedAction.allCases.count
     private static let countMask: UInt64 = 0xFFFF_FFFF
-    /// Tries at words that other loops change at the same moment; after them the address goes uncounted.
+    /// The number of attempts to change a word that other loops change too. After them the address isn't counted.
     private static let attempts = 8
 
     private let words: UnsafeMutablePointer<Atomic<UInt64>>?
@@ -66,13 +66,13 @@ package final class AddressLimiter: @unchecked Sendable {
     private let allowances: [AddressAllowance]
 
     /// - Parameters:
-    ///   - allowance: Of one address.
-    ///   - capacity: Networks remembered at most, rounded up to a multiple of eight; 64 bytes each.
+    /// - allowance: The limits of one address.
+    /// - capacity: The maximum number of networks, rounded up to a multiple of eight; 64 bytes each.
     package init(_ allowance: AddressAllowance, capacity: Int = 65_536) {
         allowances = AddressScope.allCases.map { allowance.times($0.allowances) }
         buckets = max(1, (capacity + Self.slotsPerBucket - 1) / Self.slotsPerBucket)
-        // So much memory comes from the system directly, zeroed, and page by page as it is touched. An atomic word has the
-        // layout of its value, so zeros are zeros. Without memory nobody is limited.
+        // A large allocation comes directly from the system, zeroed, page by page on first use. An atomic word has the
+        // layout of its value, so zeros are valid. Without memory there are no limits.
         let count = buckets * Self.slotsPerBucket * Self.wordsPerSlot
         words = calloc(count, MemoryLayout<Atomic<UInt64>>.stride)?.bindMemory(
             to: Atomic<UInt64>.self, capacity: count)
@@ -84,11 +84,12 @@ package final class AddressLimiter: @unchecked Sendable {
 
     // MARK: Connections
 
-    /// Counts a connection of `address`, for as long as the permit lives. A refusal allocates nothing.
+    /// Counts a connection of `address` for the lifetime of the permit. A refusal allocates nothing.
     ///
     /// - Parameters:
-    ///   - address: An ``IPAddress/subscriber``.
-    ///   - isNew: Whether it pays as a new connection. One of a proxy's that begins to count for another client doesn't.
+    /// - address: An ``IPAddress/subscriber``.
+    /// - isNew: Whether it is charged as a new connection. A proxy's connection that starts to count for another client
+    ///   isn't.
     package func open(
         _ address: IPAddress, isNew: Bool = true, at now: MonotonicTime
     ) -> Result<ConnectionPermit, Refusal> {
@@ -96,7 +97,7 @@ package final class AddressLimiter: @unchecked Sendable {
         for scope in AddressScope.scopes(of: address) {
             switch count(address, in: scope) {
             case .at(let slot):
-                // From here on the slot is this network's own, until it is closed.
+                // From here on the slot belongs to this network until it is closed.
                 slots[scope] = slot
             case .oneTooMany:
                 close(slots)
@@ -120,7 +121,7 @@ package final class AddressLimiter: @unchecked Sendable {
             guard let slot = slot(of: key), let words else { break }
             let word = words + slot * Self.wordsPerSlot
             let occupant = word.pointee.load(ordering: .relaxed)
-            // Else another loop has given the slot away since.
+            // Otherwise another loop has reused the slot.
             guard occupant >> 32 == key.tag else { continue }
             guard occupant & Self.countMask < most else { return .oneTooMany }
             if Self.exchange(occupant, for: occupant + 1, in: word.pointee) { return .at(slot) }
@@ -128,19 +129,19 @@ package final class AddressLimiter: @unchecked Sendable {
         return .tableFull
     }
 
-    /// A permit's end.
+    /// Ends a permit.
     func close(_ slots: ConnectionPermit.Slots) {
         guard let words else { return }
         for scope in AddressScope.allCases {
             guard let slot = slots[scope] else { continue }
-            // The count is at least one, so the tag above it stays as it is.
+            // The count is at least one, so the tag above it doesn't change.
             words[slot * Self.wordsPerSlot].wrappingSubtract(1, ordering: .relaxed)
         }
     }
 
     // MARK: Rates
 
-    /// Whether whoever has these slots may do this `count` times more.
+    /// Charges the action `count` times. Returns whether the limits permit it.
     func pay(
         for action: LimitedAction, times count: Int = 1, at slots: ConnectionPermit.Slots, _ now: MonotonicTime
     ) -> Bool {
@@ -154,7 +155,7 @@ package final class AddressLimiter: @unchecked Sendable {
         return true
     }
 
-    /// How many seconds an address that was refused this has to wait at the longest, if nothing else is asked for from there.
+    /// Returns the maximum number of seconds that a refused address must wait, if it requests nothing else.
     func seconds(for action: LimitedAction, times count: Int) -> Int {
         allowances[AddressScope.subscriber.rawValue].rate(of: action).seconds(for: count)
     }
@@ -171,13 +172,13 @@ package final class AddressLimiter: @unchecked Sendable {
     }
 
     private static func exchange(_ old: UInt64, for new: UInt64, in word: borrowing Atomic<UInt64>) -> Bool {
-        // Relaxed: no other memory is read because of what a word says.
+        // Relaxed, because no other memory depends on the word.
         word.compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged
     }
 
     // MARK: Slots
 
-    /// The slot of a network, given to it now if it has none. O(8).
+    /// Returns the slot of a network, and assigns one if it has none. O(8).
     private func slot(of key: Key) -> Int? {
         guard let words else { return nil }
         let bucket = key.bucket * Self.slotsPerBucket..<(key.bucket + 1) * Self.slotsPerBucket
@@ -198,7 +199,7 @@ package final class AddressLimiter: @unchecked Sendable {
         return nil
     }
 
-    /// Who has paid for the longest, in whatever it did, was there last.
+    /// The latest time that it has paid for, for any action, tells which slot was used last.
     private func paidUntil(in slot: Int) -> UInt64 {
         guard let words else { return 0 }
         var latest: UInt64 = 0

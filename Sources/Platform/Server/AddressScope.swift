@@ -1,10 +1,11 @@
 import Wire
 
-/// By what an address is counted: an IPv4 address by itself, an IPv6 address by three networks around it.
+/// The networks that an address is counted by: an IPv4 address by itself, an IPv6 address by three networks.
 ///
-/// A host chooses the last 64 bits as it likes, so less than a /64 is nobody. But providers give whole networks to one
-/// customer: a /56 to a home, a /48 to a company, or for nothing to whoever asks for a tunnel. Its 65,536 /64 would have
-/// as many allowances; so the wider networks have one too, larger, since several people may share them.
+/// A host chooses the last 64 bits of its address freely, so the smallest unit is a /64. But providers give whole
+/// networks to one customer: a /56 to a home, a /48 to a company or to anyone with a free tunnel. Its 65,536 /64 would
+/// have as many times the limits, so the wider networks have limits too. These are larger, because several people may
+/// share them.
 enum AddressScope: Int, CaseIterable {
     /// An IPv4 address, or an IPv6 network of 64 bits.
     case subscriber
@@ -13,7 +14,7 @@ enum AddressScope: Int, CaseIterable {
     /// An IPv6 network of 48 bits.
     case site
 
-    /// How many addresses' allowance it has.
+    /// The number of addresses whose limits it has.
     var allowances: Int {
         switch self {
         case .subscriber: 1
@@ -25,12 +26,12 @@ enum AddressScope: Int, CaseIterable {
     private static let ofIPv4: [AddressScope] = [.subscriber]
     private static let ofIPv6: [AddressScope] = [.subscriber, .home, .site]
 
-    /// Those that `address` is counted by, the narrowest first.
+    /// Returns the scopes of an address, the narrowest first.
     static func scopes(of address: IPAddress) -> [AddressScope] {
         address.isIPv4 ? ofIPv4 : ofIPv6
     }
 
-    /// The scope's bits of an ``IPAddress/subscriber``.
+    /// Returns the scope's bits of an ``IPAddress/subscriber``.
     func network(of address: IPAddress) -> IPAddress {
         switch self {
         case .subscriber: address

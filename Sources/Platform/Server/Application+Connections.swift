@@ -1,9 +1,9 @@
 import Sockets
 import Wire
 
-/// The connections, for operators: counted, seen, ended, and let go of a few at a time.
+/// Operations on connections, for operators: counting, listing, closing, and draining in steps.
 extension Application {
-    /// What the loops have counted, together.
+    /// Returns the sum of the loops' counters.
     package func counters() async -> LoopCounters {
         var sum = LoopCounters()
         for loop in loops {
@@ -12,7 +12,7 @@ extension Application {
         return sum
     }
 
-    /// Calls `show` with those of all loops, some at a time: the next are looked for when it returns.
+    /// Calls `show` with the connections of all loops, some at a time. It collects the next ones after `show` returns.
     package func connections(_ show: ([ConnectionRecord]) async throws -> Void) async rethrows {
         try await visit([ConnectionRecord]()) { records, connection in
             if !connection.isEnding { records.append(connection.record) }
@@ -22,7 +22,7 @@ extension Application {
         }
     }
 
-    /// How many are in a place.
+    /// Returns the number of connections in a place.
     package func countConnections(in place: String) async -> Int {
         var count = 0
         await visit(0) { count, connection in
@@ -34,7 +34,8 @@ extension Application {
         return count
     }
 
-    /// Ends those that `isMeant`: a WebSocket by its handler's last word and a close frame.
+    /// Closes the connections for which `isMeant` returns `true`. A WebSocket's handler may send a last message before
+    /// the close frame.
     package func endConnections(where isMeant: @Sendable (ConnectionRecord) -> Bool) async -> [ConnectionRecord] {
         var all: [ConnectionRecord] = []
         await visit([ConnectionRecord]()) { ended, connection in
@@ -50,12 +51,12 @@ extension Application {
         return all
     }
 
-    /// The loops are asked one after the other, each for so many descriptors in a turn that nobody notices.
+    /// Visits the loops one after the other, a bounded number of descriptors per turn.
     ///
     /// - Parameters:
-    ///   - initial: What the first turn begins with.
-    ///   - found: Takes what a turn has found, and says with what the next one begins: what grows is to stay out of the turns, each of which
-    ///     has a copy.
+    /// - initial: The value that the first turn starts with.
+    /// - found: Receives the value of a turn, and returns the one that the next turn starts with. A growing list should
+    ///   stay outside the turns, because each of them copies the value.
     private func visit<Found: Sendable>(
         _ initial: Found, _ look: @Sendable (inout Found, OpenConnection) -> Void,
         found settle: (Found) async throws -> Found
@@ -79,19 +80,20 @@ extension Application {
 
     private static let descriptorsPerTurn = 2_000
 
-    /// Takes no new connections any more, and has every answer be its connection's last. WebSockets and streams stay until
-    /// ``endSome(_:keeping:)``.
+    /// Stops accepting connections, and makes every response the last of its connection. WebSockets and streams stay
+    /// until ``endSome(_:keeping:)``.
     ///
-    /// - Parameter kept: Whose listeners stay: those who watch.
+    /// - Parameter kept: The audience whose listeners stay open, such as monitoring.
     package func beginDrain(keeping kept: Audience) async {
         isDraining = true
         await loops[0].run { self.server(on: $0).stopListening(keeping: kept) }
         for loop in loops { await loop.run { self.server(on: $0).isStopping = true } }
     }
 
-    /// Has so many connections end, as ``drain(within:)`` has all.
+    /// Closes up to `count` connections, in the same way as ``drain(within:)`` closes all.
     ///
-    /// - Returns: How many are left, of which some may be about to end; but for those of listeners that were kept.
+    /// - Returns: The number of remaining connections, some of which may be closing. Connections of kept listeners
+    ///   aren't included.
     package func endSome(_ count: Int, keeping kept: Audience) async -> Int {
         var left = 0
         await visit((budget: count, left: 0)) { sum, connection in
@@ -108,7 +110,7 @@ extension Application {
     }
 }
 
-/// A socket that somebody speaks over. On its loop.
+/// A socket with a handler. On its loop.
 private struct OpenConnection {
     let socket: StreamSocket
     private let handler: Handler
@@ -119,7 +121,7 @@ private struct OpenConnection {
         case handshake
     }
 
-    /// `nil` when it has been told all, and lingers.
+    /// `nil` if it has sent everything and lingers.
     init?(_ socket: StreamSocket) {
         self.socket = socket
         switch socket.handler {
@@ -148,7 +150,7 @@ private struct OpenConnection {
         }
     }
 
-    /// The peer's, or the one that a trusted proxy has named, of which limits keep no more of an IPv6 address than its network.
+    /// The peer's address, or the one that a trusted proxy named. Limits keep only the network of an IPv6 address.
     private var address: IPAddress? {
         let own = socket.peerAddress.map(IPAddress.init)
         guard let counted = (socket.companion as? ConnectionPermit)?.address, own?.subscriber != counted else {
@@ -157,7 +159,7 @@ private struct OpenConnection {
         return counted
     }
 
-    /// Whether it can be told to end: others do by themselves, after their answer or their time.
+    /// Whether it must be told to end. Other connections end by themselves, after their response or timeout.
     var isServed: Bool {
         switch handler {
         case .http(let connection):
@@ -170,7 +172,7 @@ private struct OpenConnection {
         }
     }
 
-    /// Whether it was told to end, and its peer has yet to agree.
+    /// Whether it was told to end and waits for its peer.
     var isEnding: Bool {
         if case .webSocket(let webSocket) = handler { !webSocket.isOpen } else { false }
     }

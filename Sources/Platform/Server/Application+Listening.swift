@@ -1,14 +1,14 @@
 package import Sockets
 
-/// Where new connections come in, and with what they shake hands.
+/// Listening sockets and TLS.
 extension Application {
     /// Starts the loops and listens at each endpoint.
     ///
-    /// - Returns: The endpoints, with the ports that the kernel chose where 0 was asked for.
-    /// - Throws: ``SocketError``; then none of them is listened on.
+    /// - Returns: The endpoints, with the ports that the kernel chose where 0 was requested.
+    /// - Throws: ``SocketError``. In that case no endpoint is listening.
     package func listen(on endpoints: [ServerEndpoint]) async throws -> [ServerEndpoint] {
         for loop in loops { await loop.start() }
-        // All or none: what was bound before one fails is closed as it is let go.
+        // All or none: if one fails, the sockets bound before it are closed when they are freed.
         return try await loops[0].run { reactor in
             let listeners = try endpoints.map { try ListeningSocket($0.address) }
             let server = self.server(on: reactor)
@@ -27,7 +27,7 @@ extension Application {
         }
     }
 
-    /// Has new connections shake hands with another certificate. Those that are open keep theirs.
+    /// Uses another certificate for new connections. Open connections keep theirs.
     package func replaceTLS(_ context: TLSContext) async {
         for loop in loops {
             await loop.run { self.server(on: $0).tls = context }

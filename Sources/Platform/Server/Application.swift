@@ -1,13 +1,13 @@
 package import Sockets
 import Synchronization
 
-/// A server: event loops, the sockets that listen, what answers.
+/// A server: event loops, listening sockets, and a responder.
 ///
 /// ```
-/// ListeningSocket ─► connections dealt to the loops in turn ─► HTTPConnection ─► Responder ─► handlers
+/// ListeningSocket ─► connections, dealt to the loops in turn ─► HTTPConnection ─► Responder ─► handlers
 /// ```
 ///
-/// Life: ``init(on:limits:edge:tls:responder:)``, ``listen(on:)``, ``drain(within:)``, ``stop()``.
+/// Its life: ``init(on:limits:edge:tls:responder:)``, ``listen(on:)``, ``drain(within:)``, ``stop()``.
 package final class Application: Sendable {
     package let limits: ServerLimits
     package let edge: EdgePolicy
@@ -19,14 +19,14 @@ package final class Application: Sendable {
     let firstTLSContext: TLSContext?
     private let hasBegunDrain = Atomic<Bool>(false)
 
-    /// Makes a server; it listens once ``listen(on:)`` is called.
+    /// Makes a server, which listens after ``listen(on:)``.
     ///
     /// - Parameters:
-    ///   - group: The event loops that serve its connections; the server starts and stops them.
-    ///   - limits: What its peers may take.
-    ///   - edge: Whom it believes about who they are.
-    ///   - tls: With what its TLS endpoints shake hands, until ``replaceTLS(_:)``.
-    ///   - responder: What answers its requests.
+    /// - group: The event loops of its connections. The server starts and stops them.
+    /// - limits: The limits of its peers.
+    /// - edge: The rules for proxies, host names and origins.
+    /// - tls: The certificate of its TLS endpoints, until ``replaceTLS(_:)``.
+    /// - responder: The handler of its requests.
     package init(
         on group: EventLoopGroup, limits: ServerLimits, edge: EdgePolicy = EdgePolicy(),
         tls: TLSContext? = nil, responder: Responder
@@ -40,19 +40,19 @@ package final class Application: Sendable {
         openSockets = group.openSockets
     }
 
-    /// Connections open now, of every kind. From any thread.
+    /// The number of open connections of every kind. From any thread.
     package var openConnections: Int { openSockets.current }
 
-    /// Whether it was told to take no new connections. From any thread.
+    /// Whether it has stopped accepting connections. From any thread.
     package internal(set) var isDraining: Bool {
         get { hasBegunDrain.load(ordering: .relaxed) }
         set { hasBegunDrain.store(newValue, ordering: .relaxed) }
     }
 
-    /// Lets the server's connections end: no new ones, WebSockets are closed with 1001, streams end, requests in hand
-    /// are answered.
+    /// Ends the server's connections gracefully: it accepts no new ones, closes WebSockets with 1001, ends streams, and
+    /// answers the current requests.
     ///
-    /// - Returns: Whether all of them had ended before `limit` was over.
+    /// - Returns: Whether all connections ended within `limit`.
     @discardableResult
     package func drain(within limit: Duration) async -> Bool {
         await loops[0].run { self.server(on: $0).stopListening() }
@@ -65,24 +65,24 @@ package final class Application: Sendable {
         return await openSockets.waitUntilZero(within: limit)
     }
 
-    /// Ends all service at once: what is left is closed.
+    /// Stops at once. Remaining connections are closed.
     package func stop() async {
         for loop in loops { await loop.stop() }
     }
 
     // MARK: For the connections
 
-    /// The server's state on a loop. On that loop.
+    /// Returns the server's state on a loop. On that loop.
     package func server(on reactor: Reactor) -> ServerShard {
         key.value(on: reactor) { ServerShard(self, on: loops[reactor.index]) }
     }
 
-    /// The loop that a route wants; `nil` when it doesn't mind, or there is only one: then it isn't asked.
+    /// Returns the loop that a route requires; `nil` if it requires none, or there is only one loop.
     func loop(_ index: @autoclosure () -> Int?) -> EventLoop? {
         guard loops.count > 1 else { return nil }
         return index().map { loops[Int($0.magnitude % UInt(loops.count))] }
     }
 
-    /// Whether the connection that was accepted last, which counts already, is one too many.
+    /// Whether the last accepted connection, which is already counted, exceeds the limit.
     var isFull: Bool { openConnections > limits.maxConnections }
 }

@@ -1,17 +1,17 @@
 package import Basics
 package import Wire
 
-/// A connection's place in the ``AddressLimiter``: its address' count is one lower when nobody holds the permit any more.
+/// A connection's count in the ``AddressLimiter``. The count is reduced when the permit is freed.
 ///
-/// The socket holds it as its ``StreamSocket/companion``, so whatever becomes of the connection (an upgrade, a change of
-/// loops, a peer that lingers), it counts exactly as long as its descriptor is open.
+/// The socket holds it as its ``StreamSocket/companion``. Whatever happens to the connection (an upgrade, a change of
+/// loops, lingering), it counts exactly as long as its descriptor is open.
 package final class ConnectionPermit: Sendable {
-    /// The address that is counted.
+    /// The counted address.
     package let address: IPAddress
     private let limiter: AddressLimiter
     private let slots: Slots
 
-    /// The table's slot for each ``AddressScope``; `nil` where the table had no place, or the address has no such scope.
+    /// The table's slot for each ``AddressScope``; `nil` if the table had no space or the address has no such scope.
     struct Slots: Sendable {
         private var subscriber, home, site: Int32
 
@@ -48,8 +48,8 @@ package final class ConnectionPermit: Sendable {
         limiter.close(slots)
     }
 
-    /// Whether the connection's address may do this `count` times more. The slots are known and can't be anybody else's meanwhile, so
-    /// this looks nothing up: it costs some ten nanoseconds, and allocates nothing.
+    /// Charges the action `count` times, and returns whether the limits of the address permit it. The slots are known
+    /// and reserved, so there is no lookup: it takes about ten nanoseconds and allocates nothing.
     package func admits(_ action: LimitedAction, times count: Int = 1, at now: MonotonicTime) -> Bool {
         limiter.pay(for: action, times: count, at: slots, now)
     }

@@ -1,32 +1,32 @@
 package import Wire
 
-/// A connection as operators see it: what it is, whose, and from where; nothing of what is said on it.
+/// A connection as operators see it: its kind, owner and address, without content.
 package struct ConnectionRecord: Sendable {
     package enum Kind: String, Sendable {
-        /// It has yet to say for whom it is, or to shake hands.
+        /// It has not completed its PROXY header or TLS handshake.
         case handshake
         case http, stream, websocket
     }
 
-    /// As long as it is open it is the only one with this number; see `StreamSocket.inode`.
+    /// Unique among open connections; see `StreamSocket.inode`.
     package let id: UInt64
     package let kind: Kind
-    /// `nil` for a Unix socket's.
+    /// `nil` for a Unix socket.
     package let address: IPAddress?
     package let facts: ConnectionFacts
-    /// Bytes that wait for the peer to take them.
+    /// The number of bytes that the peer hasn't taken.
     package let unsentBytes: Int
 }
 
-/// What those who serve a connection say of it.
+/// Information about a connection from its handler.
 package struct ConnectionFacts: Sendable {
-    /// What it is for, in a word.
+    /// The purpose, in one word.
     package var purpose: String?
-    /// Whose it is, as they name themselves.
+    /// The owner's name, as the client gave it.
     package var owner: String?
-    /// Where it is: a room.
+    /// The room that it is in.
     package var place: String?
-    /// As whom it is there, by a name that isn't its owner's.
+    /// The owner's identity in that place, such as a task.
     package var role: String?
 
     package init(_ purpose: String? = nil, owner: String? = nil, place: String? = nil, role: String? = nil) {

@@ -1,11 +1,11 @@
 import Sockets
 import Wire
 
-/// An answer's bytes: those of an answer to a request, and those to what is none.
+/// The bytes of responses, to requests and to invalid input.
 extension HTTPConnection {
-    /// - Parameter isLast: Whether the connection ends with it, whatever the request says.
+    /// - Parameter isLast: Whether the connection ends after it, whatever the request says.
     func answer(_ response: Response, to head: HTTPRequestHead, isLast: Bool = false) {
-        // HTTP/1.0 has no chunks: there a stream ends with the connection.
+        // HTTP/1.0 has no chunks: a stream ends with the connection.
         let isDelimited = head.version == .http11 || !response.isStream || head.method == .head
         let keepsAlive = head.isKeepAlive && isDelimited && !isLast && !server.isStopping
         server.counters.responses[response.status.code, default: 0] += 1

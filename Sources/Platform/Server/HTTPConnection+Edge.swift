@@ -2,11 +2,11 @@ import Basics
 import Sockets
 import Wire
 
-/// What is decided before a request's route is asked: for whom it counts, and from whose page it comes.
+/// The checks before a request is routed: limits, host name and origin.
 extension HTTPConnection {
-    /// Has the connection count for whom the request is: behind a proxy that may be another for each request.
+    /// Counts the connection for the request's client. Behind a proxy that may change with each request.
     ///
-    /// - Returns: The refusal when that address has too much already.
+    /// - Returns: The refusal if that address has too many connections.
     func refusalOfAddress(_ head: HTTPRequestHead) -> Abort? {
         guard peer.isProxy, let cause = server.count(&peer, for: head, on: socket) else { return nil }
         let reason =
@@ -17,9 +17,8 @@ extension HTTPConnection {
         return Abort(.tooManyRequests, code: "too_many_connections", reason: reason, headers: Self.retryAfter)
     }
 
-    /// The refusal of a request whose address asks or writes too much: before its handler runs, and made once for all. What
-    /// leads to WebSockets has a pace of its own, so that an app that tries for its room again and again can still ask for
-    /// its schedule.
+    /// Returns the refusal of a request whose address exceeds its rates, before the handler runs. Requests for
+    /// WebSockets have a rate of their own, so that an app that retries its room can still fetch its schedule.
     func refusalOfPace(_ head: HTTPRequestHead, _ match: Router.Match) -> Response? {
         guard let permit = peer.permit else { return nil }
         var registers = false
@@ -43,8 +42,8 @@ extension HTTPConnection {
         return nil
     }
 
-    /// Answers a request that came too fast. Who heeds none of so many answers has to connect anew, which has a pace too; a
-    /// proxy doesn't, since its connections are others' as well.
+    /// Answers a request that exceeds a rate. After too many such responses in a row, the connection is closed, and new
+    /// connections have a rate too. A proxy's connection stays open, because other clients share it.
     func refusePace(_ refusal: Response, to head: HTTPRequestHead) {
         if !peer.isProxy { refusalsInARow &+= 1 }
         answer(refusal, to: head, isLast: refusalsInARow >= Self.patienceWithHaste)
@@ -59,7 +58,7 @@ extension HTTPConnection {
             .tooManyRequests, reason: "This address writes faster than it may: with POST, DELETE and the like.",
             headers: retryAfter))
 
-    /// The next one is admitted once a day's share has passed.
+    /// The next registration is admitted after a day's share of time.
     private static func registersTooMuch(_ perDay: Int) -> Response {
         let seconds = 86_400 / max(1, perDay) + 1
         return Response(
@@ -69,7 +68,7 @@ extension HTTPConnection {
                 headers: [HTTPField("Retry-After", "\(seconds)")]))
     }
 
-    /// The refusal of an attempt at a WebSocket, before it costs anything: no other loop and no database has been asked.
+    /// Returns the refusal of a WebSocket request that exceeds the rate, before another loop or the database is asked.
     func refusalOfUpgrade(_ head: HTTPRequestHead) -> Abort? {
         if let permit = peer.permit, !permit.admits(.upgrade, at: socket.reactor.now) {
             server.counters.rateLimitedUpgrades += 1
@@ -86,8 +85,8 @@ extension HTTPConnection {
             reason: "RFC 6455 §10.2: pages of this origin get no WebSocket here.")
     }
 
-    /// The refusal of a request that a page of somebody else's had a browser send, and that could change something: any
-    /// page may send it, and CORS guards only the answer.
+    /// Returns the refusal of a request that a foreign page sent and that could change something. Any page may send
+    /// such a request, and CORS protects only the response.
     func refusalOfWrite(_ head: HTTPRequestHead) -> Abort? {
         guard !head.method.isSafe, !server.application.edge.allowedOrigins.admit(head) else { return nil }
         server.counters.crossOriginWrites += 1
@@ -95,7 +94,7 @@ extension HTTPConnection {
             .forbidden, code: "origin_not_allowed", reason: "Pages of this origin may change nothing here.")
     }
 
-    /// The refusal of a request that is for another server.
+    /// Returns the refusal of a request for another server's name.
     func refusalOfHost(_ head: HTTPRequestHead, _ match: Router.Match) -> Abort? {
         guard !server.application.edge.allowedHosts.admit(head) else { return nil }
         if case .found(let route, _) = match, route.answersAnyHost { return nil }
@@ -106,10 +105,10 @@ extension HTTPConnection {
         )
     }
 
-    /// At any rate of at least one a second, the next is admitted within the second.
+    /// With a rate of at least one per second, the next request is admitted within a second.
     private static var retryAfter: [HTTPField] { [HTTPField("Retry-After", "1")] }
 
-    /// The refusal of content in a coding that no route reads (RFC 9110 §15.5.16), such as gzip.
+    /// Returns the refusal of content in a coding that no route reads (RFC 9110 §15.5.16), such as gzip.
     func refusalOfCoding(_ head: HTTPRequestHead) -> Abort? {
         let codings = head.headers.values("Content-Encoding").map { $0.lowercased() }
         let accepted = server.application.edge.contentCodings.union(["", "identity"])
@@ -122,7 +121,7 @@ extension HTTPConnection {
 
     // MARK: Cross-origin requests (Fetch §3.2)
 
-    /// What the answer to an OPTIONS says to a browser that asks whether a page may send the request that it has in mind.
+    /// Returns the fields that answer a browser's preflight request (OPTIONS).
     func preflight(_ head: HTTPRequestHead, allowing methods: String) -> [HTTPField] {
         guard head.headers.contains("Access-Control-Request-Method"),
             server.application.edge.allowedOrigins.sharing(head) != nil
@@ -130,19 +129,19 @@ extension HTTPConnection {
         return [
             HTTPField("Access-Control-Allow-Methods", methods),
             HTTPField("Access-Control-Allow-Headers", server.application.edge.allowedRequestFields),
-            // Two hours: the most that any browser believes.
+            // Two hours: the maximum of all browsers.
             HTTPField("Access-Control-Max-Age", "7200"),
         ]
     }
 }
 
 extension ResponseWriter {
-    /// Tells browsers which pages may read the answer. Never with credentials: nothing here depends on any.
+    /// Names the pages that may read the response. Credentials are never allowed, because no route uses them.
     mutating func share(_ head: HTTPRequestHead, with origins: AllowedOrigins) {
         share(origins.sharing(head), with: origins)
     }
 
-    /// The same for the value of an `Origin` field.
+    /// Does so for the value of an `Origin` field.
     mutating func share(origin: String?, with origins: AllowedOrigins) {
         share(origins.sharing(origin: origin), with: origins)
     }

@@ -2,7 +2,7 @@ import Basics
 import Sockets
 import Wire
 
-/// From a whole request to what answers it: a refusal, or its route's handler.
+/// The path from a complete request to its response: a refusal, or its route's handler.
 extension HTTPConnection {
     func complete(rest input: inout UnsafeRawBufferPointer) {
         guard let (head, content) = state.takeRequest() else { return }
@@ -53,7 +53,7 @@ extension HTTPConnection {
             if let refusal = refusalOfUpgrade(request.head) {
                 return answer(refusal, to: request.head)
             }
-            // What the peer sent behind its handshake goes along, to the other loop or to the WebSocket.
+            // Bytes that the peer sent after its handshake move along, to the other loop or to the WebSocket.
             keep(input)
             input = UnsafeRawBufferPointer(start: nil, count: 0)
             if let target = server.application.loop(route.affinity(request)), target.index != server.loop.index {
@@ -64,14 +64,14 @@ extension HTTPConnection {
         }
     }
 
-    /// Runs `work` in a task and, back on the loop, gives its result to `then` if the connection still is.
+    /// Runs `work` in a task. Back on the loop, passes its result to `then` if the connection still exists.
     func awaitAnswer<Result: Sendable>(
         _ work: @escaping @Sendable () async -> Result,
         then: @escaping @Sendable (HTTPConnection, Result) -> Void
     ) {
         let ticket = server.ticket(for: self)
         state = .awaiting(ticket)
-        // The handler has time limits of its own: those of what it waits for.
+        // The handler has its own time limits.
         socket.deadline = .distantFuture
         let (loop, application) = (server.loop, server.application)
         Task(executorPreference: application.responder.executor) {

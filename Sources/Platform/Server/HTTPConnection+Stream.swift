@@ -2,10 +2,10 @@ import Basics
 import Sockets
 import Wire
 
-/// Answers whose content is written as it comes, for as long as it comes.
+/// Responses with streamed content.
 extension HTTPConnection {
-    /// What the reader of a stream may send meanwhile: a request or two that come next. It would be kept for as long as the stream
-    /// goes on.
+    /// The maximum number of bytes kept that a stream's reader sends meanwhile, enough for one or two pipelined
+    /// requests.
     static var streamBacklogBytes: Int { 4 * 1024 }
 
     func stream(
@@ -28,7 +28,7 @@ extension HTTPConnection {
         if socket.peerEnded || backlog.count > Self.streamBacklogBytes { letGoOfReader() }
     }
 
-    /// It has left, or sends what nobody reads.
+    /// Ends a stream whose reader has gone, or sends more than is kept.
     func letGoOfReader() {
         endStream(tellingIt: true)
         socket.close()

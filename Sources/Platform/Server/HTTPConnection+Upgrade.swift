@@ -1,9 +1,9 @@
 import Sockets
 import Wire
 
-/// How a request becomes a WebSocket: first the loop, then the admission, then the handshake.
+/// The upgrade of a request to a WebSocket: first the loop, then the admission, then the handshake.
 extension HTTPConnection {
-    /// Takes the connection to the loop on which the request's room lives, before anything else is decided.
+    /// Moves the connection to the loop of the request's room, before anything else is decided.
     func move(_ request: Request, _ route: WebSocketRoute, to target: EventLoop) {
         let unread = backlog
         backlog = []
@@ -63,7 +63,7 @@ extension HTTPConnection {
         webSocket.begin(route.onUpgrade(request, webSocket), unread: unread)
     }
 
-    /// Goes on, on this loop, with a request that another loop received.
+    /// Continues on this loop with a request that another loop received.
     static func resume(
         _ detached: DetachedSocket, from peer: HTTPPeer, on reactor: Reactor, server: ServerShard,
         with request: Request,

@@ -2,18 +2,18 @@ import Basics
 import Sockets
 import Wire
 
-/// HTTP/1.1 over one socket: requests in, answers out, in order (RFC 9112).
+/// HTTP/1.1 over one socket: requests in, responses out, in order (RFC 9112).
 ///
 /// ```
-/// bytes ─► HTTPRequestParser ─► request complete ─► route ─┬─ answers at once ──► answer
-///                                                          ├─ in a task ─ ticket ─► answer
+/// bytes ─► HTTPRequestParser ─► complete request ─► route ─┬─ at once ─────────► response
+///                                                          ├─ in a task ─ ticket ─► response
 ///                                                          ├─ stream ───► chunk, chunk, …
 ///                                                          └─ WebSocket ─► another handler takes the socket
 /// ```
 ///
-/// One request is answered at a time; what the peer pipelines meanwhile waits in a bounded buffer, then in the kernel.
+/// One request is answered at a time. Pipelined bytes wait in a bounded buffer, then in the kernel.
 ///
-/// What it is at is a value, ``HTTPConnectionState``, which has the table of it.
+/// ``HTTPConnectionState`` is a value that decides, and has the table of states.
 final class HTTPConnection: StreamSocketHandler {
     typealias State = HTTPConnectionState<ServerShard.Ticket, ResponseStream>
 
@@ -22,15 +22,15 @@ final class HTTPConnection: StreamSocketHandler {
     var peer: HTTPPeer
     private var parser: HTTPRequestParser
     var state = State.idle(since: .connection)
-    /// Bytes that came while a request was being answered.
+    /// Bytes that arrived while a request was being answered.
     var backlog: [UInt8] = []
     private var isParsing = false
-    /// Requests that came too fast, without one between that didn't.
+    /// The number of consecutive requests that exceeded a rate.
     var refusalsInARow: UInt8 = 0
 
     var limits: ServerLimits { server.application.limits }
 
-    /// Begins to serve a connection.
+    /// Starts to serve a connection.
     @discardableResult
     init(on socket: StreamSocket, from peer: HTTPPeer, server: ServerShard) {
         self.socket = socket
@@ -49,7 +49,7 @@ final class HTTPConnection: StreamSocketHandler {
         proceed()
     }
 
-    /// Puts bytes aside until the request in hand is answered; with a full buffer, the kernel keeps the rest.
+    /// Keeps bytes until the current request is answered. When the buffer is full, the kernel keeps the rest.
     func keep(_ bytes: UnsafeRawBufferPointer) {
         if case .streaming = state, backlog.count + bytes.count > Self.streamBacklogBytes { return letGoOfReader() }
         backlog.append(contentsOf: bytes)
@@ -61,8 +61,8 @@ final class HTTPConnection: StreamSocketHandler {
         isParsing = true
         defer { isParsing = false }
         do throws(HTTPParseError) {
-            // Not beyond a request whose answer takes time, or is not taken: so the peer can't have more answers made than
-            // wait for it.
+            // Stops before the next request while a response is pending or not taken, so that a peer can't cause more
+            // responses than it takes.
             while state.isReading, let event = try parser.next(&input) {
                 switch event {
                 case .head(let head): begin(head)
@@ -78,13 +78,13 @@ final class HTTPConnection: StreamSocketHandler {
         limit(by: state.parsed(isInHead: parser.position == .inHead))
     }
 
-    /// The peer has as long as this limit allows from now on.
+    /// Sets the deadline to this limit from now.
     private func limit(by limit: TimeLimit?) {
         guard let limit else { return }
         socket.deadline = socket.reactor.now + limits[limit]
     }
 
-    /// Goes on after an answer, with what was put aside or what will come.
+    /// Continues after a response, with kept bytes or new ones.
     func proceed() {
         guard !isParsing else { return }
         while state.isReading {
@@ -98,7 +98,7 @@ final class HTTPConnection: StreamSocketHandler {
 
     private func begin(_ head: HTTPRequestHead) {
         limit(by: state.began(head))
-        // The peer waits for our consent (RFC 9110 §10.1.1); the parser has refused a length over the limit.
+        // The peer waits for `100 Continue` (RFC 9110 §10.1.1). The parser has already refused a length over the limit.
         if head.expectsContinue {
             socket.enqueue(SharedBytes(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)))
         }
@@ -117,19 +117,19 @@ final class HTTPConnection: StreamSocketHandler {
         }
     }
 
-    /// An operator ends it, whatever it is at.
+    /// Ends the connection in any state, for an operator.
     func endForOperator() {
         if case .streaming = state { serverStops(socket) }
         if case .idle = state { end() } else { socket.close() }
     }
 
-    /// The last answer is enqueued.
+    /// Ends the connection after the last response was enqueued.
     func end() {
         state = .over
         socket.finish(sending: limits.writeTimeout)
     }
 
-    /// Nothing of the next request, or not all of it, has come.
+    /// Waits for the next request or the rest of it.
     private func awaitMore() {
         switch state.waits(peerHasEnded: socket.peerEnded, serverStops: server.isStopping) {
         case .end: end()
@@ -153,7 +153,7 @@ final class HTTPConnection: StreamSocketHandler {
         if state.isReading {
             awaitMore()
         } else if case .streaming = state {
-            // The reader of a stream has nothing to send; its FIN says that it left.
+            // The reader of a stream needn't send anything; its FIN means that it has gone.
             letGoOfReader()
         }
     }

@@ -1,47 +1,48 @@
 import Wire
 
-/// What a connection of HTTP/1.1 is at. A value: what happens goes in, and what is to be done about it comes out;
-/// ``HTTPConnection`` does it.
+/// The state of an HTTP/1.1 connection. A value: events go in, actions come out, and ``HTTPConnection`` performs them.
 ///
-/// | state     | what comes                 | next state                             | deadline                    |
-/// |-----------|----------------------------|----------------------------------------|-----------------------------|
-/// | idle      | the beginning of a request | in head                                | header                      |
-/// |           | FIN, or the server's end   | over                                   |                             |
-/// |           | nothing in time            | over                                   | keep-alive; at first header |
-/// | in head   | the rest of it             | in body                                | body, if there is one       |
-/// |           | nothing in time, or wrong  | over, with 408 or 4xx                  |                             |
-/// | in body   | the end of the request     | answering                              | none                        |
-/// |           | nothing in time, or wrong  | over, with 408 or 4xx                  |                             |
-/// | answering | the answer                 | idle, draining, over or streaming      |                             |
-/// |           | a task that will have it   | awaiting                               | none                        |
-/// |           | a WebSocket's beginning    | over, as another's socket              |                             |
-/// | awaiting  | what the task has found    | answering                              | none                        |
-/// | streaming | its end                    | idle, draining or over                 | write, while bytes wait     |
-/// |           | FIN, or much of anything   | over                                   |                             |
-/// | draining  | the peer took all of it    | idle                                   | write                       |
-/// | over      |                            |                                        | write                       |
+/// ```
+/// | state     | event                       | next state                        | deadline                    |
+/// |-----------|-----------------------------|-----------------------------------|-----------------------------|
+/// | idle      | the first bytes of a request| in head                           | header                      |
+/// |           | FIN, or the server stops    | over                              |                             |
+/// |           | timeout                     | over                              | keep-alive; at first header |
+/// | in head   | the rest of the head        | in body                           | body, if there is one       |
+/// |           | timeout, or invalid bytes   | over, with 408 or 4xx             |                             |
+/// | in body   | the end of the request      | answering                         | none                        |
+/// |           | timeout, or invalid bytes   | over, with 408 or 4xx             |                             |
+/// | answering | the response                | idle, draining, over or streaming |                             |
+/// |           | a task will respond         | awaiting                          | none                        |
+/// |           | a WebSocket begins          | over; a new handler has the socket|                             |
+/// | awaiting  | the task's result           | answering                         | none                        |
+/// | streaming | the end of the stream       | idle, draining or over            | write, while bytes wait     |
+/// |           | FIN, or too many bytes      | over                              |                             |
+/// | draining  | the peer took everything    | idle                              | write                       |
+/// | over      |                             |                                   | write                       |
+/// ```
 ///
 /// - Parameters:
-///   - Ticket: Stands for the task that an answer is awaited from.
-///   - Stream: What writes an answer bit by bit.
+/// - Ticket: Represents the task that will respond.
+/// - Stream: Writes a streamed response.
 enum HTTPConnectionState<Ticket, Stream> {
     /// Between requests.
     case idle(since: HTTPConnectionPause)
-    /// Some of a request has come, and not all of its head.
+    /// A part of a request's head has arrived.
     case inHead(since: HTTPConnectionPause)
-    /// The head has come, and of the content so much.
+    /// The head and this part of the content have arrived.
     case inBody(HTTPRequestHead, [UInt8])
-    /// The request is whole. No turn of the loop ends so.
+    /// The request is complete. No turn of the loop ends in this state.
     case answering
-    /// A task works on the answer.
+    /// A task prepares the response.
     case awaiting(Ticket)
     case streaming(Stream, isChunked: Bool, keepsAlive: Bool)
-    /// The peer has yet to take answers before the next request is read.
+    /// The peer must take responses before the next request is read.
     case draining
-    /// No more requests: the last answer is on its way.
+    /// No more requests are read. The last response is being sent.
     case over
 
-    /// What the peer sends is read.
+    /// Whether bytes of the peer are parsed.
     var isReading: Bool {
         switch self {
         case .idle, .inHead, .inBody: true
@@ -51,18 +52,18 @@ enum HTTPConnectionState<Ticket, Stream> {
 
     // MARK: A request
 
-    /// All that has come was parsed, of a head too: the parser has no event for one that isn't whole.
+    /// Handles the end of the input. The parser has no event for an incomplete head.
     ///
-    /// - Parameter isInHead: Some of a head has come.
-    /// - Returns: The limit that counts from now; `nil`: as it was.
+    /// - Parameter isInHead: Whether a part of a head has arrived.
+    /// - Returns: The limit that starts now; `nil` if the current one continues.
     mutating func parsed(isInHead: Bool) -> TimeLimit? {
         switch (self, isInHead) {
         case (.idle(let pause), true):
             self = .inHead(since: pause)
-            // That of a new connection counts from its beginning.
+            // A new connection's limit starts when it connects.
             return pause == .answer ? .header : nil
         case (.inHead(let pause), false):
-            // It was the empty line that some send behind a request.
+            // It was the empty line that some clients send after a request.
             self = .idle(since: pause)
             return nil
         default: return nil
@@ -76,13 +77,13 @@ enum HTTPConnectionState<Ticket, Stream> {
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard case .inBody(let head, var content) = self else { return }
-        // The content is ours alone while it grows, or it would be copied.
+        // The state must not hold the content while it grows, or it would be copied.
         self = .answering
         content.append(contentsOf: bytes)
         self = .inBody(head, content)
     }
 
-    /// The request is whole. The handler has time limits of its own: those of what it waits for.
+    /// Takes the complete request. The handler has its own time limits.
     mutating func takeRequest() -> (head: HTTPRequestHead, content: [UInt8])? {
         guard case .inBody(let head, let content) = self else { return nil }
         self = .answering
@@ -91,9 +92,9 @@ enum HTTPConnectionState<Ticket, Stream> {
 
     // MARK: Its answer
 
-    /// All of the answer is enqueued.
+    /// Handles a response that is completely enqueued.
     ///
-    /// - Parameter isTaken: The peer has taken so much of it and of those before that there is room for another.
+    /// - Parameter isTaken: Whether the peer has taken enough of the responses that another one has room.
     mutating func answered(keepsAlive: Bool, isTaken: Bool) {
         if !keepsAlive {
             self = .over
@@ -104,9 +105,9 @@ enum HTTPConnectionState<Ticket, Stream> {
         }
     }
 
-    /// The peer has taken all that was sent.
+    /// Handles the event that the peer has taken everything.
     ///
-    /// - Returns: Whether the next request is to be read now.
+    /// - Returns: Whether the next request is read now.
     mutating func drained() -> Bool {
         guard case .draining = self else { return false }
         self = .idle(since: .answer)
@@ -115,21 +116,21 @@ enum HTTPConnectionState<Ticket, Stream> {
 
     // MARK: Nothing comes
 
-    /// All that has come was read.
+    /// Returns how to wait after all input was parsed.
     func waits(peerHasEnded: Bool, serverStops: Bool) -> HTTPConnectionWait {
-        // Every answer is out or on its way, and the peer has no more requests. (Whoever closes in the midst of one takes it
-        // back.)
+        // All responses are sent or enqueued, and the peer has no more requests. (A peer that closes during a request
+        // withdraws it.)
         if peerHasEnded { return .end }
         guard case .idle(let pause) = self else { return .goOn(nil) }
         if serverStops { return .end }
-        // A new connection has the time of a head, whatever comes before that.
+        // A new connection has the time limit of a head, whatever bytes precede it.
         return .goOn(pause == .answer ? .keepAlive : nil)
     }
 
-    /// The time is over that it had.
+    /// Handles a timeout.
     ///
-    /// - Parameter isTaken: The peer has taken all that was sent.
-    /// - Returns: Which time that was, and what becomes of the connection; `nil` when it had no limit.
+    /// - Parameter isTaken: Whether the peer has taken everything.
+    /// - Returns: The exceeded limit and how the connection ends; `nil` if there was no limit.
     func late(isTaken: Bool) -> (limit: TimeLimit, ending: HTTPConnectionEnding)? {
         switch self {
         case _ where isReading && !isTaken: (.write, .close)
@@ -142,7 +143,7 @@ enum HTTPConnectionState<Ticket, Stream> {
         }
     }
 
-    /// What becomes of the connection when the server stops; `nil`: it goes on to its answer's end.
+    /// How the connection ends when the server stops; `nil` if it first completes its response.
     var endingWithServer: HTTPConnectionEnding? {
         switch self {
         case .idle: .finish
@@ -152,28 +153,28 @@ enum HTTPConnectionState<Ticket, Stream> {
     }
 }
 
-/// Since when a peer has asked for nothing.
+/// The event since which a peer has been silent.
 enum HTTPConnectionPause {
     case connection
     case answer
 }
 
 enum HTTPConnectionWait: Equatable {
-    /// For as long as this limit allows from now; `nil`: as it was.
+    /// For the time of this limit from now; `nil` if the current limit continues.
     case goOn(TimeLimit?)
     case end
 }
 
 /// How a connection ends.
 enum HTTPConnectionEnding {
-    /// What is enqueued is sent.
+    /// Enqueued bytes are sent first.
     case finish
-    /// An answer says that the request came late.
+    /// A response says that the request was too slow.
     case refuse
-    /// At once: nobody takes what is sent.
+    /// At once, because the peer takes no bytes.
     case close
-    /// At once: the peer is too slow for what it asked for.
+    /// At once, because the peer is too slow for its response.
     case cutOff
-    /// The stream's last piece is sent.
+    /// The last piece of the stream is sent.
     case finishStream
 }

@@ -1,14 +1,14 @@
 import Sockets
 import Wire
 
-/// Who is at the other end of a connection, and for whom it counts.
+/// The other end of a connection, and the address that it counts for.
 struct HTTPPeer: Sendable {
-    /// The socket's, or the one that a trusted proxy's PROXY header names; `nil` for a Unix socket's.
+    /// The socket's address, or the one in a trusted proxy's PROXY header; `nil` for a Unix socket.
     let address: IPAddress?
     let entrance: Entrance
-    /// A trusted proxy: each request may say for whom it is.
+    /// Whether it is a trusted proxy, whose requests may name their clients.
     let isProxy: Bool
-    /// What it counts as now; `nil` while it counts for nobody.
+    /// The current permit; `nil` if the connection isn't counted.
     var permit: ConnectionPermit?
 
     init(_ address: IPAddress?, by entrance: Entrance, trusted: TrustedNetworks) {
@@ -17,22 +17,23 @@ struct HTTPPeer: Sendable {
         isProxy = trusted.contains(address)
     }
 
-    /// How its requests come here.
+    /// How its requests arrive.
     var transport: Request.Transport { entrance.isSecure ? .tls : isProxy ? .proxy : .plain }
 
-    /// The address that limits count when no proxy names another; `nil` for this machine's own, which are exempt: all of a
-    /// site's tools would share one address.
+    /// The address for limits if no proxy names another one; `nil` for this machine's own, which has no limits, because
+    /// all its tools would share one address.
     private var ownSubscriber: IPAddress? {
         guard let address, !address.isLoopback else { return nil }
         return address.subscriber
     }
 
-    /// The address that limits count for a request. A proxied connection counts for the client of its latest request.
+    /// Returns the address for the limits of a request. A proxied connection counts for the client of its latest
+    /// request.
     ///
     /// - Parameter head: `nil` before the first request.
     func subscriber(of head: HTTPRequestHead?, trusted: TrustedNetworks) -> IPAddress? {
         guard isProxy else { return ownSubscriber }
-        // What a proxy hasn't said yet is not known.
+        // The proxy has not named the client yet.
         guard let head else { return nil }
         return head.forwardedAddress(through: trusted)?.subscriber ?? ownSubscriber
     }

@@ -2,9 +2,9 @@ import Basics
 import Sockets
 import Wire
 
-/// Reads the PROXY header with which a connection begins, and hands the socket over to TLS or HTTP.
+/// Reads the PROXY header of a connection, and passes the socket on to TLS or HTTP.
 ///
-/// The header is mandatory: a connection that begins otherwise is closed, since nobody can tell for whom it is.
+/// The header is mandatory. A connection without it is closed, because its client is unknown.
 final class ProxyHandshakeConnection: StreamSocketHandler {
     private let server: ServerShard
     private var peer: HTTPPeer
@@ -55,17 +55,17 @@ final class ProxyHandshakeConnection: StreamSocketHandler {
     func socketDidClose(_ socket: StreamSocket, because cause: StreamSocket.CloseCause) {}
 }
 
-/// Waits for a connection's TLS handshake, and hands the socket over to HTTP.
+/// Waits for a connection's TLS handshake, and passes the socket on to HTTP.
 final class TLSHandshakeConnection: TLSHandshakeHandler {
     private let server: ServerShard
     private let peer: HTTPPeer
 
-    /// - Parameter received: What the peer sent already, behind a PROXY header.
+    /// - Parameter received: Bytes that the peer sent after a PROXY header.
     @discardableResult
     init(on socket: StreamSocket, from peer: HTTPPeer, server: ServerShard, received: UnsafeRawBufferPointer) {
         self.server = server
         self.peer = peer
-        // Without a context none of the endpoints is made to speak TLS.
+        // Without a context no endpoint uses TLS.
         guard let context = server.tls else {
             socket.close()
             return
@@ -82,7 +82,7 @@ final class TLSHandshakeConnection: TLSHandshakeHandler {
     func socket(_ socket: StreamSocket, handshakeFailed failure: TLSHandshakeFailure, because reason: String) {
         failed(failure, because: reason)
         guard failure == .plainHTTP else { return socket.finish() }
-        // Somebody has `http://` where `https://` belongs: said in a form that a browser shows.
+        // A client used `http://` instead of `https://`. A browser can show this response.
         let abort = Abort(.badRequest, reason: "This port speaks TLS: the address begins with https:// or wss://.")
         let response = Response(abort)
         server.counters.responses[response.status.code, default: 0] += 1
@@ -115,7 +115,7 @@ final class TLSHandshakeConnection: TLSHandshakeHandler {
 
     func serverStops(_ socket: StreamSocket) { socket.close() }
 
-    /// Nothing of HTTP has come.
+    /// No HTTP has arrived.
     func socket(_ socket: StreamSocket, received bytes: UnsafeMutableRawBufferPointer) {}
 
     func socketDidDrain(_ socket: StreamSocket) {}

@@ -1,8 +1,8 @@
 package import Sockets
 import Wire
 
-/// What one event loop has counted since it started. Plain integers: they belong to the loop, and are added up over the
-/// loops when somebody asks.
+/// The counters of one event loop since its start. Plain integers that belong to the loop; they are added up over the
+/// loops on request.
 package struct LoopCounters: Sendable {
     package var acceptedConnections = 0
     /// Connections closed at once because the server was full.
@@ -11,47 +11,47 @@ package struct LoopCounters: Sendable {
     package var connectionsOverAddressLimit = 0
     /// Connections refused because their address made new ones too fast.
     package var rateLimitedConnections = 0
-    /// Connections without the PROXY header that they had to have, or of peers that may not send one.
+    /// Connections without the required PROXY header, or with one from an untrusted peer.
     package var refusedProxies = 0
-    /// TLS handshakes that were completed.
+    /// Completed TLS handshakes.
     package var tlsHandshakes = 0
     package var failedTLSHandshakes: [TLSHandshakeFailure: Int] = [:]
-    /// Attempts at a WebSocket refused because their address made too many.
+    /// WebSocket requests refused because of their address's rate.
     package var rateLimitedUpgrades = 0
-    /// Other requests refused because their address made too many.
+    /// Other requests refused because of their address's rate.
     package var rateLimitedRequests = 0
-    /// Those refused because their address wrote too much.
+    /// Writes refused because of their address's rate.
     package var rateLimitedWrites = 0
-    /// Those refused because their address has registered too much in a day.
+    /// Registrations refused because of their address's daily limit.
     package var rateLimitedRegistrations = 0
     /// WebSockets refused to pages of other origins.
     package var crossOriginUpgrades = 0
-    /// Other requests of theirs that would have changed something.
+    /// Other requests of foreign pages, refused because they could change something.
     package var crossOriginWrites = 0
-    /// Requests for hosts that aren't ours.
+    /// Requests for other hosts' names.
     package var refusedHosts = 0
-    /// Times that the listener rested because descriptors or memory were used up.
+    /// The number of pauses of the listener because descriptors or memory were used up.
     package var listenerRests = 0
     /// By status.
     package var responses: [Int: Int] = [:]
     package var openStreams = 0
     package var openWebSockets = 0
     package var openedWebSockets = 0
-    /// By close code; 1006 stands for connections that ended without one, 3000 and 4000 for all codes of libraries and of
-    /// applications: of those a peer has two thousand to choose from.
+    /// By close code. 1006 means connections without a close frame. 3000 and 4000 include all codes of libraries and
+    /// applications, of which there are two thousand.
     package var closedWebSockets: [UInt16: Int] = [:]
     package var receivedMessages = 0
     package var sentMessages = 0
-    /// Those of the messages sent that were left out in the end: more waited for the peer than may.
+    /// Sent messages that were left out because the peer's queue was over its limit.
     package var leftOutMessages = 0
-    /// Those of the messages that came, and went, compressed.
+    /// Received and sent messages that were compressed.
     package var receivedCompressedMessages = 0
     package var sentCompressedMessages = 0
-    /// Peers that took longer than they may.
+    /// Peers that exceeded a time limit.
     package var timeouts: [TimeLimit: Int] = [:]
-    /// Peers cut off because they read too slowly.
+    /// Peers disconnected because they read too slowly.
     package var slowPeers = 0
-    /// Peers cut off because they sent too fast.
+    /// Peers disconnected because they sent too fast.
     package var rateLimitedPeers = 0
 
     package init() {}

@@ -2,26 +2,26 @@ import Basics
 package import Sockets
 package import Wire
 
-/// A request, whole: its head and its content.
+/// A complete request: its head and content.
 package struct Request: Sendable {
     package let head: HTTPRequestHead
     package let body: [UInt8]
-    /// The path's parts that a route named, such as `id` of `/task/:id`.
+    /// The path's parameters, such as `id` of `/task/:id`.
     package let parameters: [String: String]
-    /// The loop that the connection is on.
+    /// The connection's loop.
     package let loop: EventLoop
     let transport: Transport
-    /// The place of the client's address among those that are limited; `nil` for one that isn't.
+    /// The permit of the client's address; `nil` if it has no limits.
     var permit: ConnectionPermit?
 
-    /// How the request came here.
+    /// How the request arrived.
     enum Transport {
         case plain, tls
-        /// Through a trusted proxy, which says how it came there.
+        /// Through a trusted proxy, which names the original scheme.
         case proxy
     }
 
-    /// Whether the client asked by TLS: here, or at a trusted proxy that says so.
+    /// Whether the client used TLS, here or at a trusted proxy that says so.
     package var isSecure: Bool {
         switch transport {
         case .plain: false
@@ -35,9 +35,9 @@ package struct Request: Sendable {
         head.query(name)
     }
 
-    /// Whether the client's address may do this `count` times more, and pays for it: what only a route's handler knows of. Any thread.
+    /// Charges the client's address for an action that only the handler knows of. Any thread.
     ///
-    /// - Returns: `nil` if it may; else for how many seconds not, for `Retry-After`.
+    /// - Returns: `nil` if it is admitted; otherwise the seconds for `Retry-After`.
     package func wait(for action: LimitedAction, times count: Int = 1) -> Int? {
         permit?.wait(for: action, times: count, at: .now())
     }

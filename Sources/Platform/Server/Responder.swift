@@ -1,18 +1,18 @@
 import Wire
 
-/// What answers requests: the routes, and what their handlers' errors mean.
+/// The routes, and the meaning of their handlers' errors.
 package struct Responder: Sendable {
     let router: Router
-    /// Where handlers that wait for something run.
+    /// The executor of asynchronous handlers.
     let executor: (any TaskExecutor)?
     private let mapError: @Sendable (any Error) -> Abort
 
     /// - Parameters:
-    ///   - executor: Where handlers run that wait for something; `nil` for Swift's own threads. That of what they mostly wait for saves
-    ///     two changes of thread a request.
-    ///   - mapError: What a handler's error means to the client; an ``Abort`` speaks for itself and doesn't come here.
-    ///   - audience: For whom the routes are that say nothing else.
-    ///   - routes: Adds the routes.
+    /// - executor: The executor of asynchronous handlers; `nil` for Swift's own threads. The executor of the service
+    ///   that handlers mostly wait for saves two thread changes per request.
+    /// - mapError: Converts a handler's error to a response. An ``Abort`` isn't passed to it.
+    /// - audience: The audience of routes that don't set one.
+    /// - routes: Adds the routes.
     package init(
         on executor: (any TaskExecutor)? = nil, mapError: @escaping @Sendable (any Error) -> Abort,
         audience: Audience = .everyone, routes: (RoutesBuilder) -> Void
@@ -40,7 +40,7 @@ package struct Responder: Sendable {
         }
     }
 
-    /// The refusal that `find` throws; `nil` when it throws none.
+    /// Returns the refusal that `find` throws; `nil` if it throws none.
     func refusal(from find: @Sendable () async throws -> Void) async -> Response? {
         do {
             try await find()

@@ -1,17 +1,17 @@
 package import Wire
 
-/// An answer: status, fields, and content that is there already or comes bit by bit.
+/// A response: status, fields, and complete or streamed content.
 package struct Response: Sendable {
     package enum Body: Sendable {
         case none
         case bytes([UInt8])
-        /// Content that is written as it comes into being. The closure is called on the connection's loop, after the
-        /// head; it keeps the stream and writes to it.
+        /// Streamed content. The closure is called on the connection's loop, after the head. It keeps the stream and
+        /// writes to it.
         case stream(@Sendable (ResponseStream) -> Void)
     }
 
     package var status: HTTPStatus
-    /// Fields beside those that the connection itself sees to (`Date`, `Content-Length`, `Transfer-Encoding`,
+    /// Fields besides those that the connection writes itself (`Date`, `Content-Length`, `Transfer-Encoding`,
     /// `Connection`).
     package var headers: [HTTPField]
     package var body: Body
@@ -22,14 +22,14 @@ package struct Response: Sendable {
         self.body = body
     }
 
-    /// A JSON document, encoded already.
+    /// Makes a response from encoded JSON.
     package static func json(
         _ bytes: [UInt8], status: HTTPStatus = .ok, headers: [HTTPField] = []
     ) -> Response {
         Response(status, headers: [.contentTypeJSON] + headers, body: .bytes(bytes))
     }
 
-    /// Plain text.
+    /// Makes a response of plain text.
     package static func text(_ text: String, status: HTTPStatus = .ok) -> Response {
         Response(
             status, headers: [HTTPField("Content-Type", "text/plain; charset=utf-8")], body: .bytes(Array(text.utf8)))
@@ -39,12 +39,12 @@ package struct Response: Sendable {
         if case .stream = body { true } else { false }
     }
 
-    /// The content, unless it is a stream.
+    /// The content; empty for a stream.
     var content: [UInt8] {
         if case .bytes(let bytes) = body { bytes } else { [] }
     }
 
-    /// The answer that an ``Abort`` means.
+    /// Makes the response for an ``Abort``.
     package init(_ abort: Abort) {
         var json = JSONText()
         json.object { object in

@@ -1,18 +1,18 @@
 package import Sockets
 import Wire
 
-/// An answer's content that is written bit by bit, as an event stream's is.
+/// The streamed content of a response, such as an event stream.
 ///
-/// On the connection's loop. Each write leaves at the end of the turn as a chunk of its own (RFC 9112 §7.1), or as it is
-/// to a peer of HTTP/1.0. A peer that doesn't take what was written is cut off at ``ServerLimits/sendQueueBytes``, or
-/// when it has not taken all of it within ``ServerLimits/writeTimeout``.
+/// On the connection's loop. Each write leaves at the end of the turn as a chunk (RFC 9112 §7.1), or without framing
+/// for HTTP/1.0. A peer that reads too slowly is disconnected at ``ServerLimits/sendQueueBytes``, or if it doesn't take
+/// everything within ``ServerLimits/writeTimeout``.
 package final class ResponseStream {
-    /// Called when the kernel has taken all that was written.
+    /// Called when the kernel has taken everything.
     package var drained: (() -> Void)?
-    /// Called once, when the stream is over for a reason of the peer's or the server's; not after ``finish()``.
+    /// Called once, when the peer or the server ends the stream; not after ``finish()``.
     package var closed: (() -> Void)?
 
-    /// What operators are told of it.
+    /// Returns information for operators.
     package var facts: (() -> ConnectionFacts)?
 
     private weak var connection: HTTPConnection?
@@ -25,7 +25,7 @@ package final class ResponseStream {
         self.loop = loop
     }
 
-    /// Writes `piece`; does nothing when the stream is over.
+    /// Writes `piece`. Does nothing after the end of the stream.
     package func write(_ piece: StreamChunk) {
         connection?.writeToStream(piece)
     }
@@ -35,7 +35,7 @@ package final class ResponseStream {
         connection?.finishStream()
     }
 
-    /// Whether the kernel has all that was written.
+    /// Whether the kernel has taken everything.
     package var isDrained: Bool {
         connection?.isDrained ?? true
     }
@@ -44,7 +44,7 @@ package final class ResponseStream {
 /// A piece of a stream's content, encoded once for any number of streams.
 package struct StreamChunk: Sendable {
     private let content: [UInt8]
-    /// The content as a chunk (RFC 9112 §7.1): what nearly all peers get.
+    /// The content as a chunk (RFC 9112 §7.1), for HTTP/1.1.
     private let chunk: SharedBytes
 
     package init(encoding encode: (inout [UInt8]) -> Void) {

@@ -1,10 +1,10 @@
 import Wire
 
-/// Encodes one answer: the head, what the connection itself adds to it, and content that is there already.
+/// Encodes one response: the head, the connection's own fields, and complete content.
 struct ResponseWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// - Parameter isSecure: Whether the answer goes by TLS.
+    /// - Parameter isSecure: Whether the response is sent through TLS.
     init(_ response: Response, on server: ServerShard, isSecure: Bool) {
         bytes.reserveCapacity(512)
         HTTPResponseEncoder.statusLine(response.status, into: &bytes)
@@ -15,8 +15,8 @@ struct ResponseWriter {
             HTTPResponseEncoder.field(named: field.name, field.value, into: &bytes)
             if field.name == "Cache-Control" { knowsCaches = true }
         }
-        // Whoever says nothing of caches answers one asker, for this moment. And nothing is what a browser guesses, but what
-        // `Content-Type` says (Fetch §3.6).
+        // By default a response is for one client at one moment, so caches must not store it. Browsers must not guess
+        // its type instead of using `Content-Type` (Fetch §3.6).
         if !knowsCaches { HTTPResponseEncoder.fields("Cache-Control: no-store\r\n", into: &bytes) }
         HTTPResponseEncoder.fields("X-Content-Type-Options: nosniff\r\n", into: &bytes)
     }
@@ -29,7 +29,7 @@ struct ResponseWriter {
         HTTPResponseEncoder.field("Content-Length", length, into: &bytes)
     }
 
-    /// Ends the head, and appends the content.
+    /// Ends the head and appends the content.
     mutating func finish(content: [UInt8] = []) {
         HTTPResponseEncoder.endOfHead(into: &bytes)
         bytes.append(contentsOf: content)

@@ -1,11 +1,11 @@
 package import Sockets
 package import Wire
 
-/// A method, a path, and what answers. An object, so that a search through routes copies none of it.
+/// A method, a path, and a handler. An object, so that the search through routes copies none.
 package final class Route: Sendable {
-    /// Answers at once, on the connection's loop; it must not wait for anything.
+    /// A handler that responds at once, on the connection's loop. It must not wait.
     package typealias Handler = @Sendable (Request) throws -> Response
-    /// Answers when it can; runs in a task of its own.
+    /// A handler that responds later; it runs in its own task.
     package typealias AsyncHandler = @Sendable (Request) async throws -> Response
 
     enum Endpoint: Sendable {
@@ -20,17 +20,17 @@ package final class Route: Sendable {
     }
 
     let method: HTTPMethod
-    /// `/a/b` for a path without parameters, which is then compared as a whole.
+    /// The whole path, such as `/a/b`, for a route without parameters; it is compared at once.
     let literalPath: [UInt8]?
     let segments: [Segment]
     let endpoint: Endpoint
-    /// By whose listeners it is reached.
+    /// The audience whose listeners reach it.
     let audience: Audience
-    /// Whether it answers whatever host is asked for, see ``EdgePolicy/allowedHosts``.
+    /// Whether it answers for every host name, see ``EdgePolicy/allowedHosts``.
     let answersAnyHost: Bool
-    /// Whether its requests have something new kept for long, which an address may only so often a day.
+    /// Whether its requests store something for a long time, for which each address has a daily limit.
     let registers: Bool
-    /// What it is, for those who use it.
+    /// Its description for clients' developers.
     let description: RouteDescription?
 
     init(
@@ -47,16 +47,16 @@ package final class Route: Sendable {
         literalPath = path.contains { $0.hasPrefix(":") } ? nil : Array(("/" + path.joined(separator: "/")).utf8)
     }
 
-    /// The parameters if the head's path is this route's; `nil` if it isn't.
+    /// Returns the parameters if the path matches; otherwise `nil`.
     ///
-    /// - Parameter parts: The path's segments, or `nil` for more than any route has; asked for only if they matter.
+    /// - Parameter parts: The path's segments; `nil` if it has more than any route. Computed only if needed.
     func match(_ head: HTTPRequestHead, _ parts: @autoclosure () -> [String]?) -> [String: String]? {
         if let literalPath { return head.path(equals: literalPath) ? [:] : nil }
         guard let parts = parts(), parts.count == segments.count else { return nil }
         var parameters: [String: String] = [:]
         for (part, segment) in zip(parts, segments) {
             switch segment {
-            // As the whole path of other routes: byte for byte.
+            // Byte for byte, like the whole path of other routes.
             case .literal(let text): guard part.utf8.elementsEqual(text.utf8) else { return nil }
             case .parameter(let name): parameters[name] = part
             }
@@ -65,8 +65,8 @@ package final class Route: Sendable {
     }
 }
 
-/// How a path's requests become WebSockets. See ``RoutesBuilder/webSocket(_:loop:admit:compression:onUpgrade:)``. An object, as the
-/// ``Route`` that it belongs to.
+/// A path whose requests become WebSockets. See ``RoutesBuilder/webSocket(_:loop:admit:compression:onUpgrade:)``. An
+/// object, like its ``Route``.
 package final class WebSocketRoute: Sendable {
     package typealias Affinity = @Sendable (Request) -> Int?
     package typealias Admit = @Sendable (Request, Reactor) throws -> Admission
@@ -89,19 +89,19 @@ package final class WebSocketRoute: Sendable {
         self.onUpgrade = onUpgrade
     }
 
-    /// Whether a request may become a WebSocket. A refusal is an ``Abort``, thrown.
+    /// Whether a request may become a WebSocket. A refusal is a thrown ``Abort``.
     package enum Admission: Sendable {
         case admitted
-        /// Not known on this loop: the closure finds out, in a task of its own; it throws the refusal.
+        /// Not known on this loop. The closure finds out in its own task, and throws the refusal.
         case unknown(@Sendable () async throws -> Void)
     }
 }
 
-/// What the WebSockets of a route agree on and may take, where it isn't the same for all.
+/// Options of a route's WebSockets that differ from the server's.
 package struct WebSocketOptions: Sendable {
-    /// What to take up of the subprotocols that a client offers (RFC 6455 §4.2.2).
+    /// Selects one of the client's subprotocols (RFC 6455 §4.2.2).
     package var subprotocol: @Sendable (HTTPRequestHead) -> String?
-    /// A message's size in bytes, where it isn't ``ServerLimits/maxMessageBytes``.
+    /// The maximum message size in bytes, if it isn't ``ServerLimits/maxMessageBytes``.
     package var maxMessageBytes: @Sendable (HTTPRequestHead) -> Int?
 
     package init(

@@ -1,20 +1,20 @@
 package import Wire
 
 extension RouteDescription.Parameter {
-    /// Who asks, where a name in plain text is enough.
+    /// The caller's device, as a plain text parameter.
     package static func device(_ schema: JSONSchema) -> RouteDescription.Parameter {
         .query("deviceId", "Whose it is.", schema)
     }
 }
 
 extension RouteDescription {
-    /// Of a server that wants tickets, or is shown one.
+    /// The errors of a server that requires tickets, or receives one.
     package static let ticketRefusals = [
         Answer.refusal(401, "ticket_required", "bad_ticket", "ticket_expired", meaning: "no ticket that is valid"),
         Answer.refusal(403, "topic_not_allowed", meaning: "the ticket is not for this"),
     ]
 
-    /// A request that becomes a WebSocket, and what else may come of it.
+    /// A route that becomes a WebSocket, and its other responses.
     package static func socket(
         _ summary: String, details: String? = nil, parameters: [Parameter] = [], refusals: [Answer] = []
     ) -> RouteDescription {

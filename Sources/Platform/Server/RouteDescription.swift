@@ -1,16 +1,16 @@
 package import Wire
 
-/// What a route is, for those who use it: it stands where the route is registered, and the server shows it.
+/// The description of a route for clients' developers, next to its registration. The server publishes it.
 package struct RouteDescription: Sendable {
     /// A few words: "Promise to start something".
     package let summary: String
-    /// More of it, in sentences.
+    /// Further sentences.
     package let details: String?
-    /// Of the path, the query and the head.
+    /// Parameters in the path, the query and the head.
     package let parameters: [Parameter]
     package let body: Body?
     package let answers: [Answer]
-    /// What follows `curl` and the server's address: the path, then flags. The body's own example follows.
+    /// The text after `curl` and the server's address: the path, then flags. The body's example follows.
     package let example: String?
 
     package init(
@@ -51,11 +51,11 @@ package struct RouteDescription: Sendable {
         }
     }
 
-    /// What is sent along. JSON in any case.
+    /// The request's content, always JSON.
     package struct Body: Sendable {
         package let schema: JSONSchema
         package let form: JSONSchema?
-        /// JSON. A test plays it.
+        /// JSON. A test sends it.
         package let example: String
 
         package init(_ schema: JSONSchema, form: JSONSchema? = nil, example: String) {
@@ -64,15 +64,15 @@ package struct RouteDescription: Sendable {
             self.example = example
         }
 
-        /// Nothing at all is read as an empty form, where there may be one; it will do where nothing has to stand in it.
+        /// Empty content counts as an empty form. It is enough if no member is required.
         package var isRequired: Bool { form.map(\.demandsMembers) ?? true }
     }
 
-    /// A status, what it means, and what comes with it.
+    /// A status, its meaning, and its content.
     package struct Answer: Sendable {
         package enum Content: Sendable {
             case json(JSONSchema)
-            /// Of another type.
+            /// Of another media type.
             case other(String)
             case none
             /// `{"error": true, "code": …, "reason": …}` with one of these codes.
@@ -88,10 +88,10 @@ package struct RouteDescription: Sendable {
             Answer(status: status, meaning: meaning, content: .json(schema))
         }
 
-        /// `200`.
+        /// Status `200`.
         package static func json(_ meaning: String, _ schema: JSONSchema) -> Answer { json(200, meaning, schema) }
 
-        /// `200`, with content of that type.
+        /// Status `200` with content of this media type.
         package static func other(_ meaning: String, _ type: String) -> Answer {
             Answer(status: 200, meaning: meaning, content: .other(type))
         }
@@ -106,15 +106,15 @@ package struct RouteDescription: Sendable {
     }
 }
 
-/// A route as it is shown.
+/// A route, as it is published.
 package struct DescribedRoute: Sendable {
     package let method: String
-    /// `/task/{id}`.
+    /// In the form `/task/{id}`.
     package let path: String
     package let isWebSocket: Bool
-    /// Whether it has something new kept for long, which an address may only so often a day.
+    /// Whether its requests store something for a long time, for which each address has a daily limit.
     package let registers: Bool
-    /// `nil`: nobody has said what it is.
+    /// `nil` if it has no description.
     package let description: RouteDescription?
 }
 

@@ -1,17 +1,17 @@
 import Wire
 
-/// Finds the route of a request. A handful of routes: a linear search over compared lengths beats any tree.
+/// Finds the route of a request. With few routes, a linear search is faster than a tree.
 struct Router: Sendable {
     enum Match {
         case found(Route, parameters: [String: String])
-        /// The path is known, but not with this method; `Allow` lists those that are.
-        /// A WebSocket's handshake has its own answer to that.
+        /// The path exists, but not with this method; `Allow` lists the valid ones. A WebSocket route answers by
+        /// itself.
         case methodNotAllowed(allow: String, isWebSocket: Bool)
         case notFound
     }
 
     let routes: [Route]
-    /// Of the longest path that has parameters.
+    /// The number of segments of the longest path with parameters.
     private let maxSegments: Int
 
     init(routes: [Route]) {
@@ -19,13 +19,13 @@ struct Router: Sendable {
         maxSegments = routes.filter { $0.literalPath == nil }.map(\.segments.count).max() ?? 0
     }
 
-    /// - Parameter audience: Of the listener that the request came by: other routes aren't there.
+    /// - Parameter audience: The audience of the request's listener. Routes of other audiences are not found.
     func match(_ head: HTTPRequestHead, for audience: Audience) -> Match {
-        // A HEAD is a GET whose content stays away (RFC 9110 §9.3.2).
+        // HEAD is GET without content (RFC 9110 §9.3.2).
         let method = head.method == .head ? .get : head.method
         var others: [HTTPMethod] = []
         var isWebSocket = false
-        // Split once for all routes, and no further than the longest goes.
+        // Split once for all routes, and only up to the longest one.
         lazy var parts = head.pathSegments(atMost: maxSegments)
         for route in routes {
             guard !route.audience.isDisjoint(with: audience), let parameters = route.match(head, parts) else {
@@ -38,7 +38,7 @@ struct Router: Sendable {
         return others.isEmpty ? .notFound : .methodNotAllowed(allow: Self.allow(others), isWebSocket: isWebSocket)
     }
 
-    /// The value of `Allow` for the methods of a path (RFC 9110 §10.2.1).
+    /// Returns the value of `Allow` for the methods of a path (RFC 9110 §10.2.1).
     static func allow(_ methods: [HTTPMethod]) -> String {
         var names = methods.map(\.name)
         if methods.contains(.get) { names.append("HEAD") }

@@ -1,6 +1,6 @@
 package import Wire
 
-/// Collects an application's routes, before it starts.
+/// Collects an application's routes before it starts.
 ///
 /// ```swift
 /// routes.post("task", as: registration, use: register)
@@ -12,7 +12,7 @@ package final class RoutesBuilder {
     private var audience: Audience
     private var answersAnyHost = false
 
-    /// - Parameter audience: Of the routes that are added outside of any ``group(for:_:)``.
+    /// - Parameter audience: The audience of routes outside any ``group(for:_:)``.
     package init(for audience: Audience = .everyone) {
         self.audience = audience
     }
@@ -23,14 +23,14 @@ package final class RoutesBuilder {
         add(.get, path, .asynchronous(handler), description)
     }
 
-    /// A handler that doesn't wait for anything runs on the connection's loop, without a task.
+    /// Adds a handler that doesn't wait. It runs on the connection's loop, without a task.
     package func get(
         _ path: String..., as description: RouteDescription? = nil, immediately handler: @escaping Route.Handler
     ) {
         add(.get, path, .synchronous(handler), description)
     }
 
-    /// - Parameter registers: Whether it has something new kept for long, which an address may only so often a day.
+    /// - Parameter registers: Whether it stores something for a long time, for which each address has a daily limit.
     package func post(
         _ path: String..., as description: RouteDescription? = nil, registers: Bool = false,
         use handler: @escaping Route.AsyncHandler
@@ -44,18 +44,18 @@ package final class RoutesBuilder {
         add(.delete, path, .asynchronous(handler), description)
     }
 
-    /// A route whose requests become WebSockets.
+    /// Adds a route whose requests become WebSockets.
     ///
     /// - Parameters:
-    ///   - path: The path's segments.
-    ///   - description: What it is, for those who use it.
-    ///   - loop: The index of the loop on which the connection is to live, taken modulo the number of loops; the
-    ///     connection moves there before `admit` is asked. `nil`: it stays where it is.
-    ///   - admit: Whether the request may become a WebSocket; asked before the handshake is looked at, also for a
-    ///     request that wants no upgrade at all.
-    ///   - compression: What to answer to offers of permessage-deflate.
-    ///   - options: What else is this route's own.
-    ///   - onUpgrade: Called when the connection is a WebSocket; gives it its handler.
+    /// - path: The path's segments.
+    /// - description: The description for clients' developers.
+    /// - loop: The index of the connection's loop, modulo the number of loops. The connection moves there before
+    ///   `admit` is called. `nil` leaves it on its loop.
+    /// - admit: Whether the request may become a WebSocket. Called before the handshake is checked, and also for a
+    ///   request without an upgrade.
+    /// - compression: The policy for offers of permessage-deflate.
+    /// - options: Further options of this route.
+    /// - onUpgrade: Called when the connection is a WebSocket. Returns its handler.
     package func webSocket(
         _ path: String..., as description: RouteDescription? = nil,
         loop: @escaping WebSocketRoute.Affinity = { _ in nil },
@@ -68,7 +68,7 @@ package final class RoutesBuilder {
         add(.get, path, .webSocket(route), description)
     }
 
-    /// Adds routes that the listeners of an audience have, whoever the others are for.
+    /// Adds routes for an audience.
     package func group(for audience: Audience, _ add: (RoutesBuilder) -> Void) {
         let outer = self.audience
         self.audience = audience
@@ -76,8 +76,8 @@ package final class RoutesBuilder {
         self.audience = outer
     }
 
-    /// Adds routes that answer whatever host is asked for: they tell nobody anything, and who asks may know the server by
-    /// another name, as a balancer does.
+    /// Adds routes that answer for every host name. They reveal nothing, and callers such as load balancers may use
+    /// another name.
     package func groupForAnyHost(_ add: (RoutesBuilder) -> Void) {
         let outer = answersAnyHost
         answersAnyHost = true
@@ -89,7 +89,7 @@ package final class RoutesBuilder {
         collection.boot(routes: self)
     }
 
-    /// What has been added so far, as it is shown.
+    /// The routes added so far, as they are published.
     package var described: [DescribedRoute] { routes.map(\.described) }
 
     private func add(
@@ -103,8 +103,8 @@ package final class RoutesBuilder {
     }
 }
 
-/// Routes that belong together: a controller.
+/// A group of routes: a controller.
 package protocol RouteCollection {
-    /// Adds the collection's routes.
+    /// Adds the routes.
     func boot(routes: RoutesBuilder)
 }

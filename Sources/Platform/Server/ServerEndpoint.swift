@@ -1,12 +1,12 @@
 package import Sockets
 
-/// Where a server listens, and whether TLS is spoken there: `0.0.0.0:8080`, `tls:0.0.0.0:443`.
+/// An address to listen on, with or without TLS: `0.0.0.0:8080`, `tls:0.0.0.0:443`.
 package struct ServerEndpoint: Sendable, CustomStringConvertible {
     package let address: SocketAddress
     package let speaksTLS: Bool
-    /// Whose routes there are.
+    /// The audience whose routes it serves.
     package let audience: Audience
-    /// Whether ``EdgePolicy/expectsProxyHeader`` holds there: not where nobody's proxy is between.
+    /// Whether ``EdgePolicy/expectsProxyHeader`` applies. Not for endpoints without a proxy in front.
     package let isBehindProxies: Bool
 
     package init(
@@ -21,8 +21,8 @@ package struct ServerEndpoint: Sendable, CustomStringConvertible {
     package var description: String { speaksTLS ? "tls:\(address)" : "\(address)" }
 }
 
-/// For whom a listener is, and for whom a route: a connection reaches the routes that share an audience with the listener that it
-/// came by. Whom they stand for is the application's business, which names them.
+/// The audience of a listener or a route. A connection reaches the routes that share an audience with its listener. The
+/// application names the audiences.
 package struct Audience: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
@@ -33,9 +33,9 @@ package struct Audience: OptionSet, Sendable, Hashable {
     package static let everyone = Audience(rawValue: .max)
 }
 
-/// What there is to know of the listener that a connection came by.
+/// Information about the listener of a connection.
 struct Entrance: Sendable {
-    /// Whether TLS is spoken there.
+    /// Whether it uses TLS.
     let isSecure: Bool
     let audience: Audience
     /// Whether each connection begins with a PROXY header.

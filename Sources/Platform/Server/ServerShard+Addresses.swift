@@ -2,12 +2,12 @@ import Basics
 import Sockets
 import Wire
 
-/// Whom connections count for.
+/// Counts connections per address.
 extension ServerShard {
-    /// Has a connection count for the address that it is made for, or that `head` was forwarded for. Then it counts for
-    /// nobody else; when that address has too much already, for nobody at all.
+    /// Counts a connection for the address that it is made for, or that `head` was forwarded for. It no longer counts
+    /// for another address. If that address is over its limit, it isn't counted at all.
     ///
-    /// - Returns: Why the address may not have it.
+    /// - Returns: The reason if the address is over its limit.
     func count(
         _ peer: inout HTTPPeer, for head: HTTPRequestHead?, at now: MonotonicTime
     ) -> AddressLimiter.Refusal? {
@@ -15,7 +15,8 @@ extension ServerShard {
         guard subscriber != peer.permit?.address else { return nil }
         peer.permit = nil
         guard let subscriber else { return nil }
-        // What a proxy forwards is a request, and pays as one: the connection is the proxy's, and may have been for anybody.
+        // A forwarded request is charged as a request. Its connection belongs to the proxy and may have served other
+        // clients.
         switch application.addresses.open(subscriber, isNew: head == nil, at: now) {
         case .success(let permit):
             peer.permit = permit
@@ -29,7 +30,7 @@ extension ServerShard {
         }
     }
 
-    /// The same for a connection that is served already.
+    /// Does so for a connection with a socket.
     func count(_ peer: inout HTTPPeer, for head: HTTPRequestHead?, on socket: StreamSocket) -> AddressLimiter.Refusal? {
         let refusal = count(&peer, for: head, at: socket.reactor.now)
         socket.companion = peer.permit

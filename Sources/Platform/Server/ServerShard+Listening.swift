@@ -1,7 +1,7 @@
 import Sockets
 import Wire
 
-/// Where connections come from: accepted on one loop, dealt to all, and begun where they were dealt to.
+/// New connections: accepted on one loop, dealt to all, and started there.
 extension ServerShard {
     /// Accepts connections on this loop and deals them to all loops in turn.
     func listen(with listener: ListeningSocket, entrance: Entrance, on reactor: Reactor) throws {
@@ -12,8 +12,8 @@ extension ServerShard {
         listeners.append((listener, entrance.audience))
     }
 
-    /// Refuses a connection by letting go of it, or deals it. Of a flood of connections the listener takes a few dozen a
-    /// turn, each a few microseconds: all others who are ready are served between.
+    /// Closes a refused connection, or passes it to a loop. During a flood the listener takes a few dozen connections
+    /// per turn, each a few microseconds, and other sockets are served in between.
     private func deal(
         _ connection: DetachedSocket, from address: PeerAddress?, by entrance: Entrance, on reactor: Reactor
     ) {
@@ -39,7 +39,7 @@ extension ServerShard {
     }
 
     private func begin(_ connection: DetachedSocket, from peer: HTTPPeer, on reactor: Reactor) {
-        // Refused by the kernel or by a loop that stops: it is closed.
+        // Refused by the kernel or by a stopping loop: it is closed.
         guard let socket = try? StreamSocket(connection, on: reactor) else { return }
         socket.companion = peer.permit
         if peer.entrance.expectsProxyHeader {
@@ -52,7 +52,7 @@ extension ServerShard {
         }
     }
 
-    /// - Parameter kept: Whose listeners go on; `nil`: none.
+    /// - Parameter kept: The audience whose listeners stay; `nil` for none.
     func stopListening(keeping kept: Audience? = nil) {
         for listener in listeners where listener.audience != kept { listener.socket.close() }
         listeners.removeAll { $0.audience != kept }

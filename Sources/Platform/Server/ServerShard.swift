@@ -3,31 +3,31 @@ import Glibc
 package import Sockets
 import Wire
 
-/// What the server keeps on one event loop: counters, the clock for `Date`, and the requests whose answers are awaited.
+/// The server's state on one event loop: counters, the clock for `Date`, and the connections that await a response.
 package final class ServerShard {
     package let loop: EventLoop
     package var counters = LoopCounters()
     let application: Application
-    /// ``ServerLimits/pingInterval`` in nanoseconds: it is added to the time once per message.
+    /// ``ServerLimits/pingInterval`` in nanoseconds, added to the time once per message.
     let pingInterval: UInt64
     /// ``ServerLimits/messageRate``.
     let messageRate: RateLimit
-    /// The same allowance, out of which a fragment of a message takes less.
+    /// The same rate, of which a fragment takes less.
     let fragmentRate: RateLimit
-    /// zlib's memory, for the WebSockets of this loop that keep none.
+    /// zlib memory for this loop's WebSockets that keep none.
     let deflatePool = WebSocketDeflatePool()
     let handshakeDigest = HandshakeDigest()
-    /// With what new connections shake hands; `nil` when nobody speaks TLS.
+    /// The certificate for new connections; `nil` without TLS.
     var tls: TLSContext?
-    /// Set when the server goes away: answers then close their connections.
+    /// Set when the server stops. Responses then close their connections.
     var isStopping = false
-    /// What this loop accepts connections from.
+    /// The listening sockets of this loop.
     var listeners: [(socket: ListeningSocket, audience: Audience)] = []
-    /// The loop that the last connection was dealt to.
+    /// The loop that received the last connection.
     var dealt = 0
 
-    /// Connections whose handlers run in a task. The task knows its ticket, not the connection, which is no business
-    /// of other threads and may be gone when the answer comes.
+    /// The connections whose handlers run in a task. The task knows only the ticket, because the connection belongs to
+    /// this loop and may be closed when the response comes.
     private var awaiting: [Ticket: HTTPConnection] = [:]
     private var lastTicket: UInt64 = 0
     private var dateSecond = 0
@@ -37,7 +37,7 @@ package final class ServerShard {
         fileprivate let number: UInt64
     }
 
-    /// A ping without data, the same for every peer.
+    /// A ping without data, shared by all peers.
     let pingFrame: SharedBytes
 
     init(_ application: Application, on loop: EventLoop) {
@@ -47,7 +47,7 @@ package final class ServerShard {
         var ping: [UInt8] = []
         WebSocketFrameEncoder.encode(.ping, [], into: &ping)
         pingFrame = SharedBytes(ping)
-        // The sum with any time of the clock's stays within 64 bits.
+        // The sum with any clock time stays within 64 bits.
         pingInterval = min(application.limits.pingInterval.wholeNanoseconds, .max / 2)
         let rate = application.limits.messageRate
         messageRate = RateLimit(perSecond: rate, burst: 2 * rate)
@@ -57,10 +57,10 @@ package final class ServerShard {
 
     // MARK: Hosts
 
-    /// When the next refused host is told of: anybody can ask for any.
+    /// The time of the next report of a refused host. Clients can send any host, so reports are limited.
     private var refusedHostIsDue = MonotonicTime(nanoseconds: 0)
 
-    /// Counts a request that was for another server, and tells of it now and then.
+    /// Counts a request for another server's name, and sometimes reports it.
     func refusedHost(of head: HTTPRequestHead, at now: MonotonicTime) {
         counters.refusedHosts += 1
         guard now >= refusedHostIsDue, let host = head.host else { return }
@@ -77,7 +77,7 @@ package final class ServerShard {
         return ticket
     }
 
-    /// The connection that holds the ticket, unless it is gone; the ticket is spent.
+    /// Returns the connection of a ticket, if it still exists. A ticket can be used once.
     func redeem(_ ticket: Ticket) -> HTTPConnection? {
         awaiting.removeValue(forKey: ticket)
     }
@@ -86,7 +86,7 @@ package final class ServerShard {
         awaiting[ticket] = nil
     }
 
-    /// The line of `Strict-Transport-Security` (RFC 6797 §6.1), for answers by TLS; empty when there is to be none.
+    /// The line of `Strict-Transport-Security` (RFC 6797 §6.1) for responses through TLS; empty if it is off.
     private(set) lazy var transportSecurityField: [UInt8] = {
         let seconds = application.edge.strictTransportSeconds
         return seconds > 0 ? Array("Strict-Transport-Security: max-age=\(seconds)\r\n".utf8) : []

@@ -2,7 +2,7 @@ package import Sockets
 import Wire
 
 extension SharedBytes {
-    /// Bytes that an encoder of `Wire` writes.
+    /// Makes bytes with an encoder of `Wire`.
     package convenience init(copies: Int = 1, encoding encode: (inout [UInt8]) -> Void) {
         var bytes: [UInt8] = []
         encode(&bytes)

@@ -2,37 +2,36 @@ import Basics
 package import Sockets
 package import Wire
 
-/// A WebSocket, server side (RFC 6455): messages to its handler, frames to its socket.
+/// A WebSocket at the server's end (RFC 6455): messages to its handler, frames to its socket.
 ///
 /// ```
-/// open ─┬─ peer's close frame ─► answered ──────────────────────► socket finished
-///       ├─ close(code) ─► closing ─ peer's close frame, or time ─► socket finished or closed
-///       ├─ protocol error ─► close frame with its code ──────────► socket finished
-///       └─ socket gone, pong overdue, queue full ────────────────► closed
+/// open ─┬─ peer's close frame ─► answered ─────────────────────────► socket finished
+///       ├─ close(code) ─► closing ─ peer's close frame, or timeout ─► socket finished or closed
+///       ├─ protocol error ─► close frame with its code ────────────► socket finished
+///       └─ socket closed, pong overdue, queue full ────────────────► closed
 /// ```
 ///
-/// On its loop. Pings are answered here; a peer that was silent for ``ServerLimits/pingInterval`` is pinged.
+/// On its loop. It answers pings, and pings a peer after a silence of ``ServerLimits/pingInterval``.
 package final class WebSocket: StreamSocketHandler {
     private enum Phase: UInt8 {
         case open, closing, closed
     }
 
-    // As in ``StreamSocket``, the order leaves no gaps: these are 104 bytes.
+    // As in ``StreamSocket``, the order leaves no gaps: 104 bytes.
 
     private let socket: StreamSocket
     private let server: ServerShard
     private var handler: (any WebSocketHandler)?
     private var parser: WebSocketParser
-    /// `nil` when no compression was agreed on.
+    /// `nil` if compression wasn't negotiated.
     private var compression: WebSocketDeflate?
     private var phase = Phase.open
     private var awaitsPong = false
-    /// Whether the peer is held to ``ServerLimits/messageRate``. A route may let it go: one that only answers, for
-    /// protocol suites, is no burden to others.
+    /// Whether ``ServerLimits/messageRate`` applies. A route that only echoes, for protocol tests, may switch it off.
     package var limitsMessageRate = true
-    /// How it ended, for a handler that comes too late to be told then.
+    /// The close code, for a handler that is set after the end.
     private var endCode: WebSocketCloseCode?
-    /// What the peer's messages have paid for, see ``RateLimit``.
+    /// The time that the peer's messages have paid for, see ``RateLimit``.
     private var paidUntil: UInt64 = 0
 
     init(
@@ -51,25 +50,26 @@ package final class WebSocket: StreamSocketHandler {
         server.counters.openedWebSockets += 1
     }
 
-    /// The loop that the WebSocket lives on.
+    /// The WebSocket's loop.
     package var reactor: Reactor { socket.reactor }
     package var isOpen: Bool { phase == .open }
 
-    /// Bytes that wait for the peer to take them.
+    /// The number of bytes that the peer hasn't taken.
     package var unsentBytes: Int { socket.unsentBytes }
 
-    /// Whether the peer's address may do this `count` times more: for messages that cost what a request does, or are kept.
+    /// Charges the peer's address for an action, for messages that cost as much as a request, or are stored. Returns
+    /// whether it is admitted.
     package func admits(_ action: LimitedAction, times count: Int = 1) -> Bool {
         (socket.companion as? ConnectionPermit)?.admits(action, times: count, at: reactor.now) ?? true
     }
 
-    /// Whether the handler is told when the kernel has taken all that was sent.
+    /// Whether the handler is notified when the kernel has taken everything.
     package var reportsDrain: Bool {
         get { socket.reportsDrain }
         set { socket.reportsDrain = newValue }
     }
 
-    /// Goes on from the handshake: `unread` is what the peer sent behind it.
+    /// Begins after the handshake. `unread` is what the peer sent after it.
     func begin(_ handler: any WebSocketHandler, unread: [UInt8]) {
         if let endCode {
             // It was closed before its handler was made.
@@ -83,23 +83,24 @@ package final class WebSocket: StreamSocketHandler {
             var unread = unread
             unread.withUnsafeMutableBytes(receive)
         }
-        // The FIN came before the handshake was answered, and is not reported again.
+        // The FIN came before the response to the handshake, and isn't reported again.
         if socket.peerEnded, socket.isOpen { socketReceivedEnd(socket) }
     }
 
     // MARK: Sending
 
-    /// Sends a frame that was encoded before, `times` over: the way of a broadcast. It leaves at the end of the turn.
+    /// Sends an encoded frame, repeated `times` times, for broadcasts. It leaves at the end of the turn.
     ///
-    /// It goes as it is, which any message may (RFC 7692 §6.1): compressed it would no longer be one frame for all, since
-    /// peers agreed on different things, and the time for a deflation would be spent once per receiver.
+    /// The frame isn't compressed, which is always permitted (RFC 7692 §6.1). Compressed frames couldn't be shared,
+    /// because peers negotiate different parameters, and each receiver would cost a compression.
     package func send(frame: SharedBytes, times: Int = 1) {
         guard phase == .open else { return }
         socket.enqueue(frame, times: times)
         server.counters.sentMessages += times
     }
 
-    /// Sends a message in one frame; compressed, if that was agreed on, from ``ServerLimits/minCompressedBytes`` on.
+    /// Sends a message in one frame. It is compressed if that was negotiated, from ``ServerLimits/minCompressedBytes``
+    /// on.
     package func send(_ message: [UInt8], _ opcode: WebSocketOpcode) {
         guard phase == .open else { return }
         send(frame: message.withUnsafeBytes { compressedFrame($0, opcode) ?? Self.frame($0, opcode) })
@@ -117,8 +118,8 @@ package final class WebSocket: StreamSocketHandler {
         return SharedBytes { WebSocketFrameEncoder.encode(opcode, payload, isCompressed: true, into: &$0) }
     }
 
-    /// Begins the closing handshake (RFC 6455 §7.1.2): our close frame, then the peer's within
-    /// ``ServerLimits/closeTimeout``. The handler hears of the end at once.
+    /// Begins the closing handshake (RFC 6455 §7.1.2): sends a close frame, and waits for the peer's within
+    /// ``ServerLimits/closeTimeout``. The handler is notified at once.
     package func close(_ code: WebSocketCloseCode, _ reason: String = "") {
         guard phase == .open else { return }
         phase = .closing
@@ -129,10 +130,10 @@ package final class WebSocket: StreamSocketHandler {
 
     // MARK: Operators
 
-    /// What operators are told of it.
+    /// Information for operators.
     var facts: ConnectionFacts { handler?.facts ?? ConnectionFacts() }
 
-    /// An operator ends it. The handler may have a last word.
+    /// Ends the WebSocket for an operator. The handler may send a last message.
     func endForOperator() {
         if phase == .open { handler?.operatorEnds(self) }
         close(.policyViolation, "an operator has ended it")
@@ -145,7 +146,7 @@ package final class WebSocket: StreamSocketHandler {
         receive(bytes)
     }
 
-    /// The peer lives: the silence after which it is pinged begins anew.
+    /// Restarts the interval of silence, because the peer is active.
     private func noteActivity() {
         awaitsPong = false
         socket.deadline = MonotonicTime(nanoseconds: socket.reactor.now.nanoseconds &+ server.pingInterval)
@@ -158,7 +159,7 @@ package final class WebSocket: StreamSocketHandler {
                 try receive(event)
             }
         } catch {
-            // Fails the connection (RFC 6455 §7.1.7): the close frame names the rule.
+            // Fails the connection (RFC 6455 §7.1.7). The close frame names the rule.
             finish(error.code, error.reason)
         }
     }
@@ -176,11 +177,11 @@ package final class WebSocket: StreamSocketHandler {
             handler?.webSocket(self, received: message, opcode)
         case .ping(let payload):
             guard pays(server.messageRate), phase == .open else { return }
-            // A pong bears the ping's application data (RFC 6455 §5.5.3).
+            // A pong contains the ping's application data (RFC 6455 §5.5.3).
             let payload = UnsafeRawBufferPointer(payload)
             socket.enqueue(SharedBytes { WebSocketFrameEncoder.encode(.pong, payload, into: &$0) })
         case .pong:
-            // Also one that nobody asked for (RFC 6455 §5.5.3); but not any number of them.
+            // Unsolicited pongs are permitted (RFC 6455 §5.5.3), but count against the rate.
             _ = pays(server.messageRate)
         case .fragment:
             _ = pays(server.fragmentRate)
@@ -190,8 +191,8 @@ package final class WebSocket: StreamSocketHandler {
         }
     }
 
-    /// Whether the peer may have one more frame read; else that was the last one. Every frame pays, what it is and whether
-    /// somebody still listens notwithstanding: reading it is work.
+    /// Charges the peer for a frame. Returns `false` if it exceeds the rate; the frame was then the last one. Every
+    /// frame counts, even without a handler, because parsing it is work.
     private func pays(_ rate: RateLimit) -> Bool {
         guard limitsMessageRate else { return true }
         guard let paid = rate.paying(paidUntil, at: socket.reactor.now) else {
@@ -202,13 +203,13 @@ package final class WebSocket: StreamSocketHandler {
         return true
     }
 
-    /// Nothing more is read: a peer that minds no rate minds no closing handshake, for which it would have seconds more.
+    /// Closes without a closing handshake, which would give a peer that exceeds the rate several more seconds.
     private func tooFast() {
         server.counters.rateLimitedPeers += 1
         finish(.policyViolation, "more than \(server.application.limits.messageRate) messages a second")
     }
 
-    /// The message of a compressed payload. The parser lets the compression bit pass only where it was agreed on.
+    /// Returns the message of a compressed payload. The parser permits the compression bit only if it was negotiated.
     private func inflate(
         _ payload: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode
     ) throws(WebSocketError) -> UnsafeRawBufferPointer {
@@ -217,8 +218,8 @@ package final class WebSocket: StreamSocketHandler {
             ?? payload
     }
 
-    /// Ends the connection, with a close frame unless ours is out: nothing more is read. The handler is told when nothing can be sent any
-    /// more, so that none of it comes behind that frame.
+    /// Ends the connection, with a close frame unless one was sent. Nothing more is read. The handler is notified when
+    /// nothing can be sent any more, so that nothing follows the close frame.
     private func finish(_ code: WebSocketCloseCode?, _ reason: String = "") {
         let wasOpen = phase == .open
         phase = .closed
@@ -259,7 +260,7 @@ package final class WebSocket: StreamSocketHandler {
     }
 
     package func socketReceivedEnd(_ socket: StreamSocket) {
-        // TCP without a close frame: the connection is lost (RFC 6455 §7.1.5: 1006).
+        // TCP ended without a close frame: the connection is lost (RFC 6455 §7.1.5: 1006).
         socket.close()
     }
 
@@ -274,7 +275,7 @@ package final class WebSocket: StreamSocketHandler {
         stop()
     }
 
-    /// The handler may have a last word.
+    /// The handler may send a last message.
     private func stop() {
         if phase == .open { handler?.serverStops(self) }
         close(.goingAway, "the server stops")
@@ -285,26 +286,27 @@ package final class WebSocket: StreamSocketHandler {
     }
 }
 
-/// What an application does with one WebSocket. All calls come on the socket's loop.
+/// An application's handler of one WebSocket. All calls come on the socket's loop.
 package protocol WebSocketHandler: AnyObject {
-    /// A message came, whole and unmasked, text checked to be UTF-8. The memory is valid until the call returns.
+    /// Handles a message, complete and unmasked. Text is valid UTF-8. The memory is valid until the call returns.
     func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode)
 
-    /// The WebSocket is over: nothing comes any more, and what is sent is lost. Called exactly once.
+    /// Reports that the WebSocket has ended. No call follows, and sent messages are lost. Called exactly once.
     ///
-    /// - Parameter code: The peer's close code or ours; 1006 when the connection ended without one.
+    /// - Parameter code: The peer's close code or ours; 1006 if the connection ended without one.
     func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode)
 
-    /// The server goes away: what is sent now comes before the close frame.
+    /// The server stops. Messages sent now come before the close frame.
     func serverStops(_ webSocket: WebSocket)
 
-    /// An operator ends it: what is sent now comes before the close frame. Whoever closes it does so in its own way.
+    /// An operator ends the connection. Messages sent now come before the close frame. The handler may also close it
+    /// itself.
     func operatorEnds(_ webSocket: WebSocket)
 
-    /// What operators are told of it.
+    /// Information for operators.
     var facts: ConnectionFacts { get }
 
-    /// The kernel has all that was sent. Called only while ``WebSocket/reportsDrain`` is set.
+    /// Reports that the kernel has taken everything. Called only while ``WebSocket/reportsDrain`` is set.
     func webSocketDidDrain(_ webSocket: WebSocket)
 }
 
