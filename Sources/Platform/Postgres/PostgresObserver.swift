@@ -1,6 +1,6 @@
-/// Told what happens in a client, for logs and metrics. Called on the pool's queue: must not block.
+/// Receives the events of a client, for logs and metrics. Called on the pool's queue; must not block.
 package protocol PostgresObserver: Sendable {
-    /// A query ended after `duration`, waiting for a connection included.
+    /// Reports a query that ended after `duration`, including the wait for a connection.
     func query(name: String, duration: Duration, outcome: PostgresQueryOutcome)
     func connection(_ event: PostgresConnectionEvent, message: String)
 }
@@ -8,7 +8,7 @@ package protocol PostgresObserver: Sendable {
 package enum PostgresQueryOutcome: Sendable, Equatable {
     case succeeded
     case failed(PostgresError.Kind)
-    /// The task that asked was cancelled.
+    /// The calling task was cancelled.
     case cancelled
 }
 
@@ -16,19 +16,19 @@ package enum PostgresConnectionEvent: Sendable, Equatable {
     case opened
     /// An attempt to connect failed.
     case failed
-    /// A connection that was up ended, and not by our will.
+    /// An open connection was lost.
     case lost
 }
 
-/// A pool at one moment.
+/// The counts of a pool at one moment.
 package struct PostgresPoolCounts: Sendable, Equatable {
-    /// Connections that are up.
+    /// Open connections.
     package var connections = 0
     /// Connections being opened.
     package var connecting = 0
-    /// Connections that were hung up, and that the server hasn't ended yet.
+    /// Closed connections that the server hasn't ended yet.
     package var ending = 0
-    /// Queries sent and not yet answered.
+    /// Queries that were sent and not answered.
     package var inFlight = 0
     /// Queries waiting for a connection.
     package var waiting = 0

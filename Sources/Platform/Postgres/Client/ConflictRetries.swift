@@ -1,9 +1,10 @@
 import Basics
 
-/// When a query that met another one (a deadlock, a conflict of snapshots) is sent again: it was rolled back, so that nothing
-/// is done twice.
+/// Decides when a query is sent again that conflicted with another one (a deadlock, a serialization failure). It was
+/// rolled back, so nothing happens twice.
 struct ConflictRetries {
-    /// The wait before the first; doubles with each, by a random half less, so that the two don't meet again.
+    /// The wait before the first retry. It doubles with each, minus a random half, so that the queries don't conflict
+    /// again.
     private static let minPause: Duration = .milliseconds(5)
     private static let maxPause: Duration = .milliseconds(100)
 
@@ -16,7 +17,7 @@ struct ConflictRetries {
         self.deadline = deadline
     }
 
-    /// How long to wait before the query is sent again; nil when the error stands. `random` is in 0..<1.
+    /// Returns the wait before the query is sent again; nil if the error is final. `random` is in 0..<1.
     mutating func pause(after error: PostgresError, now: ContinuousClock.Instant, random: Double) -> Duration? {
         guard case .conflict = error.kind, left > 0 else { return nil }
         left -= 1

@@ -1,15 +1,16 @@
-/// What a query's answer says about the connection it came on.
+/// The state of a connection, judged by the result of a query.
 enum ConnectionHealth {
     case healthy
-    /// A prepared statement no longer fits the schema, or is gone: the connection is to be replaced.
+    /// A prepared statement no longer fits the schema, or is gone. The connection must be replaced.
     case stale
-    /// It may not write. Another may: the old one remembers what was so when it was opened, or has found a standby.
+    /// The connection can't write. A new one may: an old connection keeps settings from its start, or reached a
+    /// standby.
     case readOnly
 
-    /// While the database is read-only all of them are: one a second is enough to find out.
+    /// While the database is read-only, all connections are. Replacing one per second is enough to find out.
     private static let readOnlyAge: Duration = .seconds(1)
 
-    /// Whether a connection of this age should take no more queries.
+    /// Whether a connection of this age should be replaced.
     func asksForReplacement(age: Duration) -> Bool {
         switch self {
         case .healthy: false
@@ -18,7 +19,7 @@ enum ConnectionHealth {
         }
     }
 
-    /// Whether another of the same pool, of this age, should neither.
+    /// Whether other connections of the pool, of this age, should be replaced too.
     func asksForReplacementOfOthers(age: Duration) -> Bool {
         self == .readOnly && age >= Self.readOnlyAge
     }

@@ -4,11 +4,11 @@ import Glibc
 
 /// A connection in libpq's pipeline mode. Confined to the pool's queue.
 ///
-/// Each query is sent as `[Parse] Bind Execute Sync`: its own transaction, and an error ends at its own Sync. Answers come
-/// in the order sent: for each `[prepared] rows|error synced`. A query with a time of its own is preceded, in its transaction,
-/// by a statement that tells the server.
+/// Each query is sent as `[Parse] Bind Execute Sync`. It is a transaction of its own, and an error ends at its Sync.
+/// Results arrive in the order of sending: `[prepared] rows|error synced` for each query. A query with its own time
+/// limit is preceded, in its transaction, by a statement that sets the server's limit.
 final class PipelineConnection {
-    /// A query that has been answered.
+    /// An answered query.
     struct Completion {
         let id: PoolStateMachine.QueryID
         let result: Result<PostgresRows, PostgresError>
@@ -21,15 +21,15 @@ final class PipelineConnection {
 
     private let connection: ConnectionHandle
     private let readiness: ReadinessSource
-    /// The socket didn't take all that was to be written: what is left waits for it to be writable.
+    /// Whether unsent bytes wait for the socket to become writable.
     private var isFlushing = false
     private var inFlight: [PipelinedQuery] = []
-    /// The statements prepared here, or about to be: one whose Parse is on its way is taken for prepared.
+    /// The statements prepared here, including those whose Parse is in flight.
     private var prepared: Set<String> = []
-    /// Why preparing failed, for the queries that had been sent in the belief that it would succeed.
+    /// Errors of failed Parse messages, for queries that were sent before the failure was known.
     private var prepareFailures: [String: PostgresError] = [:]
 
-    /// nil when the connection can't be used. `onReady` is called on the queue whenever ``receive()`` has something to do.
+    /// nil if the connection can't be used. `onReady` is called on the queue whenever ``receive()`` has work.
     init?(_ connection: ConnectionHandle, queue: DispatchQueue, onReady: @escaping @Sendable () -> Void) {
         guard PQenterPipelineMode(connection.pointer) == 1,
             let readiness = ReadinessSource(queue: queue, handler: onReady),
@@ -39,9 +39,9 @@ final class PipelineConnection {
         self.readiness = readiness
     }
 
-    /// Sends a query. nil, or why the connection is lost.
+    /// Sends a query. Returns the reason if the connection is lost; otherwise nil.
     ///
-    /// - Parameter limit: How long the server may take for it; nil: as long as for every query of this connection.
+    /// - Parameter limit: The server's time limit for the query; nil for the connection's default.
     func send(
         _ id: PoolStateMachine.QueryID, _ statement: PostgresStatement, _ parameters: EncodedParameters,
         limit: Duration? = nil
@@ -75,7 +75,7 @@ final class PipelineConnection {
         }
     }
 
-    /// Writes what the socket takes. nil, or why the connection is lost.
+    /// Writes unsent bytes. Returns the reason if the connection is lost; otherwise nil.
     private func flush() -> String? {
         let left = PQflush(connection.pointer)
         guard left >= 0 else { return message }
@@ -86,13 +86,13 @@ final class PipelineConnection {
         return readiness.watch(PQsocket(connection.pointer), for: interest) ? nil : "the socket can't be watched"
     }
 
-    /// Whether something has come that was not read yet.
+    /// Whether there are unread bytes.
     var hasInput: Bool {
         var poller = pollfd(fd: PQsocket(connection.pointer), events: Int16(POLLIN), revents: 0)
         return poll(&poller, 1, 0) > 0 && poller.revents & Int16(POLLIN) != 0
     }
 
-    /// Reads what has come, and writes what was left: the queries answered, and why the connection is lost if it is.
+    /// Reads and writes as much as possible. Returns the answered queries, and the reason if the connection is lost.
     func receive() -> (completions: [Completion], loss: String?) {
         let alive = PQconsumeInput(connection.pointer) == 1
         let reason = message
@@ -100,7 +100,8 @@ final class PipelineConnection {
         var endings = 0
         while !inFlight.isEmpty, PQisBusy(connection.pointer) == 0 {
             guard let result = PQgetResult(connection.pointer) else {
-                // One ends the answers to a command; more in a row mean that libpq expects none for what we await.
+                // One nil ends the results of a command. More in a row mean that libpq expects no results for the
+                // awaited commands.
                 endings += 1
                 if endings > 2 { return (completions, reason) }
                 continue
@@ -120,7 +121,7 @@ final class PipelineConnection {
         return (completions, isFlushing ? flush() : nil)
     }
 
-    /// What is needed to ask the server to cancel the running query, from any thread.
+    /// Returns a request to cancel the running query, for use on any thread.
     func cancelRequest() -> BackendCancelRequest? {
         BackendCancelRequest(connection.pointer)
     }
@@ -129,8 +130,8 @@ final class PipelineConnection {
         readiness.cancel()
     }
 
-    /// To be called before the last reference goes, and with it the connection: the socket on which the server's end will be
-    /// seen. nil when no descriptor is left.
+    /// Returns a duplicate of the socket, which shows when the server closes it. Call it before the last reference is
+    /// dropped, which closes the connection. nil if no descriptor is left.
     func linger(queue: DispatchQueue, onEnd: @escaping @Sendable () -> Void) -> LingeringSocket? {
         readiness.cancel()
         return LingeringSocket(PQsocket(connection.pointer), queue: queue, onEnd: onEnd)
@@ -138,7 +139,7 @@ final class PipelineConnection {
 
     private var message: String { PostgresError.message(of: connection.pointer) }
 
-    /// Takes the result of a step of the oldest query.
+    /// Handles the result of a step of the oldest query.
     private func note(_ result: OpaquePointer, _ status: ExecStatusType) {
         let succeeded = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY
         let step = inFlight[0].awaited.isEmpty ? .execute : inFlight[0].awaited.removeFirst()
@@ -147,7 +148,7 @@ final class PipelineConnection {
             return
         }
         defer { PQclear(result) }
-        // What follows an error up to the Sync is skipped by the server, and says so only.
+        // The server skips everything after an error up to the Sync, with a result that says only that.
         if !succeeded, inFlight[0].error == nil { inFlight[0].error = PostgresError(result: result) }
         switch step {
         case .prepareLimit: notePrepared(Self.limit.name, succeeded)

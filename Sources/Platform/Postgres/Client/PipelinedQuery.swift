@@ -1,20 +1,20 @@
-/// A query on its way through a connection, and what has come back of it.
+/// A query in flight on a connection, and the results received so far.
 struct PipelinedQuery {
-    /// What was sent for it, each answered by one result.
+    /// A message sent for the query, with one result each.
     enum Step {
-        /// The Parse of the statement that sets the server's limit, and its Execute.
+        /// The Parse and Execute of the statement that sets the server's time limit.
         case prepareLimit, setLimit
         case prepare, execute
     }
 
     let id: PoolStateMachine.QueryID
     let statement: PostgresStatement
-    /// Whose answers are due, in this order.
+    /// The steps whose results are missing, in order.
     var awaited: [Step]
     var rows: PostgresRows?
     var error: PostgresError?
 
-    /// What the caller gets once the synchronisation point has been answered.
+    /// The caller's result, after the Sync was answered.
     var result: Result<PostgresRows, PostgresError> {
         if let error { return .failure(error) }
         if let rows { return .success(rows) }

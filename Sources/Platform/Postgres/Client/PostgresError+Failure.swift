@@ -1,5 +1,5 @@
 extension PostgresError {
-    /// What the caller is told of the pool's decision.
+    /// The caller's error for a decision of the pool.
     init(_ failure: PoolStateMachine.Failure) {
         switch failure {
         case .noConnection(let lastFailure):

@@ -1,12 +1,14 @@
 import Basics
 import Glibc
 
-/// A private cluster's database as one file, and back: by `pg_dump` and `pg_restore` of the cluster's own PostgreSQL.
+/// Backs up and restores a private cluster's database as one file, with `pg_dump` and `pg_restore` of the cluster's
+/// PostgreSQL version.
 ///
-/// The tools run as ourselves and not as the cluster's user: who may enter its socket's directory is let in, and root may, also where
-/// that user can't reach the file. Nobody is named in the file, so that any database can take it.
+/// The tools run as the current user instead of the cluster's user. A user that may enter the socket's directory has
+/// access, and root always has, also to files that the cluster's user can't reach. The file names no owner, so any
+/// database can restore it.
 package actor ClusterBackup {
-    /// The tools are waited for on this queue, where nothing else waits.
+    /// This queue waits for the tools. It has no other work.
     private nonisolated let executor = QueueExecutor(label: "postgres.backup")
     private let state: Directory
     private let names: ClusterNames
@@ -14,17 +16,17 @@ package actor ClusterBackup {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// - Parameter isDurable: As ``PrivateCluster``'s.
+    /// - Parameter isDurable: See ``PrivateCluster``.
     package init(stateDirectory: String, names: ClusterNames, isDurable: Bool = true) {
         state = Directory(path: stateDirectory)
         self.names = names
         self.isDurable = isDurable
     }
 
-    /// Writes the database into a file, which stands under its name only once it is complete; one that was there is replaced.
-    /// A daemon may serve meanwhile; a cluster that doesn't run is started for as long.
+    /// Writes the database to a file. The file gets its name only when it is complete, and replaces an older one. A
+    /// daemon may serve meanwhile. A stopped cluster is started for the backup.
     ///
-    /// - Parameter starting: Called before a cluster is started that doesn't run.
+    /// - Parameter starting: Called before a stopped cluster is started.
     /// - Returns: The file's size in bytes.
     /// - Throws: ``PrivateClusterError``, for the person at the terminal.
     package func write(to path: String, starting: @Sendable () -> Void = {}) async throws -> Int {
@@ -42,8 +44,8 @@ package actor ClusterBackup {
         return try outcome.get()
     }
 
-    /// Reads the database from a file, all of it or nothing. The cluster is made if there is none, and started for as long; a database
-    /// that holds anything is refused, and so is one that a daemon serves.
+    /// Restores the database from a file, completely or not at all. The cluster is created if necessary, and started
+    /// for the restore. It is refused if the database contains anything or a daemon serves it.
     ///
     /// - Throws: ``PrivateClusterError``, for the person at the terminal.
     package func restore(from path: String) async throws {
@@ -74,7 +76,7 @@ package actor ClusterBackup {
         PrivateCluster(stateDirectory: state.path, names: names, isDurable: isDurable)
     }
 
-    /// The server that a daemon runs.
+    /// The server of a running daemon.
     private var running: (conninfo: String, version: Int)? {
         get throws {
             guard let found = PrivateCluster.findRunning(state: state, names: names) else { return nil }
@@ -94,7 +96,7 @@ package actor ClusterBackup {
     private func dump(_ conninfo: String, version: Int, to path: String) throws -> Int {
         let tool = try tool("pg_dump", version: version)
         return try UnfinishedFile.write(path) { file in
-            // Nothing of ours holds a table for long; who does is told, rather than waited for all night.
+            // The daemon holds no table lock for long. If another client does, the command fails instead of waiting.
             try run(
                 [
                     tool, "--format=custom", "--no-owner", "--no-privileges", "--lock-wait-timeout=60s",
@@ -131,7 +133,7 @@ package actor ClusterBackup {
             input: file)
     }
 
-    /// Schemas beside those of every database, and what stands in `public`.
+    /// Schemas besides those of every database, and objects in `public`.
     private static let holdsAnything = """
         SELECT EXISTS (
             SELECT FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname NOT IN ('information_schema', 'public')

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where a cluster's data and socket go, and who it runs as.
+/// The directories of a cluster, and the user that it runs as.
 ///
 /// ```
 ///   <state directory>/lock                 held by the daemon
@@ -8,16 +8,17 @@ import Glibc
 ///                              data/       PostgreSQL's data directory
 ///                              socket/     .s.PGSQL.5432
 /// ```
-/// A state directory that the cluster's user can't enter is left alone: its directory is then in
-/// `/var/lib/<program>/<hash of the state directory>/`. Names are ``ClusterNames``.
+///
+/// If the cluster's user can't enter the state directory, the directory is `/var/lib/<program>/<hash of the state
+/// directory>/`. ``ClusterNames`` has the names.
 struct ClusterPlacement: Sendable, Equatable {
     static let port = 5432
-    /// `sun_path` has 108 bytes, the last one NUL.
+    /// `sun_path` has 108 bytes, of which the last is NUL.
     static let longestSocketPath = 107
 
     let names: ClusterNames
     let user: ClusterUser
-    /// Holds `data` and, unless its path is too long, `socket`.
+    /// Contains `data`, and `socket` unless that path is too long.
     let home: Directory
     let sockets: Directory
     let relocatedFrom: String?
@@ -36,7 +37,7 @@ struct ClusterPlacement: Sendable, Equatable {
             relocationReason: relocationReason)
     }
 
-    /// Names everything that a `PG*` variable of our environment could name otherwise.
+    /// Sets everything that a `PG*` variable of the environment could set differently.
     static func conninfo(names: ClusterNames, sockets: String, database: String) -> String {
         """
         host='\(sockets)' port=\(port) user=\(names.superuser) dbname=\(database) hostaddr='' \
@@ -44,19 +45,20 @@ struct ClusterPlacement: Sendable, Equatable {
         """
     }
 
-    /// Where there may be data of that state directory, whoever can reach them.
+    /// Returns the directories that may have data for that state directory, whether or not they are accessible.
     static func dataDirectories(state: Directory, names: ClusterNames) -> [Directory] {
         let (real, elsewhere) = bases(state: state, names: names)
         return [real, elsewhere].map { $0.appending(names.directory).appending("data") }
     }
 
-    /// The state directory, and what stands in for it.
+    /// Returns the state directory and its replacement.
     private static func bases(state: Directory, names: ClusterNames) -> (real: Directory, elsewhere: Directory) {
         let real = Directory(path: state.realPath ?? state.path)
         return (real, Directory(path: "/var/lib/\(names.program)").appending(hash(real.path)))
     }
 
-    /// `state` exists. Blocks for a few milliseconds when root: asks the system, as the user, whether it can enter.
+    /// Chooses the directories. `state` must exist. As root it blocks for a few milliseconds to test, as the user,
+    /// whether the user can enter.
     static func choose(state: Directory, names: ClusterNames) throws -> ClusterPlacement {
         let (real, elsewhere) = bases(state: state, names: names)
         var base = real
@@ -85,7 +87,7 @@ struct ClusterPlacement: Sendable, Equatable {
             relocationReason: reason)
     }
 
-    /// In `home` when the socket's path fits and needs no quoting in a list of directories; else a short place.
+    /// Returns a directory in `home` if the socket's path fits and needs no quoting; otherwise a short path.
     static func sockets(
         home: Directory, program: String, hash: String, uid: UInt32, runs: Bool = access("/run", W_OK) == 0
     ) -> Directory {
@@ -104,7 +106,7 @@ struct ClusterPlacement: Sendable, Equatable {
         return Directory(path: runs ? "/run/\(program)-\(hash)" : "/tmp/\(program)-\(uid)-\(hash)")
     }
 
-    /// FNV-1a, 64 bits, in 16 hexadecimal digits: the same for a path on every start.
+    /// Returns a hash as 16 hexadecimal digits (FNV-1a, 64 bits). A path has the same hash at every start.
     static func hash(_ path: String) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in path.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
@@ -116,25 +118,26 @@ struct ClusterPlacement: Sendable, Equatable {
         base.appending(names.directory).appending("data").owner
     }
 
-    /// Tried rather than computed, so that groups, ACLs and mounts count as they do.
+    /// Tests the access instead of computing it, so that groups, ACLs and mounts count.
     private static func canEnter(_ directory: Directory, _ user: ClusterUser) -> Bool {
         let command = user.commandPrefix + ["test", "-x", directory.path]
         return (try? Subprocess(command: command).run(timeout: .seconds(10)))?.succeeded ?? false
     }
 }
 
-/// What a private cluster's parts are called: its program says.
+/// The names used by a private cluster, chosen by its program.
 package struct ClusterNames: Sendable, Equatable {
-    /// Of the directories that stand in for one that can't be used, in `/var/lib`, `/run` and `/tmp`, and of the cluster in the list of
+    /// The name of replacement directories in `/var/lib`, `/run` and `/tmp`, and of the cluster in the list of
     /// processes.
     package let program: String
-    /// The superuser and owner of everything; the socket's directory is what keeps others out.
+    /// The superuser, who owns everything. The socket's directory keeps other users out.
     package let superuser: String
     package let database: String
-    /// Within the state directory: for the data, and the socket.
+    /// The directory for data and socket in the state directory.
     package let directory: String
 
-    /// All of them are letters, digits and underscores, and begin with a letter: they go into statements and paths as they are.
+    /// All names consist of letters, digits and underscores, and begin with a letter, because they are used in
+    /// statements and paths without quotes.
     package init(program: String, superuser: String? = nil, database: String? = nil, directory: String = "postgres") {
         self.program = program
         self.superuser = superuser ?? program
@@ -142,7 +145,7 @@ package struct ClusterNames: Sendable, Equatable {
         self.directory = directory
     }
 
-    /// What `initdb` is told.
+    /// The arguments of `initdb`.
     var initialisationArguments: [String] {
         ["--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--username=\(superuser)"]
     }

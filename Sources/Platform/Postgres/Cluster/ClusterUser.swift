@@ -1,13 +1,13 @@
 import Glibc
 
-/// The user that a cluster's processes run as: PostgreSQL refuses to run as root.
+/// The user that runs a cluster's processes. PostgreSQL refuses to run as root.
 struct ClusterUser: Sendable, Equatable {
     let name: String
     let uid: UInt32
     let gid: UInt32
 
-    /// Ourselves, unless we are root; then the owner of the data that is there, or of the state directory (root makes a cluster for
-    /// the service's user, who is to find it), `postgres`, or `nobody`.
+    /// Returns the current user, unless it is root. Root uses the owner of existing data, the owner of the state
+    /// directory (so that root can create a cluster for the service's user), `postgres`, or `nobody`.
     static func choose(ownerOfData: UInt32?, ownerOfState: UInt32?) throws -> ClusterUser {
         let own = geteuid()
         guard own == 0 else {
@@ -27,15 +27,15 @@ struct ClusterUser: Sendable, Equatable {
         return user
     }
 
-    /// What to put before a command for it to run as this user.
+    /// The command prefix that runs a command as this user.
     var commandPrefix: [String] {
         guard uid != geteuid() else { return [] }
-        // By number: the user may have no name. Its groups only when it has.
+        // By number, because the user may have no name. Only a named user has groups.
         let groups = ClusterUser(uid: uid) == nil ? "--clear-groups" : "--init-groups"
         return ["setpriv", "--reuid=\(uid)", "--regid=\(gid)", groups, "--no-new-privs", "--"]
     }
 
-    /// `initdb` makes no data directory for a user whose name the system doesn't know.
+    /// Throws if the user has no name. `initdb` refuses such a user.
     func requireName() throws {
         guard ClusterUser(uid: uid) == nil else { return }
         throw PrivateClusterError(

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Makes the data directory with `initdb`, in a place of its own that is renamed when complete: an interrupted one leaves
-/// only rubbish, which the next one clears away.
+/// Creates the data directory with `initdb` under a temporary name, and renames it when it is complete. The next
+/// attempt removes an incomplete one.
 struct DataInitialisation {
     private static let unfinished = "data.unfinished-"
 
@@ -12,7 +12,8 @@ struct DataInitialisation {
     func run() throws {
         try placement.user.requireName()
         for name in placement.home.entries where name.hasPrefix(Self.unfinished) {
-            // Left for the next time if it fails: an `initdb` whose daemon was killed may still be writing there.
+            // Ignored if it fails: an `initdb` whose daemon was killed may still be writing there. The next attempt
+            // removes it.
             try? tool(["rm", "-rf", "--", placement.home.appending(name).path])
         }
         let new = placement.home.appending(Self.unfinished + String(UInt64.random(in: 0...UInt64.max), radix: 16))

@@ -1,10 +1,10 @@
 extension ClusterNames {
-    /// Makes the database in a server that runs, if it isn't there.
+    /// Creates the database in a running server, if it doesn't exist.
     func createDatabase(sockets: String) async throws {
         var configuration = PostgresConfiguration(
             conninfo: ClusterPlacement.conninfo(names: self, sockets: sockets, database: "postgres"),
             applicationName: program)
-        // A machine that has just been busy with initdb may be slow.
+        // A machine that has just run initdb may be slow.
         configuration.connectTimeout = .seconds(20)
         do {
             let session = try await PostgresSession.connect(configuration)

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A directory's path, and what the cluster needs to do with directories. Every call follows the rule for a root daemon
-/// that works in places where others may write: a last component that is a symbolic link is not followed.
+/// The path of a directory, with the operations that the cluster needs. A root daemon works in places where other users
+/// may write, so no operation follows a symbolic link in the last component.
 struct Directory: Sendable, Equatable {
     let path: String
 
@@ -11,27 +11,28 @@ struct Directory: Sendable, Equatable {
 
     var exists: Bool { status != nil }
 
-    /// The owner, if it is there.
+    /// The owner, if it exists.
     var owner: UInt32? { status?.st_uid }
 
-    /// When it, or the file of that path, was last changed, in seconds; 0 when it isn't there.
+    /// The modification time of the directory or file, in seconds; 0 if it doesn't exist.
     var modified: Int { status?.st_mtim.tv_sec ?? 0 }
 
-    /// With every link resolved; nil when it isn't there.
+    /// The path with all links resolved; nil if it doesn't exist.
     var realPath: String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    /// Creates it and its parents, 0755 less the umask, where missing.
+    /// Creates it and its missing parents with mode 0755 minus the umask.
     func createWithParents() throws {
         var built = path.hasPrefix("/") ? "" : "."
         for component in path.split(separator: "/") {
             built += "/\(component)"
             guard mkdir(built, 0o755) != 0, errno != EEXIST, errno != EISDIR else { continue }
             let code = errno
-            // A file system that refuses before it looks (read-only, unreadable parent) is fine if it is there.
+            // A file system may refuse before it checks (read-only, unreadable parent). That is fine if the directory
+            // exists.
             var status = stat()
             guard stat(built, &status) != 0 else { continue }
             throw PrivateClusterError("cannot create the directory", built, errno: code)
@@ -41,7 +42,7 @@ struct Directory: Sendable, Equatable {
         }
     }
 
-    /// Creates it with mode 0700 for that user alone, or makes sure that it is so.
+    /// Creates it with mode 0700 for that user only, or ensures that it has this mode and owner.
     func createPrivate(for user: ClusterUser) throws {
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw PrivateClusterError("cannot create", path, errno: errno) }
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -50,7 +51,7 @@ struct Directory: Sendable, Equatable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw PrivateClusterError("cannot look at", path, errno: errno) }
         if status.st_uid != user.uid {
-            // Ours, just made or left half-way, may be given away; somebody else's may not be taken.
+            // An own directory, just made or incomplete, may change its owner. A directory of another user may not.
             guard status.st_uid == geteuid() else {
                 throw PrivateClusterError("\(path) belongs to another user (uid \(status.st_uid)), not to \(user.name)")
             }
@@ -61,7 +62,7 @@ struct Directory: Sendable, Equatable {
         guard fchmod(descriptor, 0o700) == 0 else { throw PrivateClusterError("cannot protect", path, errno: errno) }
     }
 
-    /// The names in it, sorted; empty when it can't be read.
+    /// The sorted names in it; empty if it can't be read.
     var entries: [String] {
         guard let stream = opendir(path) else { return [] }
         defer { closedir(stream) }

@@ -1,24 +1,24 @@
 import Glibc
 
-/// An installation of PostgreSQL's server on this machine.
+/// An installation of the PostgreSQL server.
 struct PostgresBinaries: Sendable, Equatable {
     let directory: String
-    /// 15 of 15.4.
+    /// The major version: 15 of 15.4.
     let major: Int
 
     func path(_ program: String) -> String { "\(directory)/\(program)" }
 
-    /// Where Debian has them, each version in a directory of its own.
+    /// Debian's directory, with one directory per version.
     static let debian = "/usr/lib/postgresql"
 
-    /// Every installation there is, the newest first: that of `pg_config`, and Debian's places.
+    /// Returns all installations, the newest first: that of `pg_config`, and Debian's.
     static func installed() -> [PostgresBinaries] {
         var directories = Directory(path: debian).entries.map { "\(debian)/\($0)/bin" }
         if let configured = bindirOfPgConfig(), !directories.contains(configured) { directories.append(configured) }
         return directories.compactMap { PostgresBinaries(directory: $0) }.sorted { $0.major > $1.major }
     }
 
-    /// The installation for a data directory of version `existing`, or for a new one.
+    /// Returns the installation for a data directory of version `existing`, or for a new one.
     static func choose(
         for existing: Int?, data: Directory, user: ClusterUser, names: ClusterNames
     ) throws -> PostgresBinaries {
@@ -31,13 +31,14 @@ struct PostgresBinaries: Sendable, Equatable {
         throw PrivateClusterError(UpgradeAdvice(data: data, from: existing, to: newest, user: user, names: names).text)
     }
 
-    /// A program for clients: beside a server's programs, or without a server, as Debian's `postgresql-client-15` has it.
+    /// Returns a client program: next to a server's programs, or without a server, as in Debian's
+    /// `postgresql-client-15`.
     static func client(_ program: String, major: Int, in root: String = debian) -> String? {
         (installed().filter { $0.major == major }.map { $0.path(program) } + ["\(root)/\(major)/bin/\(program)"])
             .first { access($0, X_OK) == 0 }
     }
 
-    /// The major version of a data directory.
+    /// Returns the major version of a data directory.
     static func version(ofData data: Directory) -> Int? {
         SmallFile.tail(data.appending("PG_VERSION").path).flatMap { Int($0.prefix { $0.isNumber }) }
     }
@@ -62,7 +63,7 @@ struct PostgresBinaries: Sendable, Equatable {
         return outcome.output.split(separator: "\n").first.map(String.init)
     }
 
-    /// Of "postgres (PostgreSQL) 15.4 (Debian 15.4-1)".
+    /// Parses "postgres (PostgreSQL) 15.4 (Debian 15.4-1)".
     private static func major(of program: String) -> Int? {
         guard let outcome = try? Subprocess(command: [program, "--version"]).run(timeout: .seconds(10)),
             outcome.succeeded, let version = outcome.output.split(separator: " ").dropFirst(2).first

@@ -1,33 +1,34 @@
 import Glibc
 
-/// A running server process: our child, or one that a daemon before us left running.
+/// A running server process: a child of this process, or one that an earlier daemon left running.
 struct Postmaster: Sendable {
     let pid: pid_t
     let isChild: Bool
     let data: Directory
-    /// Where its socket is.
+    /// The directory of its socket.
     let sockets: String
 
-    /// Whether it still runs; reaps it when it was our child and has ended.
+    /// Whether it is running. Reaps a child that has ended.
     var isRunning: Bool {
         if isChild {
             var status: Int32 = 0
             let ended = waitpid(pid, &status, WNOHANG)
-            // ECHILD: reaped before.
+            // ECHILD: it was reaped before.
             return ended == 0 || (ended < 0 && errno == EINTR)
         }
         guard let file = PostmasterFile(data: data), file.pid == pid else { return false }
         return file.isRunning(in: data)
     }
 
-    /// PostgreSQL 15 manual, 19.5: SIGINT disconnects the clients and stops cleanly, SIGQUIT stops at once and leaves
-    /// recovery to the next start.
+    /// Sends a signal. PostgreSQL 15 manual, 19.5: SIGINT disconnects the clients and stops cleanly. SIGQUIT stops at
+    /// once and leaves recovery to the next start.
     func signal(_ number: Int32) {
         kill(pid, number)
     }
 }
 
-/// `postmaster.pid`, which a running PostgreSQL server keeps in its data directory (miscadmin.h: one fact a line).
+/// `postmaster.pid`, a file that a running PostgreSQL server keeps in its data directory (miscadmin.h: one fact per
+/// line).
 struct PostmasterFile: Equatable {
     let pid: pid_t
     let dataDirectory: String
@@ -35,7 +36,7 @@ struct PostmasterFile: Equatable {
     let socketDirectory: String
     let isReady: Bool
 
-    /// nil when it is missing or not written to its end yet.
+    /// nil if it is missing or incomplete.
     init?(data: Directory) {
         guard let text = SmallFile.tail(data.appending("postmaster.pid").path) else { return nil }
         self.init(text: text)
@@ -51,16 +52,16 @@ struct PostmasterFile: Equatable {
         isReady = lines.count >= 8 && lines[7].hasPrefix("ready")
     }
 
-    /// Whether that process is a server of this data directory. The number may belong to another process by now,
-    /// above all in a container, whose numbers start again from one.
+    /// Whether that process is a server of this data directory. The number may have been reused, especially in a
+    /// container, where numbers start from one again.
     func isRunning(in data: Directory) -> Bool {
         let process = Directory(path: "/proc/\(pid)")
         guard let status = SmallFile.tail(process.appending("stat").path) else { return false }
-        // "123 (postgres) S …": a zombie has ended.
+        // "123 (postgres) S …". A zombie has ended.
         guard let name = status.firstIndex(of: "("), let end = status.lastIndex(of: ")") else { return false }
         guard status[name...end] == "(postgres)" else { return false }
         guard !status[end...].hasPrefix(") Z") else { return false }
-        // The server works in its data directory.
+        // The server's working directory is its data directory.
         guard let cwd = process.appending("cwd").realPath, let expected = data.realPath else { return false }
         return cwd == expected
     }

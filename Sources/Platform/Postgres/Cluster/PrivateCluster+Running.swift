@@ -1,8 +1,8 @@
-/// Finding a cluster that a daemon runs, for commands beside it: nothing is locked, started or stopped.
+/// Finds the cluster of a running daemon, for commands. It locks, starts and stops nothing.
 extension PrivateCluster {
-    /// The conninfo of its database.
+    /// Returns the conninfo of its database.
     ///
-    /// - Throws: ``PrivateClusterError`` when no daemon runs it.
+    /// - Throws: ``PrivateClusterError`` if no daemon runs it.
     package static func running(stateDirectory: String, names: ClusterNames) throws -> String {
         guard let found = findRunning(state: Directory(path: stateDirectory), names: names) else {
             throw PrivateClusterError("no daemon serves from \(stateDirectory)")

@@ -3,10 +3,11 @@ import Dispatch
 package import Glibc
 import Synchronization
 
-/// A PostgreSQL cluster of our own under a state directory: made when there is none, started when it doesn't run, taken
-/// over when a daemon before us left it running. Reached over a Unix socket only; no other cluster is ever touched.
+/// The daemon's own PostgreSQL cluster in a state directory. It is created if there is none, started if it doesn't run,
+/// and taken over if an earlier daemon left it running. It is reached only through a Unix socket. Other clusters are
+/// never touched.
 package actor PrivateCluster {
-    /// Its calls block for a few milliseconds (files), or while `initdb` runs: on this queue, where nothing else waits.
+    /// Calls block for a few milliseconds (files), or while `initdb` runs. This queue has no other work.
     private nonisolated let executor = QueueExecutor(label: "postgres.cluster")
     private let stateDirectory: Directory
     private let names: ClusterNames
@@ -16,14 +17,14 @@ package actor PrivateCluster {
     private var lock: StateDirectoryLock?
     private var postmaster: Postmaster?
     private var placement: ClusterPlacement?
-    /// The postmaster's, or 0; read by `signalFastShutdown` from anywhere.
+    /// The postmaster's process id, or 0. Read by `signalFastShutdown` on any thread.
     private nonisolated let pid = Atomic<pid_t>(0)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// - Parameters:
-    ///   - isDurable: false lets a crash of the machine lose data: for tests, which it makes faster.
-    ///   - startTimeout: how long a server may recover from a crash before it accepts connections.
+    /// - isDurable: `false` permits a crash of the machine to lose data, which makes tests faster.
+    /// - startTimeout: How long a server may recover from a crash before it accepts connections.
     package init(
         stateDirectory: String, names: ClusterNames, isDurable: Bool = true, maxConnections: Int = 60,
         startTimeout: Duration = .seconds(120)
@@ -35,8 +36,8 @@ package actor PrivateCluster {
         self.startTimeout = startTimeout
     }
 
-    /// Returns when its database can be connected to. Again while it runs: does nothing; again after the
-    /// server has died: starts it anew. Throws `PrivateClusterError`, whose message is for the person at the terminal.
+    /// Returns when its database accepts connections. Does nothing if the server runs; restarts a server that has
+    /// ended. Throws `PrivateClusterError`, whose message is for the person at the terminal.
     package func start() async throws -> PrivateClusterLocation {
         if isRunning, let postmaster, let placement { return placement.location(sockets: postmaster.sockets) }
         postmaster = nil
@@ -51,13 +52,13 @@ package actor PrivateCluster {
         }
     }
 
-    /// Stops the server: cleanly, at once when that takes longer than `timeout`, and lets go of the state directory.
-    /// Does nothing when it doesn't run.
+    /// Stops the server cleanly, or at once if that takes longer than `timeout`, and unlocks the state directory. Does
+    /// nothing if it doesn't run.
     package func stop(timeout: Duration = .seconds(20)) async {
         defer { lock = nil }
         guard let postmaster else { return }
         for (signal, patience) in [(SIGINT, timeout), (SIGQUIT, .seconds(3)), (SIGKILL, .seconds(3))] {
-            // Once it has been waited for, its number may be another's.
+            // After it was reaped, its number may belong to another process.
             guard postmaster.isRunning else { break }
             postmaster.signal(signal)
             if await hasEnded(postmaster, within: patience) { break }
@@ -66,14 +67,14 @@ package actor PrivateCluster {
         self.postmaster = nil
     }
 
-    /// Tells the server to stop, and returns at once: when the daemon is told a second time to end. Only `kill` is
-    /// called.
+    /// Tells the server to stop, and returns at once, for a daemon that gets a second signal to end. It only calls
+    /// `kill`.
     package nonisolated func signalFastShutdown() {
         let pid = pid.load(ordering: .relaxed)
         if pid > 1 { kill(pid, SIGINT) }
     }
 
-    /// Whether the server runs. One that has died can be started again by `start`.
+    /// Whether the server is running. `start` can restart a server that has ended.
     package var isRunning: Bool {
         guard let postmaster else { return false }
         if postmaster.isRunning { return true }
@@ -114,7 +115,7 @@ package actor PrivateCluster {
         return placement.location(sockets: postmaster.sockets)
     }
 
-    /// The major version of the data that is there; nil when there is none.
+    /// Returns the major version of the existing data; nil if there is none.
     private func existingVersion(_ data: Directory) throws -> Int? {
         guard data.exists else { return nil }
         guard let version = PostgresBinaries.version(ofData: data) else {
@@ -128,7 +129,7 @@ package actor PrivateCluster {
         let end = ContinuousClock.now + patience
         while postmaster.isRunning {
             guard ContinuousClock.now < end else { return false }
-            // Also when our own task has been cancelled: stopping is what one does then.
+            // Waits also if the own task is cancelled, because that is when a cluster is stopped.
             await withCheckedContinuation { continuation in
                 executor.queue.asyncAfter(deadline: DispatchTime.now() + .milliseconds(10)) { continuation.resume() }
             }
@@ -137,14 +138,14 @@ package actor PrivateCluster {
     }
 }
 
-/// Where a private cluster is.
+/// The location of a private cluster.
 package struct PrivateClusterLocation: Sendable, Equatable {
-    /// For `PostgresConfiguration`: its database, over the cluster's Unix socket.
+    /// The connection string of its database, over the cluster's Unix socket.
     package let conninfo: String
     package let dataDirectory: String
     package let socketDirectory: String
-    /// The state directory that was asked for, when the data could not be kept there.
+    /// The requested state directory, if the data is elsewhere.
     package let relocatedFrom: String?
-    /// Why not, for people.
+    /// The reason for that, for people.
     package let relocationReason: String?
 }

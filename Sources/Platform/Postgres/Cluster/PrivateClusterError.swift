@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why a private cluster can't be had, in words for the person who starts the daemon.
+/// The reason why a private cluster isn't available, for the person who starts the daemon.
 package struct PrivateClusterError: Error, Sendable, Equatable, CustomStringConvertible {
     package let message: String
 
@@ -10,13 +10,13 @@ package struct PrivateClusterError: Error, Sendable, Equatable, CustomStringConv
         self.message = message
     }
 
-    /// A system call that failed, and why.
+    /// A failed system call and its reason.
     init(_ call: String, _ path: String, errno code: Int32) {
         self.message = "\(call) \(path): \(systemMessage(code))"
     }
 }
 
-/// The words of the C library for an `errno`.
+/// Returns the C library's message for an `errno`.
 func systemMessage(_ code: Int32) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
         guard let base = buffer.baseAddress, strerror_r(code, base, buffer.count) == 0 else { return "error \(code)" }

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Starts the server of a data directory, or finds the one that runs.
+/// Starts the server of a data directory, or finds the running one.
 struct ServerStart {
     let placement: ClusterPlacement
     let binaries: PostgresBinaries
     let settings: ServerSettings
     let deadline: ContinuousClock.Instant
-    /// Told the process of a server that was begun, which may take long until it is ready.
+    /// Receives the process of a started server, which may take long until it is ready.
     let begun: @Sendable (pid_t) -> Void
 
-    /// How often the server's state file is looked at: a server without recovery to do is up in some 50 ms.
+    /// How often the server's state file is read. A server without recovery is ready within about 50 ms.
     private static let interval: Duration = .milliseconds(10)
 
     /// Returns when it accepts connections.
@@ -25,17 +25,18 @@ struct ServerStart {
         }
     }
 
-    /// Whether another try will do: processes of a server that was killed take a moment to notice and hold its shared
-    /// memory till then; and a server that a killed daemon had just started may write its file only now.
+    /// Whether another attempt may succeed. Processes of a killed server hold its shared memory until they notice its
+    /// end. A server that a killed daemon has just started may write its file only now.
     private static func passes(_ error: PrivateClusterError) -> Bool {
         error.message.contains("shared memory block") || error.message.contains("\"postmaster.pid\" already exists")
     }
 
-    /// The server that runs already, when it is ready; nil when there is none.
+    /// Returns the running server when it is ready; nil if there is none.
     private func takeOver() async throws -> Postmaster? {
         while let file = PostmasterFile(data: placement.data) {
             guard file.isRunning(in: placement.data) else {
-                // PostgreSQL copes with the file of a server that has gone, unless its number is another process's now.
+                // PostgreSQL copes with the file of a server that has ended, unless its number belongs to another
+                // process now.
                 if kill(file.pid, 0) == 0 { unlink(placement.data.appending("postmaster.pid").path) }
                 return nil
             }
@@ -44,7 +45,7 @@ struct ServerStart {
             if file.isReady {
                 let socket = Directory(path: file.socketDirectory).appending(".s.PGSQL.\(file.port)")
                 if socket.exists { return running }
-                // Its socket was cleaned away: nobody can reach it, so it starts anew.
+                // Its socket was deleted, so it can't be reached. It must restart.
                 running.signal(SIGINT)
             }
             try await pause("a server that runs already (process \(file.pid)) is not ready")
@@ -52,8 +53,8 @@ struct ServerStart {
         return nil
     }
 
-    /// A server that was killed leaves its socket's lock, too. PostgreSQL takes it for a server's while any process has
-    /// that number: another by now, or a zombie that nobody reaps.
+    /// Removes the socket's lock file of a killed server. PostgreSQL believes that a server uses it while any process
+    /// has that number: another process, or a zombie.
     private func removeStaleSocketLock() {
         let lock = placement.sockets.appending(".s.PGSQL.\(ClusterPlacement.port).lock")
         guard let text = SmallFile.tail(lock.path), let file = PostmasterFile(text: text) else { return }
@@ -103,9 +104,9 @@ struct ServerStart {
     }
 }
 
-/// What the server is told on its command line, so that a new release of ours changes it without touching files.
+/// The server's command-line settings. A new release can change them without touching files.
 struct ServerSettings {
-    /// What the cluster is called in the list of processes.
+    /// The cluster's name in the list of processes.
     let name: String
     let sockets: Directory
     let isDurable: Bool
@@ -116,11 +117,11 @@ struct ServerSettings {
             "listen_addresses=", "port=\(ClusterPlacement.port)", "unix_socket_directories=\(sockets.path)",
             "unix_socket_permissions=0700", "cluster_name=\(name)", "max_connections=\(maxConnections)",
             "shared_buffers=32MB", "max_wal_size=256MB", "timezone=UTC", "log_timezone=UTC", "lc_messages=C", "jit=off",
-            // A file for each day of the week, begun anew when its day comes round: bounded without a cleaner.
+            // One file per day of the week, overwritten a week later: bounded without a cleaner.
             "logging_collector=on", "log_directory=log", "log_filename=postgresql-%a.log", "log_rotation_age=1d",
             "log_rotation_size=0", "log_truncate_on_rotation=on", "log_line_prefix=%m [%p] ",
         ]
-        // What is committed then still survives the death of any process, but not that of the machine.
+        // Committed data then survives the death of any process, but not a crash of the machine.
         if !isDurable { settings += ["fsync=off", "full_page_writes=off"] }
         return settings.flatMap { ["-c", $0] }
     }

@@ -1,16 +1,15 @@
 import Glibc
 
-/// Holds a state directory for one daemon: a lock on a file in it, which the kernel drops when the process ends,
-/// however it ends.
+/// Holds a state directory for one daemon with a file lock, which the kernel releases when the process ends in any way.
 final class StateDirectoryLock: Sendable {
     private let descriptor: Int32
 
-    /// Refused, naming the holder, when another process has it.
+    /// Throws, naming the holder, if another process has the lock.
     init(_ directory: Directory) throws {
         let path = directory.appending("lock").path
         var descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
         if descriptor >= 0 {
-            // Root may have made it for the service's user, who is to lock it too.
+            // Root may have created it for the service's user, who must lock it too.
             if geteuid() == 0, let owner = Directory(path: directory.realPath ?? directory.path).owner {
                 _ = fchown(descriptor, owner, gid_t.max)
             }
@@ -29,14 +28,14 @@ final class StateDirectoryLock: Sendable {
                 "the state directory \(directory.path) is in use by process \(holder.isEmpty ? "?" : holder)")
         }
         self.descriptor = descriptor
-        // The number is for people; the lock holds without it, so a full disk is no reason to fail.
+        // The number is for people. The lock holds without it, so a full disk is no error.
         let number = Array("\(getpid())\n".utf8)
         _ = ftruncate(descriptor, 0)
         _ = pwrite(descriptor, number, number.count, 0)
     }
 
     deinit {
-        // Closing alone is not enough: a child that another thread is just starting holds the file too, until its `exec`.
+        // Closing isn't enough: a child that another thread is starting holds the file until its `exec`.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

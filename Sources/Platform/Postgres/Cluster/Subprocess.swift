@@ -1,11 +1,11 @@
 import CSpawn
 import Glibc
 
-/// Runs a program to its end, with a clean environment, as leader of a session of its own: Ctrl-C in our terminal doesn't
-/// reach it. Blocks its thread: called on the cluster's own queue, where nothing else waits.
+/// A program that runs with a clean environment in its own session, so that Ctrl-C in the terminal doesn't reach it.
+/// Running it blocks the thread; call it on the cluster's queue, which has no other work.
 struct Subprocess {
     struct Outcome: Equatable {
-        /// The exit status; nil when a signal ended it, or we did.
+        /// The exit status; nil if a signal ended it, including ours.
         let status: Int32?
         /// The first 64 KiB of standard output and standard error together.
         let output: String
@@ -13,33 +13,33 @@ struct Subprocess {
         var succeeded: Bool { status == 0 }
     }
 
-    /// Bytes of output kept; more is read and dropped.
+    /// The number of bytes of output kept. The rest is read and dropped.
     static let outputLimit = 65_536
 
-    /// The program, looked up in our `PATH` unless it has a slash, and its arguments.
+    /// The program and its arguments. The program is looked up in `PATH` unless it contains a slash.
     let command: [String]
 
-    /// Nothing of ours but the locale and the zone: above all no `PG*`, which would lead the tools elsewhere.
+    /// Only the locale and the time zone. `PG*` variables would redirect the tools.
     private static let environment = [
         "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC", "HOME=/",
     ]
 
-    /// Throws when the program can't be started.
+    /// Throws if the program can't be started.
     func run(timeout: Duration) throws -> Outcome {
         let end = ContinuousClock.now + timeout
         return try run { ContinuousClock.now >= end }
     }
 
-    /// The same, with a file to read, and one to write to, which then isn't among what the outcome has of standard output.
+    /// Runs it with a file to read, and a file to write. Standard output in a file isn't part of the outcome.
     ///
-    /// - Parameter isOver: Asked every few milliseconds: whether it has to be killed.
+    /// - Parameter isOver: Called every few milliseconds. The program is killed if it returns `true`.
     func run(input: Int32? = nil, output: Int32? = nil, until isOver: () -> Bool) throws -> Outcome {
         var pipe: [Int32] = [-1, -1]
         guard Glibc.pipe(&pipe) == 0 else {
             throw PrivateClusterError("cannot run", command.first ?? "", errno: errno)
         }
         defer { close(pipe[0]) }
-        // Neither can fail for a descriptor just made.
+        // Can't fail for a new descriptor.
         _ = fcntl(pipe[0], F_SETFL, O_NONBLOCK)
         for end in pipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let child = Result { try start(input: input, output: output ?? pipe[1], errors: pipe[1]) }
@@ -47,7 +47,7 @@ struct Subprocess {
         return try wait(for: child.get(), output: pipe[0], until: isOver)
     }
 
-    /// Starts it and leaves it running; whoever starts it waits for it. Standard output and error go to `output`.
+    /// Starts it without waiting; the caller must wait for it. Standard output and error go to `output`.
     func start(output: Int32) throws -> pid_t {
         try start(input: nil, output: output, errors: output)
     }
@@ -87,7 +87,7 @@ struct Subprocess {
         return child
     }
 
-    /// Reads until the child has ended (its own children may keep the pipe open), killing it when it is over.
+    /// Reads until the child has ended, and kills it if it must end. Its own children may keep the pipe open.
     private func wait(for child: pid_t, output: Int32, until isOver: () -> Bool) throws -> Outcome {
         var collected: [UInt8] = []
         var killed = false
@@ -103,7 +103,7 @@ struct Subprocess {
                     output: String(decoding: collected, as: UTF8.self))
             }
             if ended < 0, errno != EINTR {
-                // Somebody ignores SIGCHLD, so the kernel reaped it: how it ended is not known.
+                // SIGCHLD is ignored in this process, so the kernel reaped the child. How it ended is unknown.
                 throw PrivateClusterError("cannot wait for", command.first ?? "", errno: errno)
             }
             if !killed, isOver() {
@@ -117,7 +117,7 @@ struct Subprocess {
     private func drain(_ descriptor: Int32, into collected: inout [UInt8], waitMilliseconds: Int32) {
         var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&poller, 1, waitMilliseconds) > 0 else { return }
-        // A closed pipe is ready at once, always: then the child is about to end, and the wait is made here.
+        // A closed pipe is always ready at once. The child is about to end, so the wait happens here.
         if poller.revents & Int16(POLLIN) == 0 { usleep(useconds_t(waitMilliseconds) * 1_000) }
         var chunk = [UInt8](repeating: 0, count: 4_096)
         for _ in 0..<64 {

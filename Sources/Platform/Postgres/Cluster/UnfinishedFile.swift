@@ -1,16 +1,16 @@
 import Glibc
 
-/// A file that stands under its name only once it is complete. Until then it is beside it, `NAME.unfinished-…`, and always its owner's
-/// alone.
+/// A file that gets its name only when it is complete. Until then it is beside it as `NAME.unfinished-…`. It is always
+/// private to its owner.
 enum UnfinishedFile {
     private static let mark = ".unfinished-"
-    /// What `mkstemp` makes a name of.
+    /// `mkstemp` replaces this part of the name.
     private static let placeholder = "XXXXXX"
 
-    /// - Parameter body: Writes it, into a descriptor. When it throws, nothing is left, and what had that name before still has it.
+    /// - Parameter body: Writes to a descriptor. If it throws, nothing is left, and an existing file keeps its name.
     /// - Returns: The file's size in bytes.
     ///
-    /// Of writers that were killed the rest goes first.
+    /// Leftovers of killed writers are removed first.
     static func write(_ path: String, _ body: (Int32) throws -> Void) throws -> Int {
         let target = try destination(path)
         clearLeftovers(of: target)
@@ -19,7 +19,7 @@ enum UnfinishedFile {
         guard descriptor >= 0 else { throw PrivateClusterError("cannot write", path, errno: errno) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         defer { close(descriptor) }
-        // As long as whoever writes it lives, and what writes for it.
+        // Locked as long as the writer or its tool lives.
         flock(descriptor, LOCK_EX | LOCK_NB)
         do {
             try body(descriptor)
@@ -34,7 +34,7 @@ enum UnfinishedFile {
         return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    /// Removes what nobody writes any more.
+    /// Removes leftovers without a writer.
     private static func clearLeftovers(of target: String) {
         let (parent, name) = split(target)
         let prefix = "\(name)\(mark)"
@@ -53,7 +53,7 @@ enum UnfinishedFile {
         return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[path.index(after: slash)...]))
     }
 
-    /// Where a link leads, so that it stays one. What is no ordinary file is never replaced: `/dev/stdout` isn't.
+    /// Returns the target of a link, so that the link stays one. Only ordinary files are replaced, not `/dev/stdout`.
     private static func destination(_ path: String) throws -> String {
         var status = stat()
         guard stat(path, &status) == 0 else { return path }
@@ -61,7 +61,8 @@ enum UnfinishedFile {
         return Directory(path: path).realPath ?? path
     }
 
-    /// The file is complete in any case; without this a crash of the machine could cost its name. Some file systems can't.
+    /// Makes the file's name durable against a crash of the machine. Some file systems don't support it. The file is
+    /// complete in any case.
     private static func syncDirectory(of path: String) {
         let descriptor = open(split(path).parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }

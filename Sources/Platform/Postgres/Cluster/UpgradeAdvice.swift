@@ -1,4 +1,4 @@
-/// The commands that bring data of one major version of PostgreSQL to another.
+/// The commands that upgrade data to another major version of PostgreSQL.
 struct UpgradeAdvice {
     let data: Directory
     let from: Int

@@ -1,9 +1,9 @@
-/// What a database lacks. A value: what was read there goes in.
+/// The migrations that a database needs. A value, computed from the applied versions.
 struct MigrationPlan: Equatable {
     let missing: [PostgresMigration]
 
-    /// Throws when the database has a version that this program doesn't know (an older program must not write to it), or when one
-    /// of its versions is another than here (a program of before the first release has made it).
+    /// Throws if the database has a version that this program doesn't know, because an older program must not write to
+    /// it. Also throws if one of its versions has another text, as from a program before the first release.
     init(of schema: PostgresSchema, applied: [Int: String]) throws {
         let known = Dictionary(grouping: schema.migrations, by: \.version)
         guard known.values.allSatisfy({ $0.count == 1 }) else {
@@ -31,20 +31,20 @@ struct MigrationPlan: Equatable {
     }
 }
 
-/// What is to be done about a database's functions.
+/// The action for a database's functions.
 enum FunctionsPlan: Equatable {
-    /// They are these, or newer ones that this program can work with.
+    /// They are current, or newer ones that this program can use.
     case keep
     case replace
 
-    /// The functions that a database has.
+    /// The functions in a database.
     struct Stored: Equatable {
         let revision: Int
         let oldestUsable: Int
         let digest: String
     }
 
-    /// Throws when the database's are newer, and this program can't work with them.
+    /// Throws if the database's functions are newer and this program can't use them.
     init(revision: Int, digest: String, stored: Stored?) throws {
         guard let stored else {
             self = .replace
@@ -67,6 +67,6 @@ enum FunctionsPlan: Equatable {
 }
 
 extension PostgresError {
-    /// SQLSTATE 55000: what is there isn't as it would have to be.
+    /// SQLSTATE 55000: the object isn't in the required state.
     static let objectNotInPrerequisiteState = "55000"
 }

@@ -1,5 +1,5 @@
-/// Brings a database's schema up to date, one daemon at a time (an advisory lock): the migrations that it lacks, each in its own
-/// transaction, then the functions, all in one.
+/// Updates a database's schema, one daemon at a time (with an advisory lock). Each missing migration is one
+/// transaction; then all functions are replaced in one.
 struct Migrator {
     private static let lockPause = Duration.milliseconds(100)
 
@@ -9,7 +9,7 @@ struct Migrator {
     func migrate() async throws -> PostgresSchema.Change {
         let session = try await PostgresSession.connect(configuration)
         do {
-            // The lock goes with the session.
+            // The lock ends with the session.
             let change = try await migrate(session)
             await session.close()
             return change
@@ -20,7 +20,7 @@ struct Migrator {
     }
 
     private func migrate(_ session: PostgresSession) async throws -> PostgresSchema.Change {
-        // The session's own limits: a migration may take its time, and so may another daemon's.
+        // Raises the session's limits: a migration may take long, and so may another daemon's.
         let limit = configuration.migrationTimeout + configuration.serverMargin
         try await session.execute("SET statement_timeout = \(SessionSettings.milliseconds(limit))")
         try await lock(session)
@@ -34,7 +34,7 @@ struct Migrator {
         return change
     }
 
-    /// Takes turns with other daemons. Asks again and again: a wait in the server would look the same as a server that hangs.
+    /// Waits for other daemons. It polls, because a wait in the server would look like a server that hangs.
     private func lock(_ session: PostgresSession) async throws {
         let end = ContinuousClock.now + configuration.migrationTimeout
         while true {
@@ -51,7 +51,7 @@ struct Migrator {
     }
 
     private func createSchema(_ session: PostgresSession) async throws {
-        // Asked first: a role that may not create schemas can still use one that is complete.
+        // Checked first: a role that can't create schemas can still use a complete one.
         let rows = try await session.execute("SELECT to_regclass('\(schema.name).migration') IS NOT NULL AS there")
         if try rows?.first?.boolean("there") == true { return }
         try await session.execute(
@@ -85,7 +85,7 @@ struct Migrator {
 
     // MARK: Functions
 
-    /// Returns whether they were made anew.
+    /// Returns whether the functions were replaced.
     private func replaceFunctions(_ session: PostgresSession) async throws -> Bool {
         let functions = schema.functions
         guard !functions.scripts.isEmpty else { return false }
@@ -99,7 +99,7 @@ struct Migrator {
         }
         try await transaction("functions of revision \(functions.revision)", session) {
             try await session.execute(dropping(keeping: functions.kept))
-            // They call one another, and stand by theme.
+            // The functions call each other and are ordered by theme.
             try await session.execute("SET LOCAL check_function_bodies = off")
             for script in functions.scripts {
                 do {
@@ -138,7 +138,8 @@ struct Migrator {
         }
     }
 
-    /// All that holds nothing, whoever needs whom: `CREATE OR REPLACE` can't change what a function returns.
+    /// Drops all functions, views and types with everything that depends on them. `CREATE OR REPLACE` can't change a
+    /// return type.
     private func dropping(keeping kept: [String]) -> String {
         let names = kept.map { "'\($0)'" }.joined(separator: ", ")
         return """

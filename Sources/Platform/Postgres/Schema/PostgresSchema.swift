@@ -1,5 +1,4 @@
-/// What a program keeps in a database, in a schema of its own: tables by numbered migrations, and the functions that work on
-/// them as they are now.
+/// A program's schema in a database: tables from numbered migrations, and the current functions.
 package struct PostgresSchema: Sendable {
     /// An SQL identifier that needs no quotes.
     package let name: String
@@ -12,9 +11,9 @@ package struct PostgresSchema: Sendable {
         self.functions = functions
     }
 
-    /// What ``PostgresClient/migrate(_:)`` has changed.
+    /// The changes made by ``PostgresClient/migrate(_:)``.
     package struct Change: Sendable, Hashable {
-        /// The versions of the migrations applied now.
+        /// The versions of the migrations that were applied.
         package var migrations: [Int] = []
         package var replacedFunctions = false
 
@@ -27,9 +26,9 @@ package struct PostgresSchema: Sendable {
     }
 }
 
-/// One numbered step of the tables. Once released it never changes.
+/// A numbered step of the tables. It never changes after its release.
 package struct PostgresMigration: Sendable, Hashable {
-    /// From 1 on, ascending.
+    /// Ascending from 1.
     package let version: Int
     package let name: String
     /// One or more statements, run in one transaction.
@@ -42,19 +41,19 @@ package struct PostgresMigration: Sendable, Hashable {
     }
 }
 
-/// Functions, views and composite types: they hold nothing, so that one definition of each stands in the program, and all are
-/// made anew in one transaction whenever their text has changed.
+/// Functions, views and composite types. They contain no data, so the program has one definition of each, and replaces
+/// all in one transaction when their text has changed.
 package struct PostgresFunctions: Sendable {
-    /// Grows with each release that changes them. Never are older ones put in place of newer.
+    /// Increases with each release that changes them. Older functions never replace newer ones.
     package let revision: Int
-    /// Programs with functions older than this revision can't work with these.
+    /// Programs with functions older than this revision can't use these.
     package let oldestUsable: Int
-    /// In the order in which they are applied: a view after what it calls.
+    /// In the order of application: a view after the functions that it calls.
     package let scripts: [Script]
-    /// Functions of the schema that a migration has made, and that stay.
+    /// Functions of the schema that a migration made and that stay.
     package let kept: [String]
 
-    /// Definitions by theme.
+    /// Definitions of one theme.
     package struct Script: Sendable, Hashable {
         package let name: String
         package let sql: String

@@ -2,10 +2,10 @@ import Basics
 import CLibpq
 import Dispatch
 
-/// Asks a server to cancel what a connection runs.
+/// A request to the server to cancel a connection's running query.
 ///
-/// `@unchecked Sendable` holds because a `PGcancel` is a copy of the connection's address and key that `PQcancel` only
-/// reads and any thread may use (PostgreSQL 15 manual, 34.7).
+/// `@unchecked Sendable` is safe because a `PGcancel` is a copy of the connection's address and key. `PQcancel` only
+/// reads it, and any thread may use it (PostgreSQL 15 manual, 34.7).
 final class BackendCancelRequest: @unchecked Sendable {
     private let request: OpaquePointer
 
@@ -18,9 +18,9 @@ final class BackendCancelRequest: @unchecked Sendable {
         PQfreeCancel(request)
     }
 
-    /// Blocks until the server has taken the request, or can't be reached: as long as the kernel's time-outs for a
-    /// connection (libpq 15 has none of its own here), on a thread where nobody waits. Nothing is to be done when it fails: the
-    /// connection is closed anyway, and the server has limits of its own.
+    /// Blocks until the server has taken the request or can't be reached, at most for the kernel's connection timeout
+    /// (libpq 15 has no timeout of its own here). A failure needs no action: the connection is closed anyway, and the
+    /// server has its own limits.
     func send() {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in
             _ = PQcancel(request, message.baseAddress, Int32(message.count))
@@ -28,14 +28,15 @@ final class BackendCancelRequest: @unchecked Sendable {
     }
 }
 
-/// Sends cancel requests, which block, each on a thread of its own: one whose address hangs holds up none of the others.
+/// Sends cancel requests, each on its own thread because they block. One that hangs doesn't delay the others.
 final class CancelSender: Sendable {
-    /// For what isn't a pool's.
+    /// For connections outside a pool.
     static let shared = CancelSender()
 
-    /// Threads at most.
+    /// The maximum number of threads.
     private static let width = 32
-    /// Requests that wait for a thread at most. Beyond, the oldest is left out: the server's own limit ends its statement.
+    /// The maximum number of waiting requests. Beyond it the oldest is dropped, and the server's own limit ends its
+    /// statement.
     private static let maxWaiting = 1_024
 
     private struct State {
@@ -45,7 +46,7 @@ final class CancelSender: Sendable {
 
     private let state = Locked(State())
 
-    /// Calls `request` on a thread where it may block.
+    /// Calls `request` on a thread that may block.
     func send(_ request: @escaping @Sendable () -> Void) {
         let starts = state.withLock { state in
             guard state.running < Self.width else {
@@ -56,7 +57,7 @@ final class CancelSender: Sendable {
             state.running += 1
             return true
         }
-        // A queue of its own is a thread of its own; blocking one that others share would hold these up.
+        // A new queue gets its own thread. Blocking a shared thread would delay other work.
         if starts { DispatchQueue(label: "postgres.cancel").async { self.work(request) } }
     }
 

@@ -2,10 +2,10 @@ import Basics
 import CLibpq
 import Dispatch
 
-/// Opens one connection by `PQconnectStart` and `PQconnectPoll`.
+/// Opens a connection with `PQconnectStart` and `PQconnectPoll`.
 ///
-/// Runs on the queue it is given, which should be nobody's else: libpq resolves names and reads password, service and
-/// certificate files inside `PQconnectPoll`, the only calls of it that may block.
+/// It needs a queue of its own: `PQconnectPoll` resolves names and reads password, service and certificate files, which
+/// may block.
 actor ConnectionAttempt {
     private nonisolated let executor: QueueExecutor
     private let configuration: PostgresConfiguration
@@ -20,8 +20,8 @@ actor ConnectionAttempt {
         self.executor = executor
     }
 
-    /// The open connection, non-blocking. Throws `.unavailable` when it fails, takes longer than `connectTimeout`, or is
-    /// cancelled. To be called once.
+    /// Returns the open, non-blocking connection. Throws `.unavailable` if it fails, takes longer than
+    /// `connectTimeout`, or is cancelled. Call it once.
     func open() async throws -> ConnectionHandle {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -51,7 +51,7 @@ actor ConnectionAttempt {
         wait(for: .write)
     }
 
-    /// The socket may be another after each step of libpq's.
+    /// The socket may change after each step of libpq.
     private func wait(for interest: ReadinessSource.Interest) {
         guard let connection else { return }
         guard readiness?.watch(PQsocket(connection.pointer), for: interest) == true else {
@@ -80,7 +80,7 @@ actor ConnectionAttempt {
         waiter = nil
     }
 
-    /// Nothing when it is over already.
+    /// Does nothing if the attempt has ended.
     private func fail(_ message: String) {
         readiness?.cancel()
         connection = nil

@@ -1,9 +1,9 @@
 import CLibpq
 
-/// Owns a `PGconn`, and finishes it when the last reference goes, whatever way the opening of a connection ended.
+/// Owns a `PGconn`, and closes it with the last reference.
 ///
-/// `@unchecked Sendable` holds because it only travels: the attempt that opened the connection keeps nothing of it, and
-/// the one actor that receives it is the only one to use `pointer` from then on.
+/// `@unchecked Sendable` is safe because it has one user at a time: the attempt that opened the connection keeps
+/// nothing of it, and then only the receiving actor uses `pointer`.
 final class ConnectionHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 

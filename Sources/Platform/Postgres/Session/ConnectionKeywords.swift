@@ -1,13 +1,14 @@
 import Glibc
 
-/// What `PQconnectStartParams` is told: a later keyword overrides an earlier one, so what the operator may change comes
-/// before the connection string, and what must hold after it.
+/// The keywords for `PQconnectStartParams`. A later keyword overrides an earlier one. Settings that the operator may
+/// change come before the connection string, and fixed ones after it.
 struct ConnectionKeywords {
     let pairs: [(keyword: String, value: String)]
 
     init(_ configuration: PostgresConfiguration) {
         pairs = [
-            // A peer that vanishes is noticed within 25 s when idle, 15 s when it owes us an acknowledgement.
+            // A vanished peer is noticed within 25 s if the connection is idle, and within 15 s if an acknowledgement
+            // is missing.
             ("keepalives", "1"),
             ("keepalives_idle", "10"),
             ("keepalives_interval", "5"),
@@ -19,7 +20,7 @@ struct ConnectionKeywords {
         ]
     }
 
-    /// NULL-terminated arrays of keywords and of values, alive during the call.
+    /// Calls `body` with NULL-terminated arrays of keywords and values, valid during the call.
     func withArrays<R>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> R
     ) -> R {
@@ -30,7 +31,7 @@ struct ConnectionKeywords {
         let valueArray = values.map { $0.map { UnsafePointer($0) } } + [nil]
         return keywordArray.withUnsafeBufferPointer { keywords in
             valueArray.withUnsafeBufferPointer { values in
-                // Never empty: the baseAddress of an array with elements is there.
+                // Never empty, so there is a base address.
                 guard let keywords = keywords.baseAddress, let values = values.baseAddress else {
                     return body([nil], [nil])
                 }

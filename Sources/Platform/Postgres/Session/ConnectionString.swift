@@ -1,12 +1,13 @@
 import CLibpq
 
-/// A connection string: a `postgresql://` URL, or libpq's `key=value` form. It may hold a password: never to be repeated.
+/// A connection string: a `postgresql://` URL, or libpq's `key=value` form. It may contain a password and must never be
+/// printed.
 package enum ConnectionString {
-    /// What makes one a URL.
+    /// The schemes of a URL.
     package static let schemes = ["postgresql://", "postgres://"]
 
-    /// Whether libpq reads it, and takes no part of a password for something else: its errors, which are logged, quote what they
-    /// complain of.
+    /// Whether libpq can parse it without taking a part of a password for something else. libpq's errors, which are
+    /// logged, quote such parts.
     package static func isReadable(_ text: String) -> Bool {
         guard let options = PQconninfoParse(text, nil) else { return false }
         defer { PQconninfoFree(options) }
@@ -23,11 +24,11 @@ package enum ConnectionString {
         return true
     }
 
-    /// An `@`, `/` or `?` that isn't written as `%40`, `%2F` or `%3F` in a URL's user or password ends them early, and what is behind
-    /// it counts as a host, a port, a database.
+    /// An `@`, `/` or `?` in a URL's user or password must be written as `%40`, `%2F` or `%3F`. Otherwise it ends them
+    /// early, and the rest counts as a host, port or database.
     private static func isPlausible(_ value: String, as keyword: String, isURL: Bool) -> Bool {
         switch keyword {
-        // One at the beginning names a socket without a file.
+        // An `@` at the beginning names an abstract socket.
         case "host": value.split(separator: ",").allSatisfy { !$0.dropFirst().contains("@") }
         case "port": value.split(separator: ",").allSatisfy { UInt16($0) != nil }
         case "dbname": !isURL || !value.contains("@")

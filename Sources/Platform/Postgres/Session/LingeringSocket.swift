@@ -1,17 +1,17 @@
 import Dispatch
 import Glibc
 
-/// A connection's socket after we have hung up, until the server has too: its process ends before its side of the socket does.
-/// Confined to its queue.
+/// A duplicate of a closed connection's socket, open until the server closes its end too, because a backend ends before
+/// its socket. Confined to its queue.
 ///
-/// It is a duplicate, so that libpq says goodbye and closes its own. What the server still sends is thrown away.
+/// libpq says goodbye and closes its own descriptor. Bytes from the server are discarded.
 final class LingeringSocket {
     private let descriptor: Int32
     private let readiness: ReadinessSource
     private let onEnd: @Sendable () -> Void
     private var hasEnded = false
 
-    /// nil when no descriptor is left, or the connection has no socket any more. `onEnd` is called on the queue, once.
+    /// nil if no descriptor is left, or the connection has no socket any more. `onEnd` is called once, on the queue.
     init?(_ socket: Int32, queue: DispatchQueue, onEnd: @escaping @Sendable () -> Void) {
         let descriptor = fcntl(socket, F_DUPFD_CLOEXEC, 0)
         guard descriptor >= 0 else { return nil }
@@ -33,8 +33,8 @@ final class LingeringSocket {
         close(descriptor)
     }
 
-    /// To be called once libpq has closed its own: sends the end of our side, so that a server that is busy for us notices that
-    /// nobody is there (`client_connection_check_interval`).
+    /// Ends our side, after libpq has closed its own descriptor. A busy server then notices that the client has gone
+    /// (`client_connection_check_interval`).
     func hangUp() {
         shutdown(descriptor, Int32(SHUT_WR))
     }
@@ -42,7 +42,7 @@ final class LingeringSocket {
     private func drain() {
         guard !hasEnded else { return }
         let ended = withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 1) { buffer in
-            // Bounded, so that much that is left holds up nobody: what remains is reported again.
+            // Bounded, so that a lot of data delays no other work. The rest is reported again.
             for _ in 0..<64 {
                 let count = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
                 if count > 0 || (count < 0 && errno == EINTR) { continue }
@@ -56,7 +56,8 @@ final class LingeringSocket {
         onEnd()
     }
 
-    /// `@unchecked Sendable` holds because it is read on the queue alone, and written before anybody else has it.
+    /// `@unchecked Sendable` is safe because it is written before any other code has it, and then read only on the
+    /// queue.
     private final class WeakBox: @unchecked Sendable {
         weak var socket: LingeringSocket?
     }

@@ -1,8 +1,8 @@
 package import Basics
 
-/// Listens to notifications (`NOTIFY`) on a connection of its own, and reconnects by itself.
+/// Receives notifications (`NOTIFY`) on its own connection, and reconnects by itself.
 ///
-/// A heartbeat notices a half-open connection, on which nothing would ever be heard again.
+/// A heartbeat detects a half-open connection, which would never deliver anything again.
 package actor PostgresListener {
     private nonisolated let executor: QueueExecutor
     private let configuration: PostgresConfiguration
@@ -16,8 +16,8 @@ package actor PostgresListener {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// `receive` is called on the executor's queue, one event at a time; it must not block. Nothing more is read from the database
-    /// until it returns, so that what comes too fast waits there.
+    /// `receive` is called on the executor's queue, one event at a time; it must not block. Nothing more is read until
+    /// it returns, so further notifications wait in the database.
     package init(
         configuration: PostgresConfiguration,
         channels: [String],
@@ -30,13 +30,13 @@ package actor PostgresListener {
         self.receive = receive
     }
 
-    /// Begins to listen; does nothing the second time, or after `stop`.
+    /// Starts to listen. Does nothing the second time, or after `stop`.
     package func start() {
         guard running == nil, !stopped else { return }
         running = Task { await run() }
     }
 
-    /// Returns once what is notified is heard, or when it is stopped before, or the task is cancelled. Once.
+    /// Returns when notifications are received, when it is stopped, or when the task is cancelled. Call it once.
     package nonisolated func waitUntilListening() async {
         for await _ in beginning.stream {}
     }
@@ -61,12 +61,12 @@ package actor PostgresListener {
             } catch {
                 if !stopped { receive(.lost(message: "\(error)")) }
             }
-            // Cancelled by stop(): the loop's condition ends it.
+            // Cancelled by stop(), after which the loop ends.
             try? await Task.sleep(for: backoff.next(random: Double.random(in: 0..<1)))
         }
     }
 
-    /// Returns when a connection that listened is lost; throws when there could be none.
+    /// Returns when a listening connection is lost. Throws if none could be opened.
     private func listen() async throws {
         let receive = receive
         let session = try await PostgresSession.connect(configuration, executor: executor) { channel, payload in
@@ -100,7 +100,7 @@ package actor PostgresListener {
         }
     }
 
-    /// An identifier in quotes, so that the case of a channel's name is kept.
+    /// Returns an identifier in quotes, which keeps the case of a channel's name.
     private static func quoted(_ channel: String) -> String {
         var quoted = "\""
         for character in channel { quoted += character == "\"" ? "\"\"" : String(character) }
@@ -108,12 +108,12 @@ package actor PostgresListener {
     }
 }
 
-/// What a listener tells its receiver.
+/// An event of a listener.
 package enum PostgresListenerEvent: Sendable, Equatable {
-    /// LISTEN is in force, at first and after every reconnection: what was notified before may have been missed, so the
-    /// receiver looks for itself now.
+    /// LISTEN is active, at first and after each reconnection. Earlier notifications may be lost, so the receiver must
+    /// read the current state.
     case listening
     case notification(channel: String, payload: String)
-    /// The connection is gone, or could not be made; the listener goes on trying.
+    /// The connection is lost or couldn't be opened. The listener keeps trying.
     case lost(message: String)
 }

@@ -2,8 +2,8 @@ import Basics
 import CLibpq
 import Dispatch
 
-/// One connection used for one thing at a time, by the simple protocol: scripts, migrations, LISTEN. What many callers
-/// share is `PostgresClient`.
+/// A connection for one caller at a time, with the simple protocol: scripts, migrations, LISTEN. `PostgresClient`
+/// serves many callers.
 package actor PostgresSession {
     private nonisolated let executor: QueueExecutor
     private var connection: ConnectionHandle?
@@ -14,7 +14,7 @@ package actor PostgresSession {
     private var lossMessage = "closed"
     private let receive: (@Sendable (_ channel: String, _ payload: String) -> Void)?
 
-    /// What is being run: the answer collected so far, and who waits for it.
+    /// The running script: its results so far, and its caller.
     private struct Execution {
         let number: Int
         let waiter: CheckedContinuation<PostgresRows?, any Error>
@@ -24,7 +24,7 @@ package actor PostgresSession {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Connects, on a queue of its own. Throws `.unavailable`.
+    /// Connects, on its own queue. Throws `.unavailable`.
     package static func connect(_ configuration: PostgresConfiguration) async throws -> PostgresSession {
         try await connect(configuration, executor: QueueExecutor(label: "postgres.session"))
     }
@@ -69,8 +69,8 @@ package actor PostgresSession {
         }
     }
 
-    /// Runs a script of one or more statements, in one transaction unless it says otherwise; the rows of the last one
-    /// that returned any. One at a time: a second call meanwhile is refused.
+    /// Runs a script of one or more statements, in one transaction unless it says otherwise. Returns the rows of the
+    /// last statement that had any. A second call meanwhile is refused.
     @discardableResult
     package func execute(_ script: String, timeout: Duration = .seconds(10)) async throws -> PostgresRows? {
         try await run(timeout) { PQsendQuery($0, script) }
@@ -87,18 +87,18 @@ package actor PostgresSession {
         }
     }
 
-    /// Ends the session; what is running fails. Does nothing the second time.
+    /// Ends the session. A running script fails. Does nothing the second time.
     package func close() {
         end("closed")
     }
 
-    /// Returns when the connection is gone, with the reason.
+    /// Returns the reason when the connection is lost.
     func waitUntilClosed() async -> String {
         guard connection != nil else { return lossMessage }
         return await withCheckedContinuation { lossWaiters.append($0) }
     }
 
-    /// Gives the connection away; the session is over.
+    /// Returns the connection to the caller, and ends the session.
     func release() -> ConnectionHandle? {
         let connection = connection
         self.connection = nil
@@ -180,7 +180,7 @@ package actor PostgresSession {
         }
     }
 
-    /// What runs is not to run on when nobody waits for it any more.
+    /// Cancels the running script, because its caller has gone.
     private func giveUp(_ message: String) {
         if let request = connection.flatMap({ BackendCancelRequest($0.pointer) }) {
             CancelSender.shared.send { request.send() }

@@ -1,7 +1,7 @@
 import Basics
 import Dispatch
 
-/// A one-shot timer that can be set again; ends with its owner. Confined to its queue.
+/// A one-shot timer that can be set again. It ends with its owner. Confined to its queue.
 final class QueueTimer {
     private let source: any DispatchSourceTimer
 

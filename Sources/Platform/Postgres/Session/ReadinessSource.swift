@@ -2,14 +2,13 @@ import CLinux
 package import Dispatch
 import Glibc
 
-/// Calls a handler on a queue whenever a socket or pipe is readable, or writable, until cancelled. Confined to that
+/// Calls a handler on a queue whenever a socket or pipe is readable or writable, until cancelled. Confined to that
 /// queue.
 ///
-/// Dispatch never sees the descriptor itself, only an epoll descriptor that watches it. On Linux libdispatch reacts to a
-/// hang-up (`EPOLLHUP`) of a watched descriptor by letting the source's queue free its record of the descriptor, while
-/// its manager thread still walks that record: a crash, rare, whenever a peer goes away. An epoll descriptor never
-/// hangs up. It also lets libpq close and replace its sockets when it likes (`PQconnectPoll`, `PQfinish`): the kernel
-/// takes a closed socket off the watch.
+/// Dispatch sees only an epoll descriptor that watches the actual one. On Linux, a hang-up (`EPOLLHUP`) of a watched
+/// descriptor makes libdispatch free its record on the source's queue while its manager thread still uses it: a rare
+/// crash when a peer goes away. An epoll descriptor never hangs up. libpq may also close and replace its sockets at any
+/// time (`PQconnectPoll`, `PQfinish`), because the kernel removes a closed socket from epoll.
 package final class ReadinessSource {
     package struct Interest: OptionSet, Sendable {
         package let rawValue: UInt32
@@ -25,10 +24,10 @@ package final class ReadinessSource {
     private let poller: Int32
     private let source: any DispatchSourceRead
 
-    /// Watches nothing yet. nil when no descriptor is left.
+    /// Watches nothing yet. nil if no descriptor is left.
     ///
-    /// - Parameter handler: Called on `queue`, again and again until what was reported is taken away; a hang-up or an
-    ///   error of the descriptor is reported whatever the interest.
+    /// - Parameter handler: Called on `queue` repeatedly while the descriptor is ready. A hang-up or error is reported
+    ///   whatever the interest.
     package init?(queue: DispatchQueue, handler: @escaping @Sendable () -> Void) {
         let poller = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard poller >= 0 else { return nil }
@@ -43,15 +42,15 @@ package final class ReadinessSource {
         source.cancel()
     }
 
-    /// Watches `descriptor` from now on, for `interest` and nothing else; one that is closed drops out by itself.
-    /// False when the kernel refuses: the descriptor isn't open, or there is no memory.
+    /// Watches only `descriptor` from now on, for `interest`. A closed descriptor is dropped automatically. Returns
+    /// `false` if the kernel refuses: the descriptor isn't open, or there is no memory.
     package func watch(_ descriptor: Int32, for interest: Interest) -> Bool {
         var event = epoll_event(events: interest.rawValue, data: epoll_data(fd: descriptor))
         if epoll_ctl(poller, EPOLL_CTL_ADD, descriptor, &event) == 0 { return true }
         return errno == EEXIST && epoll_ctl(poller, EPOLL_CTL_MOD, descriptor, &event) == 0
     }
 
-    /// The handler rests until ``resume()``. Calls balance.
+    /// Pauses the handler until ``resume()``. Calls must be balanced.
     package func suspend() {
         source.suspend()
     }
@@ -60,8 +59,8 @@ package final class ReadinessSource {
         source.resume()
     }
 
-    /// The handler doesn't run any more once this returns (on the source's own queue). To be balanced by then: Dispatch
-    /// never lets go of a suspended source.
+    /// After this returns, the handler isn't called any more (on the source's own queue). Suspensions must be balanced
+    /// before, because Dispatch never frees a suspended source.
     package func cancel() {
         source.cancel()
     }

@@ -1,11 +1,11 @@
-/// What a new connection tells the server, by statements rather than the keyword `options`, which poolers refuse and an
+/// The settings of a new session. They are statements instead of the keyword `options`, which poolers refuse and an
 /// operator may have set.
 struct SessionSettings {
-    /// The server's own limit for a statement.
+    /// The server's limit for a statement.
     let statementTimeout: Duration
-    /// For a transaction whose end doesn't come: half a message is on the way from a client that has vanished.
+    /// For a transaction that doesn't end, because its client vanished in the middle of a message.
     let idleInTransactionTimeout: Duration?
-    /// The product's, as `SET` takes them.
+    /// The product's settings, in the syntax of `SET`.
     private let further: [String: String]
 
     init(
@@ -16,7 +16,7 @@ struct SessionSettings {
         further = configuration.sessionSettings
     }
 
-    /// How often a server that is busy looks whether its client is still there.
+    /// How often a busy server checks whether its client is still connected.
     private static let clientCheck = "500ms"
 
     var script: String {
@@ -33,8 +33,8 @@ struct SessionSettings {
         return script + Self.vigilance
     }
 
-    /// The server notices within half a second that a client has gone, and within 25 s that its machine has. Not every release
-    /// (the check is PostgreSQL 14's) and not every platform takes all of them: without, the other limits must do.
+    /// Makes the server notice within half a second that a client has gone, and within 25 s that its machine has. Some
+    /// releases (before PostgreSQL 14) and platforms don't support all of them. The other limits apply there.
     private static let vigilance = """
         DO $$
         DECLARE
@@ -53,7 +53,7 @@ struct SessionSettings {
         END $$
         """
 
-    /// As PostgreSQL takes it: whole, above 0, which means none, and within 32 bits.
+    /// Returns whole milliseconds within 32 bits, above 0, which would mean no limit.
     static func milliseconds(_ duration: Duration) -> Int {
         Int(min(max(duration / .milliseconds(1), 1), Double(Int32.max)))
     }

@@ -1,18 +1,18 @@
 import Glibc
 
-/// Parameters as libpq takes them: values one after another in one buffer, encoded where the caller runs so that the
-/// pool's queue only hands them on.
+/// Parameters in libpq's form: all values in one buffer. They are encoded by the caller, so that the pool's queue only
+/// passes them on.
 struct EncodedParameters: Sendable {
     /// The protocol counts parameters in 16 bits.
     static let maximumCount = 65_535
 
     private var bytes: [UInt8] = []
-    /// Where each value begins in `bytes`; nil for NULL.
+    /// The offset of each value in `bytes`; nil for NULL.
     private var offsets: [Int?] = []
-    /// Which of them are binary, and how long those are. A text ends with a zero byte.
+    /// The indices and lengths of binary values. A text value ends with a zero byte.
     private var binary: [(index: Int, length: Int32)] = []
 
-    /// Throws `.invalidParameter` for text with U+0000 and for too many parameters.
+    /// Throws `.invalidParameter` for text with U+0000, and for too many parameters.
     init(_ parameters: [PostgresParameter]) throws {
         guard parameters.count <= Self.maximumCount else {
             throw PostgresError(
@@ -46,7 +46,7 @@ struct EncodedParameters: Sendable {
         }
     }
 
-    /// One parameter: a setting that counts milliseconds.
+    /// One parameter: a setting in milliseconds.
     init(milliseconds duration: Duration) {
         bytes = Array("\(SessionSettings.milliseconds(duration))".utf8) + [0]
         offsets = [0]
@@ -54,8 +54,8 @@ struct EncodedParameters: Sendable {
 
     var count: Int32 { Int32(offsets.count) }
 
-    /// Hands on what `PQsendQueryPrepared` asks for: the values, their lengths, and whether they are text (0) or binary (1). The pointers
-    /// live as long as the call; libpq copies what they point to.
+    /// Calls `body` with the arrays for `PQsendQueryPrepared`: values, lengths, and formats (0 for text, 1 for binary).
+    /// The pointers are valid during the call; libpq copies the values.
     func withPointers<R>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> R
     ) -> R {

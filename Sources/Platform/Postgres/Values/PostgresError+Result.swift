@@ -1,10 +1,10 @@
 import CLibpq
 
 extension PostgresError {
-    /// SQLSTATE of a statement that would write where nothing may: in a standby, or what was made read-only for a while.
+    /// SQLSTATE of a write to a read-only database, such as a standby.
     static let readOnlyState = "25006"
 
-    /// The error that a result of libpq reports.
+    /// The error in a result of libpq.
     init(result: OpaquePointer?) {
         let sqlState = Self.field("C", of: result)
         let message = Self.field("M", of: result) ?? Self.firstLine(PQresultErrorMessage(result))
@@ -15,32 +15,32 @@ extension PostgresError {
             constraint: Self.field("n", of: result))
     }
 
-    /// What a SQLSTATE means to a caller (PostgreSQL 15 manual, appendix A).
+    /// Returns the meaning of a SQLSTATE for callers (PostgreSQL 15 manual, appendix A).
     static func kind(sqlState: String?, severity: String) -> Kind {
-        // After FATAL and PANIC the session is over, and a commit may have happened just before (a commit that waits for
-        // a standby is told so). Without a SQLSTATE it is libpq that speaks: the connection is lost.
+        // FATAL and PANIC end the session, perhaps just after a commit (such as one that waits for a standby). Without
+        // a SQLSTATE the error is libpq's: the connection is lost.
         guard let sqlState, severity != "FATAL", severity != "PANIC" else {
             return .unavailable(outcomeUnknown: true)
         }
         switch sqlState.prefix(2) {
-        // Out of disk, memory or connections; I/O errors; internal errors, among them a file that may not grow (a quota or
-        // a limit: PostgreSQL has no code for those).
+        // Out of disk, memory or connections; I/O errors; internal errors, including a file that may not grow (a quota
+        // or limit, for which PostgreSQL has no code).
         case "53", "58", "XX": return .refused(sqlState: sqlState)
         // Cancelled, or shutting down.
         case "57": return .unavailable(outcomeUnknown: false)
-        // The transaction was rolled back for another's sake: serialization failure, deadlock.
+        // The transaction was rolled back because of another one: serialization failure, deadlock.
         case "40" where ["40001", "40P01"].contains(sqlState): return .conflict(sqlState: sqlState)
-        // Nobody knows whether it was.
+        // The outcome is unknown.
         case "40" where sqlState == "40003": return .unavailable(outcomeUnknown: true)
         // Connection exceptions.
         case "08": return .unavailable(outcomeUnknown: true)
-        // Read-only: a standby, or made so for a while.
+        // Read-only: a standby, or a temporary setting.
         case "25" where sqlState == readOnlyState: return .refused(sqlState: sqlState)
         default: return .server(sqlState: sqlState)
         }
     }
 
-    /// libpq's last words about a connection: the first line says it, the others repeat it for each address.
+    /// Returns libpq's message about a lost connection: the first line. The others repeat it for each address.
     static func message(of connection: OpaquePointer?) -> String {
         firstLine(PQerrorMessage(connection))
     }

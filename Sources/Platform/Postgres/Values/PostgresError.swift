@@ -1,31 +1,31 @@
 package import Basics
 
-/// What went wrong with the database.
+/// An error of the database.
 package struct PostgresError: Error, Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
-        /// The database is away, starting, stopping, or did not answer in time. With `outcomeUnknown`
-        /// the statement may have taken effect; without, it certainly has not.
+        /// The database is unavailable, starting or stopping, or did not answer in time. With `outcomeUnknown` the
+        /// statement may have taken effect; otherwise it has not.
         case unavailable(outcomeUnknown: Bool)
-        /// The server is there and can't do it now: it is read-only, full, out of memory or connections, or in trouble with its
+        /// The database can't do it now: it is read-only, full, out of memory or connections, or has errors with its
         /// files. The statement had no effect.
         case refused(sqlState: String)
-        /// The statement met another in a way that only one of them could go on (a deadlock, a conflict of snapshots), again
-        /// and again. It had no effect.
+        /// The statement conflicted with another one (a deadlock, a serialization failure), also when it was repeated.
+        /// It had no effect.
         case conflict(sqlState: String)
         /// PostgreSQL refused the statement, which had no effect.
         case server(sqlState: String)
-        /// A column is missing or holds something else than was asked for.
+        /// A column is missing or has an unexpected value.
         case decoding
-        /// A parameter that PostgreSQL can't store; nothing was sent.
+        /// PostgreSQL can't store a parameter. Nothing was sent.
         case invalidParameter
-        /// The client has been shut down; nothing was sent.
+        /// The client has been shut down. Nothing was sent.
         case shutDown
     }
 
     package let kind: Kind
-    /// For people. The server's words may quote a value: `description` is what may be logged.
+    /// A message for people. The server's message may quote a value; `description` is safe for logs.
     package let message: String
-    /// The constraint that the statement violated, if that was it.
+    /// The violated constraint, if that was the reason.
     package let constraint: String?
 
     package init(kind: Kind, message: String, constraint: String? = nil) {
@@ -34,7 +34,7 @@ package struct PostgresError: Error, Sendable, Equatable {
         self.constraint = constraint
     }
 
-    /// Whether the state of the database explains it, rather than the statement, so that a later try may succeed.
+    /// Whether the state of the database is the reason, so that a later attempt may succeed.
     package var isUnavailable: Bool {
         switch kind {
         case .unavailable, .refused, .conflict: true
@@ -44,8 +44,8 @@ package struct PostgresError: Error, Sendable, Equatable {
 }
 
 extension PostgresError: CustomStringConvertible {
-    /// Never prints parameter data: messages of data exceptions (class 22) and of `RAISE` (P0) quote values and are
-    /// left out.
+    /// Never contains parameters: messages of data exceptions (class 22) and of `RAISE` (P0) quote values and are left
+    /// out.
     package var description: String {
         switch kind {
         case .unavailable(let outcomeUnknown):
@@ -63,7 +63,7 @@ extension PostgresError: CustomStringConvertible {
 }
 
 extension BatchOutcome {
-    /// - Parameter isDivisible: Whether half of a batch may be taken where the whole is not.
+    /// - Parameter isDivisible: Whether a part of the batch may be written if the whole isn't.
     package init(_ error: any Error, isDivisible: Bool) {
         guard let failure = error as? PostgresError else {
             self = .failed(error)

@@ -1,11 +1,11 @@
 package import FoundationEssentials
 
-/// A statement that a connection prepares the first time it runs it, and then runs by name.
+/// A statement that a connection prepares at its first use, and then runs by name.
 package struct PostgresStatement: Sendable, Hashable {
-    /// Unique among the statements of a program: PostgreSQL knows the prepared statement by it. Observers and errors
-    /// bear it. Empty for a statement that is parsed anew each time.
+    /// Unique in the program: PostgreSQL, observers and errors identify the prepared statement by it. Empty for a
+    /// statement that is parsed each time.
     package let name: String
-    /// One statement, its parameters written `$1`, `$2`, …
+    /// One statement, with parameters `$1`, `$2`, …
     package let sql: String
 
     package init(name: String, sql: String) {
@@ -14,38 +14,39 @@ package struct PostgresStatement: Sendable, Hashable {
     }
 }
 
-/// A value for `$1`, `$2`, … of a statement, sent as text but where it says otherwise; PostgreSQL infers the type from the statement.
+/// A value for `$1`, `$2`, … of a statement. It is sent as text unless stated otherwise. PostgreSQL infers the type
+/// from the statement.
 package enum PostgresParameter: Sendable, Hashable {
     case null
-    /// Refused with `.invalidParameter` when it contains U+0000, which PostgreSQL can't store.
+    /// Refused with `.invalidParameter` if it contains U+0000, which PostgreSQL can't store.
     case text(String)
     case integer(Int)
     case double(Double)
     case boolean(Bool)
-    /// An array of any type, by the text of its elements; `nil` is one that is NULL.
+    /// An array of any type, as the text of its elements; `nil` is NULL.
     case textArray([String?])
-    /// `uuid[]`, sent as it is in memory; `nil` is an element that is NULL.
+    /// `uuid[]`, sent in binary; `nil` is NULL.
     case uuidArray([UUID?])
-    /// `double precision[]`, likewise.
+    /// `double precision[]`, sent in binary.
     case doubleArray([Double])
-    /// `integer[]`, likewise.
+    /// `integer[]`, sent in binary.
     case int32Array([Int32])
-    /// Of any type of whole numbers.
+    /// An array of any integer type.
     case integerArray([Int])
 }
 
 extension PostgresParameter {
-    /// How a value goes to the server.
+    /// The format of a value.
     enum Format {
-        /// It has none.
+        /// NULL.
         case null
-        /// What PostgreSQL's input functions read.
+        /// The format of PostgreSQL's input functions.
         case text
-        /// What its receive functions read.
+        /// The format of PostgreSQL's receive functions.
         case binary
     }
 
-    /// Appends the value. A batch has thousands of elements: none becomes a string of its own.
+    /// Appends the value. A batch has thousands of elements, so no element becomes a string.
     func write(to bytes: inout [UInt8]) -> Format {
         switch self {
         case .null: return .null
@@ -57,7 +58,7 @@ extension PostgresParameter {
             Self.write(elements, to: &bytes) { element, bytes in
                 if let element { Self.writeQuoted(element, to: &bytes) } else { bytes += "NULL".utf8 }
             }
-        // A string of so few characters takes no memory.
+        // Such a short string needs no allocation.
         case .integerArray(let elements): Self.write(elements, to: &bytes) { $1 += String($0).utf8 }
         case .uuidArray(let elements):
             Self.writeBinary(elements, of: 2950, to: &bytes) { $0?.uuid }
@@ -90,7 +91,7 @@ extension PostgresParameter {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    /// In quotes, so that an element that reads `NULL` or is empty stays what it is; quotes and backslashes escaped.
+    /// In quotes, so that an element `NULL` or an empty one keeps its meaning. Quotes and backslashes are escaped.
     private static func writeQuoted(_ text: String, to bytes: inout [UInt8]) {
         let (quote, escape) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
         bytes.append(quote)
@@ -107,14 +108,14 @@ extension PostgresParameter {
         bytes.append(quote)
     }
 
-    /// As `array_recv` reads it: how many dimensions, whether an element may be NULL, and their type, by its number in `pg_type`; the
-    /// dimension's size and first index; each element behind its length.
+    /// The format of `array_recv`: the number of dimensions, whether elements may be NULL, their type (its number in
+    /// `pg_type`), the dimension's size and first index, and each element after its length.
     private static func writeBinary<Element, Value: BitwiseCopyable>(
         _ elements: [Element], of type: Int32, to bytes: inout [UInt8], _ value: (Element) -> Value?
     ) {
         let size = MemoryLayout<Value>.size
         let start = bytes.count
-        // All of it at once: element by element, each would be asked whether there is room for it.
+        // Appended at once: single appends would each check the capacity.
         bytes.append(contentsOf: repeatElement(0, count: 20 + elements.count * (4 + size)))
         let end = bytes.withUnsafeMutableBytes { bytes in
             var end = start

@@ -1,4 +1,4 @@
-/// The rows that a statement returned. Immutable; may be read from any thread.
+/// The rows of a result. Immutable; may be read on any thread.
 package struct PostgresRows: RandomAccessCollection, Sendable {
     private let storage: ResultStorage
     /// The number of rows.
@@ -9,20 +9,20 @@ package struct PostgresRows: RandomAccessCollection, Sendable {
         self.count = storage.rowCount
     }
 
-    /// Rows inserted, updated or deleted, where the statement returns none.
+    /// The number of inserted, updated or deleted rows, if the statement returns none.
     package var affectedCount: Int { storage.affectedCount }
 
     package var startIndex: Int { 0 }
     package var endIndex: Int { count }
 
-    /// A row that isn't there is no crash: reading its columns throws.
+    /// Returns a row. Reading columns of a missing row throws.
     package subscript(index: Int) -> PostgresRow {
         PostgresRow(storage: storage, index: index)
     }
 }
 
-/// One row of an answer. Columns are found by name; what is missing, NULL where it must not be, or of another type throws
-/// a `.decoding` error that names the column.
+/// A row of a result. Columns are found by name. A missing column, an unexpected NULL or another type throws a
+/// `.decoding` error that names the column.
 package struct PostgresRow: Sendable {
     private let storage: ResultStorage
     private let index: Int
@@ -52,12 +52,13 @@ package struct PostgresRow: Sendable {
         try required(optionalBoolean(column), column)
     }
 
-    /// The text of a column of any type, as PostgreSQL writes it.
+    /// Returns a column of any type as PostgreSQL's text.
     package func optionalString(_ column: String) throws -> String? {
         try withText(column) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What is made of that text, without a string for it; nil for NULL. The bytes are there for as long as `body` runs.
+    /// Returns the result of `body` for the column's text, without making a string; nil for NULL. The bytes are valid
+    /// while `body` runs.
     package func withText<Value>(_ column: String, _ body: (UnsafeRawBufferPointer) -> Value) throws -> Value? {
         guard index >= 0, index < storage.rowCount else {
             throw PostgresError(kind: .decoding, message: "row \(index) of \(storage.rowCount), column \(column)")
