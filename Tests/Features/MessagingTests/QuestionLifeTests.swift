@@ -41,6 +41,26 @@ import Testing
         }
     }
 
+    @Test("A device that makes sessions at once gets as many as it may have")
+    func sessionsAtOnce() async throws {
+        try await ScheduleDatabase.with(now: QuestionHall.now) { database in
+            var settings = QuestionSettings()
+            settings.sessionsPerDevice = 5
+            try await ClientCrowd.with(database) { crowd in
+                try await crowd.holdingInserts(into: "question_session") { [settings] in
+                    let codes = try await crowd.count(32) { _, client in
+                        _ = try await QuestionStore(database: client, settings: settings, storage: StorageQuota())
+                            .makeSession(
+                                SessionRequest(device: DeviceID("speaker"), title: "Tea", isModerated: false),
+                                key: PresenterKey.random())
+                        return true
+                    }
+                    #expect(codes == ["new": 5, "too_many_sessions": 27])
+                }
+            }
+        }
+    }
+
     @Test("Who is erased leaves no word: questions go for everybody, votes and others' questions stay")
     func erasure() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now) { database in

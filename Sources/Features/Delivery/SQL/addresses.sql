@@ -48,7 +48,7 @@ BEGIN
         PERFORM letsswitch.lock_claims_shared();
     END IF;
     -- Two at once would not see each other, and both stay.
-    PERFORM letsswitch.lock_addresses(p_device);
+    PERFORM letsswitch.lock_device(p_device);
     -- Nobody adds it now, so that its row is among those that are held.
     PERFORM letsswitch.lock_address(p_channel, p_address);
     IF p_is_full AND NOT EXISTS (

@@ -26,6 +26,7 @@ CREATE FUNCTION letsswitch.make_question_session(
 ) RETURNS text
 LANGUAGE plpgsql AS $$
 BEGIN
+    PERFORM letsswitch.lock_device(p_device);
     IF p_most <= (
         SELECT count(*) FROM (
             SELECT FROM letsswitch.question_session WHERE device_id = p_device LIMIT p_most

@@ -5,6 +5,13 @@
 -- thousand are wanted.
 
 -- Advisory locks, until the end of the transaction. 19539 ("LS") and its neighbours keep other users of such locks away.
+--
+-- A transaction that needs several locks takes them in this order, so that no two transactions wait for each other:
+--   1. lock_erasing or lock_erasing_shared of its devices
+--   2. lock_claims_shared
+--   3. lock_device of one device
+--   4. rows of series, then lock_slot in order of time, or lock_address
+--   5. the rows that tasks.sql lists
 
 -- One registration at a time in a slot.
 CREATE FUNCTION letsswitch.lock_slot(p_starts_at timestamptz) RETURNS void
@@ -18,11 +25,17 @@ LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19540::bigint << 48) $$;
 CREATE FUNCTION letsswitch.lock_claims_shared() RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock_shared(19540::bigint << 48) $$;
 
--- One change at a time to the addresses of a device.
-CREATE FUNCTION letsswitch.lock_addresses(p_device text) RETURNS void
+-- One transaction at a time counts what a device has and adds to it. So a quota of a device is exact, and a check and the insert that
+-- follows it are one step.
+CREATE FUNCTION letsswitch.lock_device(p_device text) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19541, hashtext(p_device)) $$;
 
--- One change at a time to whose an address is; after its device's lock.
+-- Takes lock_device if no other transaction holds it. A transaction that looks through several devices uses this, because it would hold
+-- their locks in no order.
+CREATE FUNCTION letsswitch.try_lock_device(p_device text) RETURNS boolean
+LANGUAGE sql AS $$ SELECT pg_try_advisory_xact_lock(19541, hashtext(p_device)) $$;
+
+-- One change at a time to the device that an address belongs to. Taken after that device's lock.
 CREATE FUNCTION letsswitch.lock_address(p_channel text, p_address text) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19542, hashtext(p_channel || ' ' || p_address)) $$;
 

@@ -99,6 +99,8 @@ DECLARE
     v_starts_at timestamptz;
     v_was_seen boolean;
 BEGIN
+    -- register_task takes this lock too, which would be after the slot's.
+    PERFORM letsswitch.lock_device(p_device);
     SELECT task.starts_at INTO v_starts_at FROM letsswitch.task WHERE task.invitation = v_digest;
     IF FOUND THEN
         PERFORM letsswitch.lock_slot(v_starts_at);

@@ -25,6 +25,9 @@ DECLARE
 BEGIN
     -- Moved, it would be younger than what an erasing that has begun takes, and stay.
     PERFORM letsswitch.lock_erasing_shared(p_device);
+    IF p_most IS NOT NULL THEN
+        PERFORM letsswitch.lock_device(p_device);
+    END IF;
     SELECT coalesce(p_zone, task.time_zone) INTO v_zone FROM letsswitch.task
     WHERE task.id = p_id AND task.device_id = p_device;
     IF NOT FOUND THEN

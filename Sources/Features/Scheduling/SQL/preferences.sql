@@ -15,8 +15,8 @@ LANGUAGE sql STABLE AS $$
     WHERE own.id = p_task AND own.device_id = p_device
 $$;
 
--- Prefers the partner in one of the device's own tasks. Code: preferred, repeated, no_such_task, no_partner, too_many_preferences (p_most;
--- two at once don't see each other), preferences_full.
+-- Prefers the partner in one of the device's own tasks. Code: preferred, repeated, no_such_task, no_partner, too_many_preferences (p_most),
+-- preferences_full.
 CREATE FUNCTION letsswitch.prefer_partner(p_device text, p_task uuid, p_most integer, p_has_room boolean)
 RETURNS TABLE (code text, id uuid, title text, starts_at bigint, preferred_at bigint)
 LANGUAGE plpgsql AS $$
@@ -29,6 +29,7 @@ BEGIN
     -- Nobody is erased meanwhile: what names it would stay.
     PERFORM letsswitch.lock_erasing_shared(p_device);
     PERFORM letsswitch.lock_erasing_shared(v_other);
+    PERFORM letsswitch.lock_device(p_device);
     IF NOT EXISTS (
         SELECT FROM letsswitch.visible_task AS own WHERE own.id = p_task AND own.device_id = p_device
     ) THEN
@@ -55,9 +56,7 @@ BEGIN
             INSERT INTO letsswitch.preference (id, device_id, preferred_id, title, starts_at, preferred_at, used_at)
             VALUES (
                 gen_random_uuid(), p_device, v_other, v_partner.title, v_partner.starts_at, letsswitch.clock(), letsswitch.clock())
-            ON CONFLICT DO NOTHING;
-            SELECT own.id INTO v_id FROM letsswitch.preference AS own
-            WHERE own.device_id = p_device AND own.preferred_id = v_other;
+            RETURNING preference.id INTO v_id;
             code := 'preferred';
         END IF;
     END IF;

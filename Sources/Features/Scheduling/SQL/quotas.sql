@@ -42,8 +42,8 @@ BEGIN
 END
 $$;
 
--- Whether a device has as many open tasks as it may; NULL: any number. Two of its registrations at once don't see each other, so it can get
--- one more for each that is under way.
+-- Whether a device has as many open tasks as it may; false if p_most is NULL. The caller holds lock_device, so the answer holds until the
+-- end of its transaction.
 CREATE FUNCTION letsswitch.has_open_tasks(p_device text, p_most integer, p_now timestamptz) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN

@@ -3,7 +3,8 @@
 -- What is made is an ordinary task, by register_task, which pairs it. A day is looked at once: what is taken back doesn't come again, and
 -- a slot that the device has taken by hand is left alone.
 --
--- Whoever changes a series, or makes its promises, holds its row first, then the locks of all the slots that it is about, in order of
+-- A transaction that begins series or makes their tasks holds lock_device of their device. One that changes a series, or makes its tasks,
+-- then holds the series' row, then the locks of all the slots that it is about, in order of
 -- time, then `due` rows as in tasks.sql, in order of start. Erasing deletes the row before it looks for the tasks.
 
 -- The days of a week on which a series is, by bits: Monday's is the lowest.
@@ -150,6 +151,7 @@ DECLARE
     v_today date;
 BEGIN
     PERFORM letsswitch.lock_erasing_shared(p_device);
+    PERFORM letsswitch.lock_device(p_device);
     v_now := letsswitch.clock();
     PERFORM letsswitch.touch_device(p_device, v_now);
     v_today := (v_now AT TIME ZONE letsswitch.zone_rules(p_zone))::date;
@@ -174,10 +176,7 @@ BEGIN
         INSERT INTO letsswitch.series (id, device_id, title, wall_time, time_zone, days, until, made_to, look_at, used_at)
         VALUES (
             p_id, p_device, p_title, p_wall_time, p_zone, p_days_of_week, date '1970-01-01' + p_until, v_today - 1, v_now, v_now)
-        ON CONFLICT DO NOTHING RETURNING * INTO v_series;
-        IF NOT FOUND THEN
-            RAISE 'the series was begun meanwhile' USING ERRCODE = 'serialization_failure';
-        END IF;
+        RETURNING * INTO v_series;
     END IF;
     RETURN NEXT v_outcome;
     IF v_outcome.code = 'begun' THEN
@@ -335,8 +334,9 @@ BEGIN
     FOR v_next IN
         SELECT series.id, series.device_id FROM letsswitch.series WHERE series.look_at <= v_now ORDER BY series.look_at LIMIT 50
     LOOP
-        -- Moving does so too, which would be too late once the row is held.
+        -- Moving and registering take these locks too, which would be after the row's.
         PERFORM letsswitch.lock_erasing_shared(v_next.device_id);
+        CONTINUE WHEN NOT letsswitch.try_lock_device(v_next.device_id);
         SELECT * INTO v_series FROM letsswitch.series
         WHERE series.id = v_next.id AND series.look_at <= v_now FOR UPDATE SKIP LOCKED;
         EXIT WHEN FOUND;

@@ -2,14 +2,14 @@
 --
 -- A task's lock is its row in `due`; without one it is claimed, and only erasing and purging touch it. Who waits for whom,
 -- so that nobody waits in a circle:
---   register   slot lock, then the `due` row of its device's task, then the partner's (its reminder, if that was let down)
+--   register   the device's lock, slot lock, then the `due` row of its device's task, then the partner's (its reminder, if that was let down)
 --   leave      slot lock, then the `due` rows of the task, its partner and who waits, then their reminders in order of id
 --   rematch    as leave, of all who wait in a slot: absence.sql
 --   accept     as register, with the `due` row of its own task: invitations.sql
 --   free       as accept: invitations.sql
 --   unblock    the locks of slots in their order, then as leave, of all the two wait for: partners.sql
---   move       as leave, with the locks of both slots, the earlier one's first, and `due` rows in order of start
---   series     its row, and then as its tasks are registered, moved or cancelled, in order of start: series.sql
+--   move       the device's lock, then as leave, with the locks of both slots, the earlier one's first, and `due` rows in order of start
+--   series     the device's lock, its row, and then as its tasks are registered, moved or cancelled, in order of start: series.sql
 --   cancel     its `due` row
 --   erase      its series' rows, its `erasure` row, then `due` rows of that device in order of start, then reminders, deliveries and addresses,
 --              each in order of id; a helping of 500 tasks in a transaction
@@ -113,7 +113,7 @@ $$;
 CREATE FUNCTION letsswitch.wake_schedulers(p_reminds_at timestamptz) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_notify('letsswitch_due', extract(epoch FROM p_reminds_at)::text) $$;
 
--- A device may have p_most open tasks; NULL: any number. After the lead, and until p_late_join seconds past the start, whoever was let down
+-- A device may have p_most open tasks; NULL: the number isn't checked. After the lead, and until p_late_join seconds past the start, whoever was let down
 -- may still be joined; also by somebody who promised in time, and has had nobody. With p_invite_hold the task waits for a guest, until so many seconds before the lead; with p_host that task, of
 -- somebody who has invited this device, is the partner, or nobody (registration_closed).
 CREATE FUNCTION letsswitch.register_task(
@@ -146,6 +146,9 @@ BEGIN
         RETURN v_outcome;
     END IF;
 
+    IF p_most IS NOT NULL THEN
+        PERFORM letsswitch.lock_device(p_device);
+    END IF;
     PERFORM letsswitch.lock_slot(v_slot.starts_at);
 
     SELECT * INTO v_task FROM letsswitch.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
