@@ -1,24 +1,24 @@
 import Basics
 import Dispatch
 
-/// What a connection tells its user.
+/// An event of a connection.
 package enum AMQPEvent: Sendable, Equatable {
-    /// At first and after every reconnection: all that was declared stands.
+    /// The connection is open and everything is declared, at first and after each reconnection.
     case connected
-    /// It is away, or couldn't be made; it goes on trying. `message` is for the log.
+    /// The connection is lost or couldn't be opened, and is retried. `message` is for the log.
     case lost(message: String)
     case delivered(AMQPDelivery)
-    /// The broker takes nothing that is published, for a reason of its own, until it says ``unblocked``.
+    /// The broker accepts no messages, for its own reason, until ``unblocked``.
     case blocked(reason: String)
     case unblocked
 }
 
-/// A connection to a RabbitMQ broker, which is made again whenever it is lost, on a thread of its own.
+/// A connection to a RabbitMQ broker on its own thread. It reconnects whenever it is lost.
 ///
-/// librabbitmq blocks; so whoever publishes and consumes much has two connections, one for each: a broker that takes nothing stops
-/// reading from the one on which is published, and goes on with the other.
+/// librabbitmq blocks, so a program that publishes and consumes needs two connections. A broker with an alarm stops
+/// reading from a publishing connection, and keeps sending to the other.
 package final class AMQPConnection: Sendable {
-    /// How long the thread gets for an orderly end, and again for any.
+    /// The time for an orderly end, and again for a forced one.
     private static let endTimeout: Duration = .seconds(1)
 
     private enum Phase {
@@ -30,18 +30,19 @@ package final class AMQPConnection: Sendable {
     private let configuration: AMQPConfiguration
     private let declarations: [AMQPDeclaration]
     private let mailbox = ConnectionMailbox()
-    /// Held while an event is told.
+    /// Held while an event is delivered.
     private let phase = Locked(Phase.new)
 
-    /// - Parameter declarations: What the connection begins with, each time that it is made.
+    /// - Parameter declarations: Declared after each connection.
     package init(_ configuration: AMQPConfiguration, declaring declarations: [AMQPDeclaration]) {
         self.configuration = configuration
         self.declarations = declarations
     }
 
-    /// Begins to connect; does nothing the second time, or after ``stop()``.
+    /// Starts to connect. Does nothing the second time, or after ``stop()``.
     ///
-    /// - Parameter receive: Told one event at a time, on the connection's thread. Must not block, nor wait for the connection.
+    /// - Parameter receive: Called with one event at a time, on the connection's thread. It must neither block nor wait
+    ///   for the connection.
     package func start(_ receive: @escaping @Sendable (AMQPEvent) -> Void) {
         let starts = phase.withLock { phase in
             guard case .new = phase else { return false }
@@ -49,7 +50,7 @@ package final class AMQPConnection: Sendable {
             return true
         }
         guard starts else { return }
-        // A queue of its own is a thread of its own.
+        // A new queue gets its own thread.
         DispatchQueue(label: "amqp.connection").async { [self] in
             ConnectionDriver(configuration, declarations, mailbox) { event in
                 self.phase.withLock { if case .started = $0 { receive(event) } }
@@ -58,7 +59,8 @@ package final class AMQPConnection: Sendable {
         }
     }
 
-    /// Ends the connection, within two seconds or so whatever the broker does. No event comes after it returns; what waits fails.
+    /// Ends the connection within about two seconds, whatever the broker does. No event comes after it returns, and
+    /// waiting calls fail.
     package func stop() async {
         let wasStarted = phase.withLock { phase in
             defer { phase = .stopped }
@@ -73,31 +75,32 @@ package final class AMQPConnection: Sendable {
         await end.ends(within: Self.endTimeout)
     }
 
-    /// Publishes messages in order; returns when the system has taken them, and with ``AMQPDeclaration/confirms`` when the broker
-    /// has all of them.
+    /// Publishes messages in order. Returns when the system has taken them; with ``AMQPDeclaration/confirms``, when the
+    /// broker has confirmed all.
     ///
-    /// - Throws: Some may have got there nevertheless.
+    /// - Throws: Some messages may have reached the broker.
     package func publish(_ messages: [AMQPMessage]) async throws(AMQPError) {
         guard !messages.isEmpty else { return }
         try await perform { .publish(messages, $0) }
     }
 
-    /// The message has been dealt with: the broker forgets it. If the connection is lost before, it comes again.
+    /// Acknowledges a message, which the broker then deletes. If the connection is lost before, the message is
+    /// delivered again.
     package func acknowledge(_ delivery: AMQPDelivery) {
         mailbox.submit(.acknowledge(delivery))
     }
 
-    /// The message isn't wanted. The broker forgets it, or, if it `isPutBack`, has it for another try.
+    /// Rejects a message. The broker deletes it or, if it `isPutBack`, delivers it again.
     package func reject(_ delivery: AMQPDelivery, isPutBack: Bool = false) {
         mailbox.submit(.reject(delivery, isPutBack: isPutBack))
     }
 
-    /// Declares again what the connection began with; does nothing if there is no connection.
+    /// Repeats the connection's declarations. Does nothing without a connection.
     package func declareAgain() {
         mailbox.submit(.declare)
     }
 
-    /// Loses the connection, and makes it anew; nothing if there is none.
+    /// Drops the connection and opens a new one. Does nothing without a connection.
     package func reconnect(because reason: String) {
         mailbox.submit(.reconnect(reason: reason))
     }

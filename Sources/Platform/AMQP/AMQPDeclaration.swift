@@ -1,18 +1,18 @@
-/// What a connection begins with, each time that it is made, in order.
+/// A declaration that a connection makes after it opens, in order.
 package enum AMQPDeclaration: Sendable, Equatable {
     case exchange(AMQPExchange)
     case queue(AMQPQueue)
     case binding(AMQPBinding)
-    /// From now on what the queue has comes to this connection.
+    /// Starts to consume a queue.
     case consumption(queue: String, AMQPAcknowledgement)
-    /// From now on the broker confirms what is published.
+    /// Asks the broker to confirm published messages.
     case confirms
 
-    /// Whether the broker accepts it again on the same connection and changes nothing.
+    /// Whether the broker accepts it again on the same connection without a change.
     var isRepeatable: Bool {
         switch self {
         case .exchange, .binding: true
-        // Without a name it would be one more queue.
+        // Without a name it would declare another queue.
         case .queue(let queue): !queue.name.isEmpty
         case .consumption, .confirms: false
         }
@@ -36,16 +36,17 @@ package struct AMQPExchange: Sendable, Equatable {
 }
 
 package struct AMQPQueue: Sendable, Equatable {
-    /// Empty: the broker makes a name up. Whoever leaves the name of a queue empty then means this one.
+    /// Empty: the broker chooses a name. An empty queue name in later declarations means this queue.
     package var name: String
     package var isDurable: Bool
-    /// Belongs to the connection, and goes with it.
+    /// Belongs to the connection, and is deleted with it.
     package var isExclusive: Bool
-    /// Goes with its last consumer.
+    /// Deleted with its last consumer.
     package var isAutoDeleted: Bool
-    /// One of its consumers at a time gets what it has, the next one when that is gone: so order holds.
+    /// Only one of its consumers gets messages at a time, so that the order is kept. The next one follows when it has
+    /// gone.
     package var isSingleConsumer: Bool
-    /// More messages, or more bytes of content, than this: the oldest go.
+    /// The maximum number of messages, or of bytes. The oldest are dropped beyond it.
     package var longest: Int?
     package var mostBytes: Int?
 
@@ -63,7 +64,8 @@ package struct AMQPQueue: Sendable, Equatable {
     }
 }
 
-/// A queue gets what an exchange has for a key; in a topic exchange, a pattern.
+/// A binding: the queue gets the exchange's messages with this key, or with keys that match the pattern in a topic
+/// exchange.
 package struct AMQPBinding: Sendable, Equatable {
     package var queue: String
     package var exchange: String
@@ -77,8 +79,9 @@ package struct AMQPBinding: Sendable, Equatable {
 }
 
 package enum AMQPAcknowledgement: Sendable, Equatable {
-    /// The broker forgets a message when it has sent it.
+    /// The broker deletes a message when it has sent it.
     case none
-    /// It keeps each until ``AMQPConnection/acknowledge(_:)``, and sends so many ahead.
+    /// The broker keeps each message until ``AMQPConnection/acknowledge(_:)``, and sends at most `ahead` unacknowledged
+    /// ones.
     case explicit(ahead: UInt16)
 }

@@ -1,13 +1,13 @@
-/// Why a call didn't do what it was to. Its words are for a log: they name what the broker or the system said, and no password.
+/// The reason why a call failed. The text is for a log: it contains messages of the broker or system, and no password.
 package enum AMQPError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// librabbitmq isn't installed, or too old.
+    /// librabbitmq isn't installed, or is too old.
     case libraryMissing(String)
-    /// There is no connection, or it was lost meanwhile: whether the broker has done it isn't known.
+    /// There is no connection, or it was lost during the call. The outcome is unknown.
     case away(String)
-    /// The broker said no: it takes nothing at present, or has no such thing, or allows it not.
+    /// The broker refused: it accepts nothing at present, has no such object, or doesn't permit it.
     case refused(String)
-    /// The messages at these places of what was published are missing in a queue that takes no more; all other queues have them, and
-    /// the other messages have got everywhere.
+    /// A full queue refused the published messages with these indices. All other queues have them, and the other
+    /// messages reached all queues.
     case rejected(places: [Int])
 
     package var message: String {

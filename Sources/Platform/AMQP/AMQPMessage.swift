@@ -1,9 +1,9 @@
-/// A message on its way to an exchange.
+/// A message for an exchange.
 package struct AMQPMessage: Sendable, Equatable {
     package var exchange: String
     /// At most 255 bytes.
     package var routingKey: String
-    /// By these too, and each queue gets it once. Whoever gets it doesn't see them.
+    /// Further routing keys. Each queue gets the message once. Receivers don't see these keys.
     package var furtherKeys: [String] = []
     package var properties: AMQPProperties
     package var body: [UInt8]
@@ -16,7 +16,7 @@ package struct AMQPMessage: Sendable, Equatable {
     }
 }
 
-/// What stands beside a message's content; texts of at most 255 bytes.
+/// The properties of a message; texts of at most 255 bytes.
 package struct AMQPProperties: Sendable, Equatable {
     package var contentType: String?
     package var messageID: String?
@@ -34,12 +34,12 @@ package struct AMQPProperties: Sendable, Equatable {
     }
 }
 
-/// A message that came out of a queue.
+/// A message from a queue.
 package struct AMQPDelivery: Sendable, Equatable {
-    /// On which it came: only there is it known by its tag.
+    /// The connection that received it. Its tag is valid only there.
     let connection: Int
     let tag: UInt64
-    /// It may have been delivered before.
+    /// Whether it may have been delivered before.
     package let isRedelivered: Bool
     package let exchange: String
     package let routingKey: String

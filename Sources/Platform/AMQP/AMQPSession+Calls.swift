@@ -1,7 +1,7 @@
 import Basics
 import CRabbitMQ
 
-// What a broker is asked to do on one connection.
+// The requests to a broker on one connection.
 extension AMQPSession {
     func declare(_ declaration: AMQPDeclaration) throws(AMQPError) {
         switch declaration {
@@ -52,7 +52,7 @@ extension AMQPSession {
         try check(done, "binding \(binding.key)")
     }
 
-    /// The broker answers only if it confirms.
+    /// The broker answers only if it confirms messages.
     func publish(_ message: AMQPMessage) throws(AMQPError) {
         let status = message.exchange.withAMQPBytes { exchange in
             message.routingKey.withAMQPBytes { key in
@@ -77,7 +77,7 @@ extension AMQPSession {
 }
 
 extension AMQPQueue {
-    /// As RabbitMQ calls them.
+    /// The names of RabbitMQ's arguments.
     fileprivate var arguments: [(StaticString, AMQPField)] {
         var arguments: [(StaticString, AMQPField)] = []
         if let longest { arguments.append(("x-max-length", .integer(longest))) }

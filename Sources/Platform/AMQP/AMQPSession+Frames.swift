@@ -1,26 +1,26 @@
 import CRabbitMQ
 import Glibc
 
-/// What a broker says by itself.
+/// A frame that a broker sends by itself.
 enum BrokerFrame: Equatable {
     case delivered(AMQPDelivery)
-    /// It takes nothing at present.
+    /// It accepts no messages at present.
     case blocked(reason: String)
     case unblocked
-    /// Of a message that was published, by its number; with all before it if it is `multiple`.
+    /// Confirms a published message by its number; with `multiple`, all before it too.
     case confirmed(UInt64, multiple: Bool)
     case rejected(UInt64, multiple: Bool)
 }
 
 extension AMQPSession {
-    /// So many at a time, so that a thread gets to other things.
+    /// The maximum number of frames read at once, so that the thread can do other work.
     private static let framesAtOnce = 512
-    /// The library keeps what frames held until it is told; at most 128 KiB each.
+    /// librabbitmq keeps the content of frames until it is released; at most 128 KiB each.
     private static let framesKept = 32
 
-    /// Hands over what has come, without waiting. Heartbeats of both sides are seen to.
+    /// Passes on the received frames without waiting. Handles heartbeats in both directions.
     ///
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more frames.
     func receive(_ take: (BrokerFrame) -> Void) throws(AMQPError) -> Bool {
         defer { library.releaseBuffers(connection) }
         for _ in 0..<Self.framesAtOnce {
@@ -78,7 +78,7 @@ extension AMQPSession {
                     connection: number, tag: delivery.delivery_tag, isRedelivered: delivery.redelivered != 0,
                     exchange: String(delivery.exchange), routingKey: String(delivery.routing_key)))
             return nil
-        // Answers to what was asked before.
+        // Answers to earlier requests.
         default: return nil
         }
     }

@@ -2,28 +2,28 @@ import Basics
 import CRabbitMQ
 import Glibc
 
-/// One connection to a broker by librabbitmq, and one channel on it. Every call may block, for as long as the configuration says
-/// where librabbitmq lets it; sending is to be watched. Used by one thread, and thrown away after the first error.
+/// One connection to a broker through librabbitmq, with one channel. Every call may block up to the configured limit,
+/// if librabbitmq supports one; sending needs a watchdog. Used by one thread, and discarded after the first error.
 final class AMQPSession {
     typealias Library = RabbitMQLibrary
 
     static let channel: Library.Channel = 1
     static var none: amqp_table_t { amqp_table_t(num_entries: 0, entries: nil) }
-    /// What every broker takes: RabbitMQ's default.
+    /// RabbitMQ's default, which every broker accepts.
     private static let frameSize: Int32 = 131_072
 
     let library: Library
     let configuration: AMQPConfiguration
-    /// Tells it from those before and after it.
+    /// Distinguishes it from earlier and later sessions.
     let number: Int
     let connection: Library.Connection
     /// The socket.
     let descriptor: Int32
     var assembly: MessageAssembly
-    /// Frames that have come.
+    /// The number of received frames.
     var frames = 0
 
-    /// Connects; the broker isn't asked anything before ``logIn()``.
+    /// Connects. No request is sent to the broker before ``logIn()``.
     init(_ configuration: AMQPConfiguration, number: Int) throws(AMQPError) {
         let library = try Library.load()
         guard let connection = library.newConnection() else { throw .away("no memory is left") }
@@ -40,12 +40,12 @@ final class AMQPSession {
         }
     }
 
-    /// Closes the socket, without a word.
+    /// Closes the socket without a goodbye.
     deinit {
         _ = library.destroyConnection(connection)
     }
 
-    /// Says good-bye; the broker gets so long for an answer.
+    /// Says goodbye. The broker has `limit` to answer.
     func close(within limit: Duration) {
         var limit = timeval(limit)
         _ = library.setCallTimeout(connection, &limit)
@@ -65,7 +65,7 @@ final class AMQPSession {
         let socket = url.usesTLS ? library.newTLSSocket(connection) : library.newSocket(connection)
         guard let socket else { throw .away("no socket can be made") }
         if url.usesTLS {
-            // Certificate and name are judged by default.
+            // The certificate and its name are checked by default.
             guard library.setAuthorities(socket, configuration.authorities) == AMQP_STATUS_OK.rawValue,
                 library.setTLSVersions(socket, AMQP_TLSv1_2, AMQP_TLSvLATEST) == AMQP_STATUS_OK.rawValue
             else { throw .away("the authorities in \(configuration.authorities) can't be read") }
@@ -77,7 +77,7 @@ final class AMQPSession {
         return library.descriptor(connection)
     }
 
-    /// And opens the channel.
+    /// Logs in and opens the channel.
     func logIn() throws(AMQPError) {
         let url = configuration.url
         let heartbeat = Int32(clamping: configuration.heartbeat.components.seconds)
@@ -90,7 +90,7 @@ final class AMQPSession {
         try check(library.openChannel(connection, Self.channel), "a channel")
     }
 
-    /// The connection's name; and that the broker is to say when it takes nothing, and when a queue has gone.
+    /// The connection's name, and the requests to be notified when the broker blocks and when a queue is deleted.
     private func withClientProperties<Value>(_ body: (UnsafePointer<amqp_table_t>) -> Value) -> Value {
         configuration.name.withAMQPBytes { name in
             Self.withTable([
@@ -105,7 +105,7 @@ final class AMQPSession {
 
     // MARK: - Answers
 
-    /// What a call has returned isn't needed: its success is asked for.
+    /// Only the success of a call is needed, not its result.
     func check(_ result: UnsafeMutableRawPointer?, _ what: @autoclosure () -> String) throws(AMQPError) {
         guard result == nil else { return }
         try check(library.lastReply(connection), what())
@@ -126,7 +126,7 @@ final class AMQPSession {
         throw .away("\(what()) failed: \(library.describe(status))")
     }
 
-    /// What the broker says when it closes a connection or a channel.
+    /// Returns the broker's reason when it closes a connection or channel.
     func refusal(_ method: amqp_method_t, _ what: String) -> AMQPError {
         var words = "no reason given"
         if let decoded = method.decoded {

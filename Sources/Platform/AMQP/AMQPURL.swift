@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// Where a broker is, and as whom one comes: `amqp://user:password@host:port/virtual-host`, or `amqps://`.
+/// A broker's address and credentials: `amqp://user:password@host:port/virtual-host`, or `amqps://`.
 ///
-/// What is left out is RabbitMQ's default: `guest`, `guest`, 5672 or 5671 with TLS, `/`. Parts may be percent-encoded, as
-/// RabbitMQ's URI specification has it: `/%2F` is the virtual host `/`. So is `/` alone, as most people mean it; the specification has
-/// one without a name there.
+/// Missing parts are RabbitMQ's defaults: `guest`, `guest`, 5672 or 5671 with TLS, `/`. Parts may be percent-encoded,
+/// as in RabbitMQ's URI specification: `/%2F` is the virtual host `/`. A single `/` means the same here; in the
+/// specification it is a virtual host without a name.
 package struct AMQPURL: Sendable, Hashable, CustomStringConvertible {
     package let usesTLS: Bool
     package let user: String
@@ -13,7 +13,7 @@ package struct AMQPURL: Sendable, Hashable, CustomStringConvertible {
     package let port: UInt16
     package let virtualHost: String
 
-    /// - Throws: ``AMQPURLError``, whose words don't repeat the text.
+    /// - Throws: ``AMQPURLError``, which doesn't contain the text.
     package init(_ text: String) throws(AMQPURLError) {
         var rest = text[...]
         if let tail = rest.dropping(prefix: "amqps://") {
@@ -46,13 +46,13 @@ package struct AMQPURL: Sendable, Hashable, CustomStringConvertible {
         (host, port) = try Self.address(rest, usesTLS: usesTLS)
     }
 
-    /// Without the password.
+    /// The URL without the password.
     package var description: String {
         let address = host.contains(":") ? "[\(host)]" : host
         return "\(usesTLS ? "amqps" : "amqp")://\(user)@\(address):\(port)/\(virtualHost == "/" ? "" : virtualHost)"
     }
 
-    /// A name, an IPv4 address, or an IPv6 address in brackets; and a port.
+    /// Parses a name, an IPv4 address, or an IPv6 address in brackets, and a port.
     private static func address(_ text: Substring, usesTLS: Bool) throws(AMQPURLError) -> (String, UInt16) {
         var (host, rest) = (text, Substring())
         if let tail = text.dropping(prefix: "[") {

@@ -2,7 +2,7 @@ import Basics
 import CRabbitMQ
 import Glibc
 
-/// librabbitmq's structures from Swift's values, for as long as a call lasts.
+/// librabbitmq's structures made of Swift values, valid during a call.
 enum AMQPField {
     case boolean(Bool)
     case integer(Int)
@@ -46,7 +46,7 @@ extension AMQPSession {
     }
 
     static func withTexts<Value>(_ texts: [String], _ body: (amqp_array_t) -> Value) -> Value {
-        // All in a row: texts in hand would nest as deep as there are texts.
+        // In one buffer: separate closures would nest as deep as there are texts.
         let bytes = texts.flatMap { Array($0.utf8) }
         return bytes.withUnsafeBytes { bytes in
             var start = 0
@@ -83,7 +83,7 @@ extension amqp_bytes_t {
 }
 
 extension timeval {
-    /// At least a microsecond: zero would mean at once.
+    /// At least a microsecond, because zero would not wait at all.
     init(_ duration: Duration) {
         let microseconds = max(1, Int(clamping: duration.wholeNanoseconds / 1_000))
         self.init(tv_sec: microseconds / 1_000_000, tv_usec: microseconds % 1_000_000)

@@ -1,4 +1,4 @@
-/// What a connection's thread is asked to do.
+/// A command for a connection's thread.
 enum ConnectionCommand: Sendable {
     typealias Outcome = Result<Void, AMQPError>
     typealias Caller = CheckedContinuation<Outcome, Never>
@@ -6,12 +6,12 @@ enum ConnectionCommand: Sendable {
     case publish([AMQPMessage], Caller)
     case acknowledge(AMQPDelivery)
     case reject(AMQPDelivery, isPutBack: Bool)
-    /// Declares again what the connection began with.
+    /// Repeats the connection's declarations.
     case declare
-    /// The connection is made anew.
+    /// Drops the connection and opens a new one.
     case reconnect(reason: String)
 
-    /// Whoever waits for it goes on.
+    /// Resumes the command's caller with an error.
     func fail(_ error: AMQPError) {
         switch self {
         case .publish(_, let caller): caller.resume(returning: .failure(error))

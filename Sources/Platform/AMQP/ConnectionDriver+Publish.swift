@@ -1,14 +1,14 @@
 import Basics
 
-// Publishing: bounded, whatever the broker does.
+// Publishing, with a time limit whatever the broker does.
 extension ConnectionDriver {
-    /// Between them the broker's words are heard, and its socket is looked at.
+    /// The number of messages between two reads of the broker's frames.
     private static let messagesAtOnce = 16
-    /// All of them have to stand in one frame, whatever their lengths.
+    /// All keys must fit into one frame, whatever their lengths.
     private static let mostFurtherKeys = 500
 
-    /// - Returns: What the caller is told, when the connection is as good as before.
-    /// - Throws: What ends the connection.
+    /// - Returns: The caller's outcome, if the connection is still usable.
+    /// - Throws: The error that ends the connection.
     func publish(_ messages: [AMQPMessage], on session: AMQPSession) throws(AMQPError) -> ConnectionCommand.Outcome {
         confirms?.begin()
         var rest = messages[...]
@@ -31,9 +31,9 @@ extension ConnectionDriver {
         return try awaitConfirms(on: session)
     }
 
-    /// Waits until the broker takes messages, for as long as sending may take.
+    /// Waits until the broker accepts messages, at most for the send timeout.
     ///
-    /// - Returns: Why it doesn't.
+    /// - Returns: The reason if it doesn't.
     private func awaitRoom(on session: AMQPSession) throws(AMQPError) -> AMQPError? {
         let deadline = MonotonicTime.now() + configuration.sendTimeout
         try receive(from: session)

@@ -1,7 +1,7 @@
 import Basics
 
-/// The work of a connection's thread: connects, does what its users ask, tells what the broker says, and connects again.
-/// ``ConnectionLife`` decides. Used on that thread only.
+/// The work of a connection's thread: connects, performs commands, reports the broker's frames, and reconnects.
+/// ``ConnectionLife`` decides. Used only on that thread.
 final class ConnectionDriver {
     let configuration: AMQPConfiguration
     let mailbox: ConnectionMailbox
@@ -12,11 +12,11 @@ final class ConnectionDriver {
     private let tell: (AMQPEvent) -> Void
     private var session: AMQPSession?
     private var connections = 0
-    /// When the declarations are due again.
+    /// The time of the next repeated declarations.
     private var declaresAt: MonotonicTime?
-    /// The library may hold frames that the socket doesn't show.
+    /// Whether the library may hold frames that the socket doesn't show.
     private var hasMore = false
-    /// What has come at once, and nobody has been told of yet.
+    /// Received frames that aren't reported yet.
     private var words: [BrokerFrame] = []
 
     init(
@@ -61,7 +61,7 @@ final class ConnectionDriver {
             scheduleDeclarations()
             hasMore = true
             life.connected(at: .now())
-            // Whoever is told may ask at once.
+            // A receiver of the event may send commands at once.
             mailbox.open()
             tell(.connected)
         } catch {
@@ -71,7 +71,7 @@ final class ConnectionDriver {
 
     private func logIn() throws(AMQPError) -> AMQPSession {
         let session = try AMQPSession(configuration, number: connections)
-        // Kept until the mailbox forgets its socket, whatever fails: closed, the number may soon be another's.
+        // Kept until the mailbox drops its socket, whatever fails, because the number of a closed socket may be reused.
         self.session = session
         mailbox.setSocket(session.descriptor)
         try session.logIn()
@@ -88,7 +88,7 @@ final class ConnectionDriver {
 
     private func end() {
         mailbox.close(.away("the connection has been stopped"))
-        // A broker that takes nothing wouldn't answer.
+        // A blocked broker wouldn't answer.
         if let session {
             watchdog.watch(for: .milliseconds(500)) { session.close(within: .milliseconds(500)) }
         }
@@ -107,7 +107,7 @@ final class ConnectionDriver {
             return lose(error)
         }
         guard !hasMore, !mailbox.hasWork else { return }
-        // Heartbeats are sent, and missed, within calls only.
+        // Heartbeats are sent and checked only within calls.
         let pause = max(.milliseconds(500), configuration.heartbeat / 2)
         DescriptorWait.wait(
             readable: [mailbox.wakeUp.descriptor, session.descriptor],
@@ -123,11 +123,11 @@ final class ConnectionDriver {
             try watched { () throws(AMQPError) in try session.declare(declaration) }
         }
         scheduleDeclarations()
-        // The library keeps what came before the answers.
+        // The library keeps frames that came before the answers.
         hasMore = true
     }
 
-    /// What has come. Whoever is told may take its time: only the broker is watched meanwhile.
+    /// Reports received frames. Receivers may take their time; only the broker is watched meanwhile.
     func receive(from session: AMQPSession) throws(AMQPError) {
         defer {
             for word in words { take(word) }
@@ -138,16 +138,16 @@ final class ConnectionDriver {
         }
     }
 
-    /// Waits for more to come, or until something is to be done, and takes it.
+    /// Waits for frames or commands, and takes them.
     ///
-    /// - Parameter orRoom: It is enough if something can be sent.
+    /// - Parameter orRoom: Whether it also returns when bytes can be sent.
     func awaitWords(from session: AMQPSession, orRoom: Bool = false, until deadline: MonotonicTime) throws(AMQPError) {
         if !hasMore {
             DescriptorWait.wait(
                 readable: [session.descriptor, mailbox.wakeUp.descriptor], writable: orRoom ? session.descriptor : -1,
                 until: deadline)
-            // Whoever wakes us asks for more, which has to wait: no reason to turn round without rest. What it asked for is seen
-            // afterwards, without being woken.
+            // A wake-up announces a command, which must wait, so the loop must not spin on it. The command is found
+            // afterwards without a wake-up.
             mailbox.wakeUp.clear()
         }
         try receive(from: session)
@@ -169,7 +169,7 @@ final class ConnectionDriver {
 
     // MARK: - Commands
 
-    /// - Throws: What ends the connection; all callers have been told.
+    /// - Throws: The error that ends the connection. All callers have been resumed.
     private func perform(_ commands: [ConnectionCommand], on session: AMQPSession) throws(AMQPError) {
         var rest = commands[...]
         while let command = rest.popFirst() {
@@ -186,7 +186,7 @@ final class ConnectionDriver {
         switch command {
         case .publish(let messages, let caller):
             try answer(caller) { () throws(AMQPError) in try publish(messages, on: session) }
-        // A tag of an earlier connection would be another message's, or nobody's.
+        // The tag of an earlier connection would acknowledge another message.
         case .acknowledge(let delivery) where delivery.connection == session.number:
             try watched { () throws(AMQPError) in try session.acknowledge(delivery.tag) }
         case .reject(let delivery, let isPutBack) where delivery.connection == session.number:
@@ -197,7 +197,7 @@ final class ConnectionDriver {
         }
     }
 
-    /// - Throws: What ended the connection, after the caller knows.
+    /// - Throws: The error that ended the connection, after the caller was resumed.
     private func answer(_ caller: ConnectionCommand.Caller, _ work: () throws(AMQPError) -> ConnectionCommand.Outcome)
         throws(AMQPError)
     {

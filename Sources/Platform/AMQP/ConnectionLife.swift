@@ -1,20 +1,22 @@
 import Basics
 
-/// What a connection to a broker does next: decides, and does nothing. ``ConnectionDriver`` acts on it.
+/// The state of a connection to a broker. It decides; ``ConnectionDriver`` acts.
 ///
-/// | phase     | made      | lost, or in vain | blocked   | unblocked   | end     |
+/// ```
+/// | phase     | connected | lost or failed   | blocked   | unblocked   | end     |
 /// |-----------|-----------|------------------|-----------|-------------|---------|
 /// | waiting   | → taking  | → waiting        |           |             | → ended |
 /// | taking    |           | → waiting        | → blocked |             | → ended |
 /// | blocked   |           | → waiting        |           | → taking    | → ended |
 /// | ended     |           |                  |           |             |         |
+/// ```
 struct ConnectionLife {
     enum Phase: Equatable {
-        /// There is no connection; the next attempt is due then.
+        /// There is no connection. The next attempt is at `until`.
         case waiting(until: MonotonicTime)
-        /// The broker takes what is published.
+        /// The broker accepts messages.
         case taking
-        /// It takes nothing at present, and has said why.
+        /// The broker accepts no messages at present.
         case blocked(reason: String)
         case ended
     }
@@ -26,7 +28,7 @@ struct ConnectionLife {
         case end
     }
 
-    /// A connection that lives as long has been a success: the next attempt after it is the first.
+    /// A connection of this length is a success: the back-off starts again after it.
     private static let success: Duration = .seconds(5)
 
     private(set) var phase: Phase
@@ -59,7 +61,7 @@ struct ConnectionLife {
         connectedAt = now
     }
 
-    /// The connection is gone, or there could be none. `random` is in 0..<1.
+    /// The connection was lost or couldn't be opened. `random` is in 0..<1.
     mutating func lost(at now: MonotonicTime, random: Double) {
         guard phase != .ended else { return }
         if isConnected, now - connectedAt >= Self.success { backoff.reset() }

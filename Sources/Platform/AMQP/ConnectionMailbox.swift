@@ -1,13 +1,14 @@
 import Basics
 import Glibc
 
-/// What a connection's thread and its users share: commands on their way to it, and its socket, to be shut down from outside.
+/// The state shared by a connection's thread and its users: waiting commands, and the socket, which users may shut
+/// down.
 final class ConnectionMailbox: Sendable {
-    /// While the thread is at work on one, so many may wait.
+    /// The maximum number of waiting commands.
     private static let limit = 1_024
 
     private enum Intake {
-        /// Nothing is taken: there is no connection. The words say why.
+        /// No commands are accepted, because there is no connection. The error says why.
         case closed(AMQPError)
         case open
     }
@@ -15,7 +16,7 @@ final class ConnectionMailbox: Sendable {
     private struct State {
         var intake = Intake.closed(.away("there is no connection yet"))
         var commands: [ConnectionCommand] = []
-        /// -1 if there is none.
+        /// -1 without a socket.
         var socket: Int32 = -1
         var isStopping = false
         var hasEnded = false
@@ -27,7 +28,7 @@ final class ConnectionMailbox: Sendable {
 
     // MARK: - For its users, on any thread
 
-    /// Hands a command over, or fails it at once.
+    /// Enqueues a command, or fails it at once.
     func submit(_ command: ConnectionCommand) {
         let failure: AMQPError? = state.withLock { state in
             guard case .open = state.intake else {
@@ -48,7 +49,7 @@ final class ConnectionMailbox: Sendable {
         wakeUp.signal()
     }
 
-    /// Every call on the socket returns with an error.
+    /// Makes every call on the socket fail.
     func cut() {
         state.withLock { state in
             if state.socket >= 0 { _ = shutdown(state.socket, Int32(SHUT_RDWR)) }
@@ -70,10 +71,10 @@ final class ConnectionMailbox: Sendable {
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// Whether something is to be done, wake-up or not.
+    /// Whether there is work, with or without a wake-up.
     var hasWork: Bool { state.withLock { $0.isStopping || !$0.commands.isEmpty } }
 
-    /// The socket stays open until `nil` is set.
+    /// The socket must stay open until `nil` is set.
     func setSocket(_ descriptor: Int32?) {
         state.withLock { $0.socket = descriptor ?? -1 }
     }
@@ -82,7 +83,7 @@ final class ConnectionMailbox: Sendable {
         state.withLock { $0.intake = .open }
     }
 
-    /// What waits fails, and what comes from now on.
+    /// Fails all waiting and later commands.
     func close(_ error: AMQPError) {
         let commands = state.withLock { state in
             state.intake = .closed(error)

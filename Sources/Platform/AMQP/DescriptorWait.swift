@@ -2,17 +2,17 @@ import Basics
 import CLinux
 import Glibc
 
-/// What a thread of a connection waits for.
+/// A wait of a connection's thread.
 enum DescriptorWait {
     private static let withoutWakeUp: Duration = .milliseconds(50)
 
-    /// Until one of the descriptors can be read, `writable` can be written, or the time is over; perhaps earlier. A negative
-    /// descriptor is one that there isn't.
+    /// Waits until a descriptor is readable, `writable` is writable, or the deadline has passed; it may return earlier.
+    /// Negative descriptors are ignored.
     ///
-    /// - Returns: Whether `writable` can be written, or has failed.
+    /// - Returns: Whether `writable` is writable or has failed.
     @discardableResult
     static func wait(readable: [Int32], writable: Int32 = -1, until deadline: MonotonicTime) -> Bool {
-        // What would wake us can't be made, as long as there are no descriptors.
+        // Without a wake-up descriptor, because none is left, the wait is short.
         let deadline = readable.contains { $0 < 0 } ? min(deadline, .now() + withoutWakeUp) : deadline
         var descriptors = readable.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         descriptors.append(pollfd(fd: writable, events: Int16(POLLOUT), revents: 0))
@@ -21,9 +21,9 @@ enum DescriptorWait {
     }
 }
 
-/// Wakes a thread that waits for it among other descriptors; from any thread.
+/// Wakes a thread that waits for it among other descriptors. From any thread.
 final class WakeUp: Sendable {
-    /// Negative if there was none left.
+    /// Negative if no descriptor was left.
     let descriptor = eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC))
 
     deinit {
@@ -32,11 +32,11 @@ final class WakeUp: Sendable {
 
     func signal() {
         var one: UInt64 = 1
-        // It fails only if it is signalled already.
+        // Fails only if it is already signalled.
         _ = write(descriptor, &one, 8)
     }
 
-    /// Before what it stands for is looked at.
+    /// Resets it. Call it before reading the announced work.
     func clear() {
         var count: UInt64 = 0
         _ = read(descriptor, &count, 8)

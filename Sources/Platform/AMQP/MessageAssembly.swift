@@ -1,11 +1,13 @@
-/// A message comes in pieces: that it is delivered, its properties with the content's length, and the content in as many parts
-/// as the broker likes.
+/// Assembles a message from its parts: the delivery, the properties with the length of the content, and the content in
+/// any number of parts.
 ///
-/// | state     | delivery  | header                            | body                       |
-/// |-----------|-----------|-----------------------------------|----------------------------|
-/// | idle      | → header  | (a mistake)                       | (a mistake)                |
-/// | header    | (mistake) | → body; idle and whole if it's empty | (a mistake)             |
-/// | body      | (mistake) | (a mistake)                       | → body, or idle and whole  |
+/// ```
+/// | state     | delivery  | header                                     | body                          |
+/// |-----------|-----------|--------------------------------------------|-------------------------------|
+/// | idle      | → header  | (a mistake)                                | (a mistake)                   |
+/// | header    | (mistake) | → body; idle with the message if empty     | (a mistake)                   |
+/// | body      | (mistake) | (a mistake)                                | → body; idle with the message |
+/// ```
 struct MessageAssembly {
     private enum State {
         case idle
@@ -32,16 +34,16 @@ struct MessageAssembly {
         if bodySize > UInt64(longestBody) {
             delivery.body = nil
         } else {
-            // What is announced may never come; what comes makes room.
+            // Bounded, because the announced content may never come.
             delivery.body?.reserveCapacity(min(Int(bodySize), 131_072))
         }
         return continueAfter(delivery, missing: bodySize)
     }
 
-    /// - Returns: The message, if it is whole.
+    /// - Returns: The message, if it is complete.
     mutating func body(_ part: UnsafeRawBufferPointer) throws(AMQPError) -> AMQPDelivery? {
         guard case .body(var delivery, let missing) = state, part.count <= missing else { throw Self.disorder }
-        // The state lets go of the content, or it would be copied.
+        // The state must not hold the content while it grows, or it would be copied.
         state = .idle
         delivery.body?.append(contentsOf: part)
         return continueAfter(delivery, missing: missing - UInt64(part.count))

@@ -1,20 +1,20 @@
-/// What the broker has confirmed of the messages that were published together.
+/// The broker's confirmations of messages that were published together.
 struct PublisherConfirms {
     enum Outcome: Equatable {
         case pending
         case confirmed
-        /// Those at these places the broker won't keep, the first at 0.
+        /// The broker refused the messages with these indices, from 0.
         case rejected([Int])
     }
 
-    /// The broker numbers messages from 1 on.
+    /// The broker numbers messages from 1.
     private var lastTag: UInt64 = 0
     private var outstanding: Set<UInt64> = []
     private var rejected: [Int] = []
-    /// The first of those that were published together.
+    /// The number of the first message of the current group.
     private var firstTag: UInt64 = 1
 
-    /// What was published before doesn't matter any more.
+    /// Begins a new group.
     mutating func begin() {
         outstanding.removeAll(keepingCapacity: true)
         rejected.removeAll(keepingCapacity: true)
@@ -26,7 +26,7 @@ struct PublisherConfirms {
         outstanding.insert(lastTag)
     }
 
-    /// - Parameter multiple: Also all with lower tags.
+    /// - Parameter multiple: Whether it includes all lower tags.
     mutating func answer(_ tag: UInt64, multiple: Bool, isConfirmed: Bool) {
         let answered = multiple ? outstanding.filter { $0 <= tag } : outstanding.intersection([tag])
         outstanding.subtract(answered)

@@ -1,13 +1,13 @@
 package import CRabbitMQ
 package import Glibc
 
-/// librabbitmq, loaded when it is first asked for, and never unloaded: a daemon without a broker does without it.
+/// librabbitmq, loaded at first use and never unloaded. A daemon without a broker doesn't load it.
 ///
-/// `@unchecked Sendable` holds because the pointers are constants once they are found, and librabbitmq's functions may be called from any
-/// thread for different connections. The benchmark's bare client has it from here too.
+/// `@unchecked Sendable` is safe because the pointers are constant after loading, and librabbitmq's functions may be
+/// called on any thread for different connections. The benchmark's plain client uses it too.
 package struct RabbitMQLibrary: @unchecked Sendable {
     private static let name = "librabbitmq.so.4"
-    /// The oldest that has time-outs for all calls: 0.10.
+    /// The oldest version with timeouts for all calls: 0.10.
     private static let oldestVersion: UInt32 = 0x00_0A_00_00
 
     private static let loaded = Result<RabbitMQLibrary, AMQPError> { () throws(AMQPError) in try RabbitMQLibrary() }
@@ -36,7 +36,7 @@ package struct RabbitMQLibrary: @unchecked Sendable {
     package let descriptor: @convention(c) (Connection?) -> Int32
     package let setHandshakeTimeout: @convention(c) (Connection?, UnsafePointer<timeval>?) -> Int32
     package let setCallTimeout: @convention(c) (Connection?, UnsafePointer<timeval>?) -> Int32
-    /// Variadic, for the shim.
+    /// Variadic, so it is called through a C function.
     package let login: UnsafeMutableRawPointer
     package let close: @convention(c) (Connection?, Int32) -> Reply
 
@@ -78,7 +78,7 @@ package struct RabbitMQLibrary: @unchecked Sendable {
             return symbol
         }
         func function<F>(_ name: String, as type: F.Type = F.self) throws(AMQPError) -> F {
-            // A pointer to a C function is as wide as any other (POSIX, dlsym).
+            // A pointer to a C function has the size of any other (POSIX, dlsym).
             unsafeBitCast(try symbol(name), to: type)
         }
         let number: @convention(c) () -> UInt32 = try function("amqp_version_number")
@@ -87,7 +87,7 @@ package struct RabbitMQLibrary: @unchecked Sendable {
         guard number() >= Self.oldestVersion else {
             throw .libraryMissing("librabbitmq \(version) is too old: 0.10 or later is needed")
         }
-        // The process has initialised OpenSSL, or OpenSSL does it by itself.
+        // The process has initialised OpenSSL, or OpenSSL initialises itself.
         let initialisesTLS: @convention(c) (Int32) -> Void = try function("amqp_set_initialize_ssl_library")
         initialisesTLS(0)
 
@@ -119,7 +119,7 @@ package struct RabbitMQLibrary: @unchecked Sendable {
         releaseBuffers = try function("amqp_maybe_release_buffers")
     }
 
-    /// What a status of the library means, in words.
+    /// Returns the message of a status of the library.
     package func describe(_ status: Int32) -> String {
         statusText(status).map { String(cString: $0) } ?? "librabbitmq's error \(status)"
     }

@@ -1,10 +1,10 @@
 import Basics
 import Dispatch
 
-/// Ends what librabbitmq would wait for without end: sending, while the broker takes nothing. It shuts the socket down, which
-/// has every call on it return with an error.
+/// Ends sends that librabbitmq would wait for without limit, while the broker doesn't read. It shuts the socket down,
+/// so that every call on it fails.
 ///
-/// It ticks only while something was watched since its last tick: a connection at rest costs nothing.
+/// It ticks only while something was watched since its last tick. An idle connection costs nothing.
 final class SendWatchdog: Sendable {
     private struct State {
         var deadline: MonotonicTime?
@@ -17,7 +17,7 @@ final class SendWatchdog: Sendable {
     private let state = Locked(State())
     private let cut: @Sendable () -> Void
 
-    /// - Parameter cut: On another thread, once a tick while the work isn't done.
+    /// - Parameter cut: Called on another thread, once per tick while the work isn't done.
     init(cut: @escaping @Sendable () -> Void) {
         self.cut = cut
     }
@@ -35,7 +35,7 @@ final class SendWatchdog: Sendable {
             return (state.deadline, !state.isTicking)
         }
         if starts { tickLater() }
-        // Work may be a part of other work.
+        // Work may be nested.
         defer { state.withLock { $0.deadline = outer } }
         return try work()
     }

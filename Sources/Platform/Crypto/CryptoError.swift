@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// OpenSSL refused: a key that is none, a point that is off the curve, no memory.
+/// An error of OpenSSL: an invalid key, a point off the curve, no memory.
 package struct CryptoError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// One line: what was tried, and OpenSSL's reasons if it gave any. Holds no key.
+    /// One line: the attempt, and OpenSSL's reasons. Contains no key.
     package let description: String
 
-    /// Takes the thread's errors (OpenSSL keeps them in a queue, where the next call would find them).
+    /// Takes the thread's errors out of OpenSSL's queue, where they would be taken for errors of the next call.
     init(_ attempt: String) {
         var reasons: [String] = []
         while true {

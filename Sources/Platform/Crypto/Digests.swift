@@ -16,7 +16,7 @@ package enum SHA256 {
 
 /// HMAC with SHA-256 (RFC 2104).
 package enum HMACSHA256 {
-    /// 32 bytes that only who has the key can make of the message. Any thread.
+    /// Returns 32 bytes that can be computed only with the key. Any thread.
     package static func authenticate(_ message: [UInt8], key: [UInt8]) throws(CryptoError) -> [UInt8] {
         ERR_clear_error()
         var code = [UInt8](repeating: 0, count: SHA256.byteCount)
@@ -28,9 +28,9 @@ package enum HMACSHA256 {
     }
 }
 
-/// HMAC with SHA-256 under one key, for many messages: the library looks the algorithm up, and takes the key in, once. Any thread.
+/// HMAC with SHA-256 under one key, for many messages. The algorithm and the key are prepared once. Any thread.
 package final class HMACSHA256Key: @unchecked Sendable {
-    // Sendable holds: after `init` the context is only copied, which changes nothing of it.
+    // Sendable is safe: after `init` the context is only copied.
     private let context: OpaquePointer
 
     package init(_ key: [UInt8]) throws(CryptoError) {
@@ -38,7 +38,7 @@ package final class HMACSHA256Key: @unchecked Sendable {
         guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil) else { throw CryptoError("HMAC-SHA256") }
         defer { EVP_MAC_free(algorithm) }
         guard let context = EVP_MAC_CTX_new(algorithm) else { throw CryptoError("HMAC-SHA256") }
-        // The parameters hold pointers. A string that is passed as one is gone after the call; a literal's bytes stay, up to their NUL.
+        // The parameters contain pointers. A string argument would be freed after the call; a literal stays.
         let name: StaticString = "digest"
         var digest = Array("SHA256".utf8CString)
         let isReady = digest.withUnsafeMutableBufferPointer { digest in
@@ -63,7 +63,7 @@ package final class HMACSHA256Key: @unchecked Sendable {
         EVP_MAC_CTX_free(context)
     }
 
-    /// 32 bytes that only who has the key can make of the message.
+    /// Returns 32 bytes that can be computed only with the key.
     package func authenticate(_ message: [UInt8]) throws(CryptoError) -> [UInt8] {
         ERR_clear_error()
         var code = [UInt8](repeating: 0, count: SHA256.byteCount)
@@ -77,12 +77,12 @@ package final class HMACSHA256Key: @unchecked Sendable {
     }
 }
 
-/// Keys made of key material (RFC 5869), with SHA-256.
+/// Derives keys from key material (RFC 5869), with SHA-256.
 package enum HKDFSHA256 {
-    /// Of one block, which is all that is asked for here.
+    /// One block, which is enough here.
     package static let maxByteCount = SHA256.byteCount
 
-    /// Extracts and expands: `byteCount` bytes, at most ``maxByteCount``.
+    /// Extracts and expands `byteCount` bytes, at most ``maxByteCount``.
     package static func derive(
         salt: [UInt8], keyMaterial: [UInt8], info: [UInt8], byteCount: Int
     ) throws(CryptoError) -> [UInt8] {

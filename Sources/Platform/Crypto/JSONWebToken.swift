@@ -2,20 +2,20 @@ import Wire
 
 /// A JSON Web Token (RFC 7519), signed.
 package struct JSONWebToken: Sendable, Equatable {
-    /// Three parts of base64url, split by dots: for an `Authorization` field.
+    /// Three parts of base64url separated by dots, for an `Authorization` field.
     package let text: String
 
-    /// One signed with ES256.
+    /// Signs a token with ES256.
     ///
     /// - Parameters:
-    ///   - header: A JSON object, naming `ES256` as `alg`.
-    ///   - claims: A JSON object.
+    /// - header: A JSON object with `ES256` as `alg`.
+    /// - claims: A JSON object.
     package init(header: [UInt8], claims: [UInt8], key: P256PrivateKey) throws(CryptoError) {
         let signed = "\(Base64.encodeForURL(header)).\(Base64.encodeForURL(claims))"
         self.init(signed: signed, signature: try key.signature(of: Array(signed.utf8)))
     }
 
-    /// - Parameter signed: Header and claims, as they were signed.
+    /// - Parameter signed: The signed header and claims.
     init(signed: String, signature: [UInt8]) {
         text = "\(signed).\(Base64.encodeForURL(signature))"
     }

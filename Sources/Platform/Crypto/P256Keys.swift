@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// A private key of the curve P-256: signs, and agrees on secrets. Any thread; each use has a context of its own.
+/// A private key of the curve P-256, for signatures and key agreement. Any thread; each use has its own context.
 package struct P256PrivateKey: Sendable {
     private let key: EVPKey
-    /// Its public half: ``P256PublicKey/byteCount`` bytes.
+    /// The public key: ``P256PublicKey/byteCount`` bytes.
     package let publicPoint: [UInt8]
 
     private init(_ key: EVPKey) throws(CryptoError) {
@@ -18,19 +18,19 @@ package struct P256PrivateKey: Sendable {
         publicPoint = point
     }
 
-    /// A new key.
+    /// Generates a new key.
     package static func generate() throws(CryptoError) -> P256PrivateKey {
         ERR_clear_error()
         guard let handle = CEVP_EC_gen("P-256") else { throw CryptoError("a new key") }
         return try P256PrivateKey(EVPKey(handle))
     }
 
-    /// Reads PKCS#8 (or SEC 1) in PEM: Apple's `.p8` files are that. Encrypted ones are refused.
+    /// Reads PKCS#8 (or SEC 1) in PEM, the format of Apple's `.p8` files. Encrypted keys are refused.
     package init(pem: [UInt8]) throws(CryptoError) {
         ERR_clear_error()
         guard let source = BIO_new(BIO_s_mem()) else { throw CryptoError("memory") }
         defer { BIO_free(source) }
-        // It copies: the array's memory is ours for the call only.
+        // Copies the bytes, because the array's memory is valid only during the call.
         guard pem.isEmpty || BIO_write(source, pem, CInt(clamping: pem.count)) == pem.count else {
             throw CryptoError("memory")
         }

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Bytes that nobody can guess.
+/// Unpredictable random bytes.
 package enum RandomBytes {
     package static func make(_ count: Int) throws(CryptoError) -> [UInt8] {
         ERR_clear_error()

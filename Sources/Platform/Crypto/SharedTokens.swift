@@ -2,24 +2,24 @@ import COpenSSL
 import FoundationEssentials
 import Wire
 
-/// JSON Web Tokens (RFC 7519) of those who share a secret: signed with HS256, and with nothing else (RFC 8725 §3.1). Any thread.
+/// JSON Web Tokens (RFC 7519) with a shared secret, signed only with HS256 (RFC 8725 §3.1). Any thread.
 package final class SharedTokens: Sendable {
-    /// Longer ones are refused before anything is made of them.
+    /// Longer tokens are refused before they are parsed.
     package static let maximumBytes = 8_192
 
     private static let header = Array(#"{"alg":"HS256","typ":"JWT"}"#.utf8)
 
-    /// The first signs.
+    /// The first key signs.
     private let keys: [HMACSHA256Key]
 
-    /// - Parameter secrets: One, and those that it is to replace. RFC 7518 §3.2 wants 32 bytes at least in each.
+    /// - Parameter secrets: The secret, and those that it replaces. RFC 7518 §3.2 requires at least 32 bytes each.
     package init(secrets: [[UInt8]]) throws(CryptoError) {
         var keys: [HMACSHA256Key] = []
         for secret in secrets { keys.append(try HMACSHA256Key(secret)) }
         self.keys = keys
     }
 
-    /// A token signed with the first secret.
+    /// Signs a token with the first secret.
     ///
     /// - Parameter claims: A JSON object.
     package func sign(claims: [UInt8]) throws(CryptoError) -> JSONWebToken {
@@ -27,9 +27,9 @@ package final class SharedTokens: Sendable {
         return try JSONWebToken(header: Self.header, claims: claims, key: key)
     }
 
-    /// The claims of a token, a JSON object as it was signed, when it is signed with one of the secrets and in force.
+    /// Returns a token's claims, the signed JSON object, if one of the secrets signed it and it is valid now.
     ///
-    /// - Parameter now: In seconds since 1970. There is no leeway: at `exp` a token is over.
+    /// - Parameter now: Seconds since 1970. There is no leeway: a token ends at `exp`.
     package func claims(of token: String, at now: Double) throws(JSONWebTokenFault) -> [UInt8] {
         let token = Array(token.utf8)
         guard token.count <= Self.maximumBytes else { throw .malformed }
@@ -44,7 +44,7 @@ package final class SharedTokens: Sendable {
         return claims
     }
 
-    /// RFC 7515 §2: the alphabet for URLs, without padding, line breaks or white space.
+    /// Decodes the URL alphabet without padding, line breaks or white space (RFC 7515 §2).
     private static func decode(_ part: ArraySlice<UInt8>) -> [UInt8]? {
         part.contains(where: "+/=".utf8.contains) ? nil : Base64.decode(String(decoding: part, as: UTF8.self))
     }
@@ -58,29 +58,29 @@ package final class SharedTokens: Sendable {
     }
 }
 
-/// Why a token isn't believed.
+/// The reason why a token is refused.
 package enum JSONWebTokenFault: Error, Sendable, Hashable {
-    /// Not three parts of base64url, no JSON in them, a member of the wrong type.
+    /// Not three parts of base64url, invalid JSON, or a member of the wrong type.
     case malformed
-    /// Signed in another way, or not at all; or its signer demands what isn't understood here (`crit`).
+    /// Unsigned, signed with another algorithm, or with an unknown critical extension (`crit`).
     case algorithm
-    /// Not signed with one of our secrets.
+    /// Not signed with one of the secrets.
     case signature
-    /// There is no `exp`.
+    /// Without `exp`.
     case everlasting
     case expired
-    /// `nbf` is yet to come.
+    /// `nbf` is in the future.
     case early
-    /// It names for whom it is (`aud`), and nobody here goes by such a name.
+    /// It is for another audience (`aud`).
     case audience
 }
 
 extension JSONWebToken {
-    /// A token signed with HS256.
+    /// Signs a token with HS256.
     ///
     /// - Parameters:
-    ///   - header: A JSON object, naming `HS256` as `alg`.
-    ///   - claims: A JSON object.
+    /// - header: A JSON object with `HS256` as `alg`.
+    /// - claims: A JSON object.
     fileprivate init(header: [UInt8], claims: [UInt8], key: HMACSHA256Key) throws(CryptoError) {
         let signed = "\(Base64.encodeForURL(header)).\(Base64.encodeForURL(claims))"
         self.init(signed: signed, signature: try key.authenticate(Array(signed.utf8)))
@@ -88,14 +88,14 @@ extension JSONWebToken {
 }
 
 extension HMACSHA256Key {
-    /// Takes the same time wherever the two differ. `false` too when there is no memory to tell.
+    /// Compares in constant time. Also `false` if there is no memory.
     fileprivate func isSignature(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         guard let code = try? authenticate(message), code.count == signature.count else { return false }
         return CRYPTO_memcmp(code, signature, code.count) == 0
     }
 }
 
-/// What of a header is looked at (RFC 7515 §4.1).
+/// The used members of a header (RFC 7515 §4.1).
 private struct TokenHeader: Decodable {
     let algorithm: String
     let hasCriticalMembers: Bool
@@ -115,7 +115,7 @@ private struct TokenHeader: Decodable {
     }
 }
 
-/// The claims that say when a token holds, and for whom (RFC 7519 §4.1). Times may have fractions.
+/// The claims about validity and audience (RFC 7519 §4.1). Times may have fractions.
 private struct TokenTimes: Decodable {
     let expiry: Double?
     let beginning: Double?

@@ -2,13 +2,13 @@ import CCurl
 import CLinux
 import Glibc
 
-/// libcurl, loaded when it is first asked for, and never unloaded: a daemon that sends nothing does without it.
+/// libcurl, loaded at first use and never unloaded. A daemon that sends no requests doesn't load it.
 ///
-/// `@unchecked Sendable` holds because the pointers are constants once they are found, and libcurl's functions may be called from any
-/// thread for different handles.
+/// `@unchecked Sendable` is safe because the pointers are constant after loading, and libcurl's functions may be called
+/// on any thread for different handles.
 struct CurlLibrary: @unchecked Sendable {
     private static let names = ["libcurl.so.4", "libcurl-gnutls.so.4"]
-    /// The oldest that knows `CURLOPT_PROTOCOLS_STR`: 7.85.
+    /// The oldest version with `CURLOPT_PROTOCOLS_STR`: 7.85.
     private static let oldestVersion: UInt32 = 0x07_55_00
 
     private static let loaded = Result<CurlLibrary, HTTPClientError> { () throws(HTTPClientError) in try CurlLibrary() }
@@ -18,7 +18,8 @@ struct CurlLibrary: @unchecked Sendable {
         try loaded.get()
     }
 
-    /// Whether the linker's cache has one of the names. Without loading anything: that would cost megabytes for the process's life.
+    /// Whether the dynamic linker's cache lists the library. Loading it would take megabytes for the life of the
+    /// process.
     static var isListed: Bool? {
         let descriptor = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -49,7 +50,7 @@ struct CurlLibrary: @unchecked Sendable {
         @convention(c) (UnsafeMutableRawPointer?, Int32, Int32, UnsafeMutablePointer<Int32>?) -> CURLMcode
     let multiInfoRead:
         @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<Int32>?) -> UnsafeMutablePointer<CURLMsg>?
-    /// Variadic, for the shim.
+    /// Variadic, so it is called through a C function.
     let easySet: UnsafeMutableRawPointer
     let easyGet: UnsafeMutableRawPointer
     let multiSet: UnsafeMutableRawPointer
@@ -65,7 +66,7 @@ struct CurlLibrary: @unchecked Sendable {
             return symbol
         }
         func function<F>(_ name: String, as type: F.Type) throws(HTTPClientError) -> F {
-            // A pointer to a C function is as wide as any other (POSIX, dlsym).
+            // A pointer to a C function has the size of any other (POSIX, dlsym).
             unsafeBitCast(try symbol(name), to: type)
         }
         let info = try function(
@@ -79,7 +80,7 @@ struct CurlLibrary: @unchecked Sendable {
         guard data.pointee.version_num >= Self.oldestVersion else {
             throw .libraryMissing("libcurl \(version) is too old: 7.85 or later is needed")
         }
-        // Once in a process, before anything else; OpenSSL, which it initialises too, may be so already.
+        // Once per process, before other calls. It also initialises OpenSSL, which may be initialised already.
         guard initialise(Int(CCURL_GLOBAL_DEFAULT)) == CURLE_OK else {
             throw .libraryMissing("libcurl \(version) can't be initialised")
         }

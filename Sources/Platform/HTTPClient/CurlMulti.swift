@@ -1,10 +1,10 @@
 import CCurl
 import Dispatch
 
-/// libcurl's multi handle, driven by events: its sockets watched by one ``SocketPoller``, its time-outs by one timer. Confined to
-/// its queue.
+/// libcurl's multi handle, driven by events: one ``SocketPoller`` watches its sockets, and one timer its timeouts.
+/// Confined to its queue.
 final class CurlMulti {
-    /// Handles that are kept for the next request.
+    /// The number of handles kept for later requests.
     private static let idleHandles = 64
 
     private let library: CurlLibrary
@@ -17,11 +17,11 @@ final class CurlMulti {
         case sockets, timer
     }
 
-    /// nil when there is no memory, or no descriptor left.
+    /// nil if there is no memory or no descriptor.
     ///
     /// - Parameters:
-    ///   - maxConnections: To all hosts together, that are kept for later requests.
-    ///   - wake: Called on `queue`; ``work(_:)`` is to follow.
+    /// - maxConnections: The number of idle connections kept, to all hosts together.
+    /// - wake: Called on `queue`. Call ``work(_:)`` then.
     init?(
         library: CurlLibrary, maxConnectionsPerHost: Int, maxConnections: Int, queue: DispatchQueue,
         wake: @escaping @Sendable (Wake) -> Void
@@ -49,7 +49,7 @@ final class CurlMulti {
             },
             curl_multi_set_long(set, handle, CURLMOPT_PIPELINING, CCURLPIPE_MULTIPLEX),
             curl_multi_set_long(set, handle, CURLMOPT_MAX_CONCURRENT_STREAMS, 1000),
-            // Else libcurl keeps four times as many as there are requests on their way.
+            // By default libcurl keeps four times as many as there are requests in flight.
             curl_multi_set_long(set, handle, CURLMOPT_MAXCONNECTS, maxConnections),
             curl_multi_set_long(set, handle, CURLMOPT_MAX_HOST_CONNECTIONS, maxConnectionsPerHost),
         ]
@@ -58,7 +58,7 @@ final class CurlMulti {
 
     deinit {
         timer.cancel()
-        // What libcurl says while it closes its sockets is nobody's concern any more.
+        // Callbacks while libcurl closes its sockets must not reach this object.
         _ = curl_multi_set_socket_callback(library.multiSet, handle, nil)
         _ = curl_multi_set_timer_callback(library.multiSet, handle, nil)
         for easy in idle { library.easyCleanup(easy) }
@@ -71,17 +71,17 @@ final class CurlMulti {
 
     // MARK: Transfers
 
-    /// A handle for a request, which is to come back. nil without memory.
+    /// Returns a handle for a request; give it back with `recycle`. nil without memory.
     func makeHandle() -> UnsafeMutableRawPointer? {
         idle.popLast() ?? library.easyInit()
     }
 
-    /// - Returns: Whether libcurl takes it.
+    /// - Returns: Whether libcurl accepts the handle.
     func add(_ easy: UnsafeMutableRawPointer) -> Bool {
         library.multiAdd(handle, easy) == CURLM_OK
     }
 
-    /// The request has ended, or is to end; it may not even have been added.
+    /// Takes back the handle of a request that has ended or must end. It may not have been added.
     func recycle(_ easy: UnsafeMutableRawPointer) {
         _ = library.multiRemove(handle, easy)
         guard idle.count < Self.idleHandles else { return library.easyCleanup(easy) }
@@ -89,7 +89,7 @@ final class CurlMulti {
         idle.append(easy)
     }
 
-    /// Lets libcurl do what can be done now.
+    /// Lets libcurl do all work that is possible now.
     ///
     /// - Returns: The transfers that have ended.
     func work(_ wake: Wake) -> [(easy: UnsafeMutableRawPointer, outcome: CURLcode)] {
@@ -113,7 +113,7 @@ final class CurlMulti {
         return ended
     }
 
-    /// An error here is an error of single transfers too, and is told as such.
+    /// An error here is also an error of single transfers, and is reported there.
     private func act(on socket: Int32, _ events: Int32) {
         var running: Int32 = 0
         _ = library.multiSocketAction(handle, socket, events, &running)
@@ -129,7 +129,7 @@ final class CurlMulti {
             case CCURL_POLL_INOUT: poller.watch(socket, read: true, write: true)
             default: false
             }
-        // One that the kernel refuses to watch ends by its transfer's time-out.
+        // If the kernel refuses to watch a socket, its transfer ends with a timeout.
         if !isKnown { poller.forget(socket) }
     }
 

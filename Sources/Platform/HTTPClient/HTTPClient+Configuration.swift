@@ -1,28 +1,28 @@
 extension HTTPClient {
     package struct Configuration: Sendable, Hashable {
         package enum Version: Sendable, Hashable {
-            /// HTTP/2 where the server offers it (ALPN), else HTTP/1.1.
+            /// HTTP/2 if the server offers it (ALPN); otherwise HTTP/1.1.
             case any
-            /// One connection to a host, with many streams.
+            /// One connection per host with many streams.
             case http2
         }
 
         package var version: Version = .any
-        /// Whom to trust instead of the system's authorities: a file in PEM.
+        /// A PEM file of trusted authorities, instead of the system's.
         package var caFile: String?
         package var connectTimeout: Duration = .seconds(10)
-        /// From a request's start (which may have to wait, when there are many) to the end of its answer.
+        /// From the start of a request, including its wait, to the end of its response.
         package var timeout: Duration = .seconds(20)
-        /// Requests on their way at once.
+        /// The maximum number of requests in flight.
         package var maxInFlight = 100
-        /// Requests that wait until they may start; more are refused.
+        /// The maximum number of waiting requests. Further ones are refused.
         package var maxWaiting = 10_000
-        /// Connections to one host.
+        /// The maximum number of connections to one host.
         package var maxConnectionsPerHost = 8
-        /// Bytes of an answer's body that are read.
+        /// The maximum number of bytes read of a response's body.
         package var maxBodyBytes = 16_384
-        /// Whether requests may go to addresses that the internet doesn't route: loopback, private and link-local networks.
-        /// Judged by the address that is connected to, so that no name server can turn it round.
+        /// Whether requests may go to loopback, private and link-local networks. The connected address decides, so a
+        /// name server can't circumvent it.
         package var allowsPrivateAddresses = false
         /// `User-Agent`.
         package let agent: String

@@ -1,10 +1,10 @@
 import Basics
 import CCurl
 
-/// Sends requests to other servers, many at a time, over connections that are kept.
+/// Sends requests to other servers, many at a time, over persistent connections.
 ///
-/// libcurl is loaded at the first request. No thread waits for anything: libcurl says which sockets it wants watched, and is
-/// called when they are ready. Redirects aren't followed, and no proxy is used, whatever the environment says.
+/// libcurl is loaded at the first request. No thread waits: libcurl names the sockets to watch and is called when they
+/// are ready. Redirects aren't followed, and no proxy is used, whatever the environment says.
 package actor HTTPClient {
     private nonisolated let executor = QueueExecutor(label: "http-client")
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -13,11 +13,11 @@ package actor HTTPClient {
     private var library: CurlLibrary?
     private var multi: CurlMulti?
     private var lastNumber = 0
-    /// Those on their way, by libcurl's handle.
+    /// The transfers in flight, by libcurl's handle.
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
-    /// By number: those on their way and those that wait.
+    /// The transfers in flight and waiting, by number.
     private var numbers: [Int: (transfer: Transfer, easy: UnsafeMutableRawPointer?)] = [:]
-    /// Numbers in their order, from `firstWaiting` on; those of cancelled ones too.
+    /// The numbers in order, from `firstWaiting` on, including cancelled ones.
     private var waiting: [Int] = []
     private var firstWaiting = 0
     private var isShutDown = false
@@ -26,19 +26,19 @@ package actor HTTPClient {
         self.configuration = configuration
     }
 
-    /// Whether libcurl can be used; its version.
+    /// Returns libcurl's version. Throws if it can't be used.
     package static func libraryVersion() throws(HTTPClientError) -> String {
         try CurlLibrary.load().version
     }
 
-    /// Whether libcurl is where the dynamic linker looks, by the linker's own list; nothing is loaded for it. `nil`: there is no list.
+    /// Whether the dynamic linker's list contains libcurl. Nothing is loaded. `nil` if there is no list.
     package static func isLibraryListed() -> Bool? {
         CurlLibrary.isListed
     }
 
-    /// Sends a request and returns the answer, whatever its status.
+    /// Sends a request and returns the response, whatever its status.
     ///
-    /// - Throws: ``HTTPClientError`` when there is none.
+    /// - Throws: ``HTTPClientError`` if there is no response.
     package func send(_ request: OutgoingRequest) async throws(HTTPClientError) -> OutgoingResponse {
         lastNumber += 1
         let number = lastNumber
@@ -52,7 +52,7 @@ package actor HTTPClient {
         return try result.get()
     }
 
-    /// Ends all requests, and closes the connections.
+    /// Ends all requests and closes the connections.
     package func shutdown() {
         isShutDown = true
         for number in Array(numbers.keys) { end(number, .failure(.cancelled)) }
@@ -69,7 +69,7 @@ package actor HTTPClient {
         }
         numbers[transfer.number] = (transfer, nil)
         if waiting.count >= 2 * configuration.maxWaiting {
-            // At least half are cancelled, or had their turn.
+            // At least half of the numbers are cancelled or used.
             waiting = waiting[firstWaiting...].filter { numbers[$0] != nil }
             firstWaiting = 0
         }
@@ -124,7 +124,7 @@ package actor HTTPClient {
         }
     }
 
-    /// Ends a request that is on its way, or waits; lets others have its place.
+    /// Ends a request in flight or waiting, and starts the next one.
     private func end(_ number: Int, _ result: Result<OutgoingResponse, HTTPClientError>) {
         remove(number, result)
         while transfers.count < configuration.maxInFlight, !isShutDown, let next = nextWaiting() {
@@ -143,7 +143,7 @@ package actor HTTPClient {
         transfer.finish(result)
     }
 
-    /// Takes the first that waits still.
+    /// Takes the first waiting request that isn't cancelled.
     private func nextWaiting() -> Transfer? {
         while firstWaiting < waiting.count {
             let number = waiting[firstWaiting]

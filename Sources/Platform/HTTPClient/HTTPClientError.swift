@@ -1,21 +1,21 @@
-/// Why there is no answer to a request. The request may have reached the server nevertheless.
+/// The reason why a request has no response. The server may have received the request.
 package enum HTTPClientError: Error, Sendable, Hashable {
-    /// libcurl isn't installed, or is too old. The text says which and what to do.
+    /// libcurl isn't installed or is too old. The text says which and what to do.
     case libraryMissing(String)
-    /// The URL can't be read, or its scheme is neither http nor https.
+    /// The URL is invalid, or its scheme is neither http nor https.
     case invalidURL
-    /// The host has no address but private ones, and those are not allowed.
+    /// The host has only private addresses, which aren't permitted.
     case privateAddress
     case cannotResolve(String)
     case cannotConnect(String)
-    /// The certificate isn't trusted, or no TLS came about.
+    /// The certificate isn't trusted, or the TLS handshake failed.
     case tls(String)
     case timedOut
-    /// More requests than ``HTTPClient/Configuration/maxWaiting`` were waiting already.
+    /// More requests than ``HTTPClient/Configuration/maxWaiting`` are waiting.
     case crowded
-    /// The task was cancelled, or the client shut down.
+    /// The task was cancelled, or the client was shut down.
     case cancelled
-    /// Anything else that went wrong on the way.
+    /// Any other error.
     case failed(String)
 }
 

@@ -1,11 +1,11 @@
 package import Wire
 
-/// A request to somebody else's server.
+/// A request to another server.
 package struct OutgoingRequest: Sendable, Hashable {
     package var method: HTTPMethod
-    /// Absolute, `http` or `https`.
+    /// An absolute `http` or `https` URL.
     package var url: String
-    /// Beside `Host`, `Content-Length` and `Accept`.
+    /// Fields besides `Host`, `Content-Length` and `Accept`.
     package var headers: [HTTPField]
     package var body: [UInt8]
 
@@ -17,12 +17,12 @@ package struct OutgoingRequest: Sendable, Hashable {
     }
 }
 
-/// What a server has answered. Redirects are answers like others.
+/// A server's response, which may be a redirect.
 package struct OutgoingResponse: Sendable, Hashable {
     package let status: Int
-    /// In their order, names as they came.
+    /// In order, with the names as received.
     package let headers: [HTTPField]
-    /// As far as ``HTTPClient/Configuration/maxBodyBytes`` goes; the rest was not read.
+    /// At most ``HTTPClient/Configuration/maxBodyBytes``. The rest wasn't read.
     package let body: [UInt8]
 
     package init(status: Int, headers: [HTTPField] = [], body: [UInt8] = []) {
@@ -31,7 +31,7 @@ package struct OutgoingResponse: Sendable, Hashable {
         self.body = body
     }
 
-    /// The first field of this name, in whatever case.
+    /// Returns the first field of this name, ignoring case.
     package func header(_ name: String) -> String? {
         let name = name.lowercased()
         return headers.first { $0.name.lowercased() == name }?.value

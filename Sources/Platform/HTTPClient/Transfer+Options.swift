@@ -2,9 +2,9 @@ import CCurl
 import Wire
 
 extension Transfer {
-    /// Tells libcurl what to do.
+    /// Sets libcurl's options.
     ///
-    /// - Throws: ``HTTPClientError`` when it can't be said.
+    /// - Throws: ``HTTPClientError`` if an option is refused.
     func configure(
         _ easy: UnsafeMutableRawPointer, _ configuration: HTTPClient.Configuration, _ library: CurlLibrary
     ) throws(HTTPClientError) {
@@ -14,26 +14,26 @@ extension Transfer {
             if code != CURLE_OK, failure == nil { failure = code }
         }
         func set(_ option: CURLoption, _ value: Int) { check(curl_easy_set_long(setter, easy, option, value)) }
-        // Copied by libcurl.
+        // libcurl copies the text.
         func set(_ option: CURLoption, _ text: String) { check(curl_easy_set_pointer(setter, easy, option, text)) }
 
         guard !request.url.utf8.contains(0) else { throw .invalidURL }
         set(CURLOPT_URL, request.url)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_FOLLOWLOCATION, 0)
-        // Not from the environment either: what private addresses are is judged by whom we connect to.
+        // No proxy from the environment either, because the connected address decides whether it is private.
         set(CURLOPT_PROXY, "")
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        // Where a name's look-up is given up, its thread isn't waited for: all other transfers would wait too. Since 7.87; what
-        // doesn't know it does without.
+        // If a name lookup is abandoned, libcurl must not wait for its thread, which would delay all transfers. Ignored
+        // before 7.87.
         _ = curl_easy_set_long(setter, easy, CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(configuration.connectTimeout))
         set(CURLOPT_TIMEOUT_MS, milliseconds(configuration.timeout))
         set(CURLOPT_SSLVERSION, CCURL_SSLVERSION_TLSv1_2)
         if let caFile = configuration.caFile { set(CURLOPT_CAINFO, caFile) }
         set(CURLOPT_HTTP_VERSION, CCURL_HTTP_VERSION_2TLS)
-        // Rather a stream of the connection that is being made than another connection.
+        // Uses a stream of a connection being made instead of another connection.
         set(CURLOPT_PIPEWAIT, configuration.version == .http2 ? 1 : 0)
         set(CURLOPT_USERAGENT, configuration.agent)
 
@@ -73,13 +73,13 @@ extension Transfer {
     }
 
     private func addFields(_ library: CurlLibrary) throws(HTTPClientError) {
-        // Without these libcurl would name a type by itself, and ask before it sends much.
+        // Otherwise libcurl would set a content type, and ask before it sends large content.
         var lines = ["Expect:"]
         if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
             lines.append("Content-Type:")
         }
         for field in request.headers {
-            // libcurl takes "Name:" for a field to leave out, and "Name;" for an empty one.
+            // For libcurl, "Name:" removes a field and "Name;" sends an empty one.
             let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
             guard line.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
                 throw .failed("a field of the request has a control character in it")

@@ -2,22 +2,22 @@ import CCurl
 import Glibc
 import Wire
 
-/// One request on its way. Confined to its client's queue; libcurl has a pointer to it while it is in a ``CurlMulti``.
+/// A request in flight. Confined to its client's queue. libcurl has a pointer to it while it is in a ``CurlMulti``.
 final class Transfer {
     typealias Continuation = CheckedContinuation<Result<OutgoingResponse, HTTPClientError>, Never>
 
-    /// Bytes of an answer's fields.
+    /// The maximum size of a response's fields in bytes.
     private static let maxHeaderBytes = 65_536
-    /// Milliseconds for which the peer may leave what was sent to it without a sign, before the connection counts as broken. Else
-    /// a kernel sends it again for a quarter of an hour, and all new requests with it.
+    /// Milliseconds after which a connection with unacknowledged data counts as broken. Otherwise the kernel would
+    /// retransmit for a quarter of an hour, with all new requests behind it.
     static let longestSilence: Int32 = 5000
 
     let request: OutgoingRequest
-    /// By which its client knows it.
+    /// Identifies it in its client.
     let number: Int
     private let configuration: HTTPClient.Configuration
     private var continuation: Continuation?
-    /// Fields of the request, libcurl's to read until the transfer ends.
+    /// The request's fields, which libcurl reads until the transfer ends.
     var fields: UnsafeMutablePointer<curl_slist>?
 
     private(set) var headers: [HTTPField] = []
@@ -49,14 +49,14 @@ final class Transfer {
 
     // MARK: What libcurl brings
 
-    /// A line of the answer's head. Another answer before the last one (100, 103) is forgotten.
+    /// Handles a line of the response's head. An interim response (100, 103) is dropped.
     ///
-    /// - Returns: Bytes taken; fewer end the transfer.
+    /// - Returns: The number of bytes taken. Fewer end the transfer.
     func received(headerLine line: UnsafeRawBufferPointer) -> Int {
         headerBytes += line.count
         guard headerBytes <= Self.maxHeaderBytes else { return 0 }
         let text = String(decoding: line, as: UTF8.self)
-        // First, since a reason may have a colon in it; no name has a slash.
+        // Checked first, because a reason phrase may contain a colon. A field's name contains no slash.
         if text.hasPrefix("HTTP/") {
             headers = []
         } else if let colon = text.firstIndex(of: ":") {
@@ -66,7 +66,7 @@ final class Transfer {
         return line.count
     }
 
-    /// - Returns: Bytes taken; fewer end the transfer.
+    /// - Returns: The number of bytes taken. Fewer end the transfer.
     func received(body bytes: UnsafeRawBufferPointer) -> Int {
         let room = configuration.maxBodyBytes - body.count
         body.append(contentsOf: bytes.prefix(room))
@@ -77,8 +77,8 @@ final class Transfer {
         return bytes.count
     }
 
-    /// A socket to the address, unless it is one that nobody may be sent to. Every connection is judged, so an answer of a name
-    /// server that changes is no way round.
+    /// Opens a socket for an address, unless the address is private and not permitted. It checks every connection, so a
+    /// name server can't circumvent it by changing its answer.
     func openSocket(family: Int32, type: Int32, protocol number: Int32, address: UnsafeRawPointer?) -> Int32 {
         if !configuration.allowsPrivateAddresses {
             guard let address = address.flatMap({ Self.address(at: $0, family: family) }),
@@ -91,13 +91,14 @@ final class Transfer {
         let descriptor = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), number)
         guard descriptor >= 0 else { return CCURL_SOCKET_BAD }
         var silence = Self.longestSilence
-        // Refused, it is as it would be without: broken connections are noticed late.
+        // If it is refused, broken connections are noticed later.
         _ = setsockopt(
             descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &silence, socklen_t(MemoryLayout.size(ofValue: silence)))
         return descriptor
     }
 
-    /// The address in a `sockaddr_in` or `sockaddr_in6`, behind family, port and (in the latter) flow information.
+    /// Returns the address in a `sockaddr_in` or `sockaddr_in6`, after family, port and (in the latter) flow
+    /// information.
     private static func address(at pointer: UnsafeRawPointer, family: Int32) -> IPAddress? {
         switch family {
         case AF_INET:
@@ -136,7 +137,7 @@ final class Transfer {
 }
 
 extension Substring {
-    /// Without the blanks and the line break around it (RFC 9110 §5.5).
+    /// The text without surrounding white space (RFC 9110 §5.5).
     fileprivate var trimmed: Substring {
         let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\r" || $0 == "\n" || $0 == "\r\n" }
         guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) }) else {

@@ -1,8 +1,8 @@
-/// Counts observations by size, as Prometheus wants them. A value: an event loop owns one, copies are summed.
+/// Counts observations by size, in Prometheus' form. A value: an event loop owns one, and copies are added.
 package struct Histogram: Sendable, Equatable {
-    /// Upper bounds, inclusive, ascending; `+Inf` is understood.
+    /// The inclusive upper bounds, ascending, without `+Inf`.
     package let bounds: [Double]
-    /// Observations by bucket, not cumulative; one more than bounds.
+    /// The number of observations per bucket, not cumulative; one more than the bounds.
     package private(set) var counts: [Int]
     package private(set) var sum = 0.0
 
@@ -11,7 +11,7 @@ package struct Histogram: Sendable, Equatable {
         counts = Array(repeating: 0, count: bounds.count + 1)
     }
 
-    /// For atomic recorders, whose buckets live elsewhere.
+    /// For atomic recorders with their own buckets.
     package init(bounds: [Double], counts: [Int], sum: Double) {
         self.bounds = bounds
         self.counts = counts
@@ -20,13 +20,13 @@ package struct Histogram: Sendable, Equatable {
 
     package var count: Int { counts.reduce(0, +) }
 
-    /// O(bounds); there are a dozen.
+    /// O(bounds); there are about a dozen.
     package mutating func observe(_ value: Double) {
         counts[Self.bucket(of: value, in: bounds)] += 1
         sum += value
     }
 
-    /// Adds what another of the same bounds has seen; one of other bounds is left out, which the tests would show.
+    /// Adds the observations of another histogram with the same bounds. Others are ignored.
     package mutating func add(_ other: Histogram) {
         assert(bounds == other.bounds)
         guard bounds == other.bounds else { return }
@@ -50,7 +50,7 @@ extension Histogram {
     ]
 }
 
-/// A histogram that any thread may add to without waiting; durations only.
+/// A histogram of durations that any thread may add to without waiting.
 package final class SharedHistogram: Sendable {
     private let bounds: [Double]
     private let counts: [Counter]
@@ -62,7 +62,7 @@ package final class SharedHistogram: Sendable {
         counts = (0...bounds.count).map { _ in Counter() }
     }
 
-    /// Durations below zero, which a clock set back can make, count as zero.
+    /// Negative durations, after a clock was set back, count as zero.
     package func observe(_ duration: Duration) {
         let duration = max(duration, .zero)
         let (seconds, attoseconds) = duration.components
@@ -71,7 +71,7 @@ package final class SharedHistogram: Sendable {
         nanoseconds.add(Int(min(seconds, 1_000_000_000)) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
     }
 
-    /// What was seen until now; an observation under way may be in the counts and not yet in the sum.
+    /// The observations so far. An observation in progress may be in the counts and not yet in the sum.
     package var snapshot: Histogram {
         Histogram(bounds: bounds, counts: counts.map(\.value), sum: Double(nanoseconds.value) / 1e9)
     }

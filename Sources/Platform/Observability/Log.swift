@@ -1,11 +1,12 @@
 import Glibc
 
-/// The daemon's log: one line an event, on standard output.
+/// The daemon's log: one line per event, on standard output.
 ///
 /// ```swift
 /// log.info("reminder", ["task": .string(id), "device": .device(deviceId), "late_ms": .milliseconds(late)])
 /// ```
-/// Any thread; never blocks: the caller formats, ``LogWriter`` writes. A level that is off evaluates nothing.
+///
+/// Any thread; never blocks: the caller formats, and ``LogWriter`` writes. A disabled level evaluates nothing.
 package struct Log: Sendable {
     package typealias Values = KeyValuePairs<String, LogValue>
 
@@ -14,8 +15,8 @@ package struct Log: Sendable {
     private let writer: LogWriter
 
     /// - Parameters:
-    ///   - format: `nil` chooses text when the descriptor is a terminal, else JSON.
-    ///   - descriptor: Stays open as long as the process. SIGPIPE must be ignored.
+    /// - format: `nil` chooses text for a terminal and JSON otherwise.
+    /// - descriptor: Must stay open as long as the process. SIGPIPE must be ignored.
     package init(level: LogLevel, format: LogFormat?, descriptor: Int32 = STDOUT_FILENO) {
         let isTerminal = isatty(descriptor) == 1
         self.init(
@@ -53,13 +54,13 @@ package struct Log: Sendable {
         writer.write(line.encode(level, event(), values(), at: .now()))
     }
 
-    /// Before the exit: waits until everything is written, a second at most. Blocks; never on an event loop.
+    /// Waits before the exit until everything is written, at most a second. Blocks; never call it on an event loop.
     @discardableResult
     package func flush(within patience: Duration = .seconds(1)) -> Bool {
         writer.flush(within: patience)
     }
 
-    /// https://no-color.org, and terminals that say of themselves that they can't.
+    /// https://no-color.org, and terminals without colours.
     private static var wantsColours: Bool {
         func variable(_ name: String) -> String {
             getenv(name).map { String(cString: $0) } ?? ""
@@ -68,7 +69,7 @@ package struct Log: Sendable {
     }
 }
 
-/// How much an event matters. Titles of tasks appear at `debug` only.
+/// The importance of an event. Titles of tasks appear only at `debug`.
 package enum LogLevel: String, Sendable, CaseIterable, Comparable {
     case debug, info, warning, error
 
@@ -84,17 +85,17 @@ package enum LogLevel: String, Sendable, CaseIterable, Comparable {
     package static func < (a: LogLevel, b: LogLevel) -> Bool { a.rank < b.rank }
 }
 
-/// One value of an event. Never a secret.
+/// A value of an event. Never a secret.
 package enum LogValue: Sendable, Equatable {
     case string(String)
     case int(Int)
     case double(Double)
     case bool(Bool)
 
-    /// Milliseconds with a fraction; name the key `…_ms`.
+    /// Milliseconds with a fraction. The key should end with `_ms`.
     package static func milliseconds(_ duration: Duration) -> LogValue {
         let (seconds, attoseconds) = duration.components
-        // Whole microseconds: more digits are noise in a log.
+        // Whole microseconds; more digits are noise in a log.
         return .double(Double(seconds) * 1e3 + Double(attoseconds / 1_000_000_000_000) / 1e3)
     }
 }

@@ -1,13 +1,14 @@
-/// Writes one event as one line. Pure: time in, bytes out.
+/// Formats an event as one line. Pure: time in, bytes out.
 ///
 /// ```
 /// text  08:59:00.012 info    reminder task=1C0A… late_ms=12 reason="said \"no\"\n"
 /// json  {"ts":"2026-11-22T08:59:00.012Z","level":"info","msg":"reminder","task":"1C0A…","late_ms":12}
 /// ```
-/// Whatever the values hold, the line is one line, and nothing in it reaches a terminal as a control sequence.
+///
+/// Whatever the values contain, the result is one line without terminal control sequences.
 struct LogLine {
     let format: LogFormat
-    /// Whether a terminal shows it, so that levels may have colours.
+    /// Whether levels have colours.
     let colours: Bool
 
     func encode(
@@ -115,13 +116,13 @@ struct LogLine {
         }
     }
 
-    /// Of one text; a peer may have chosen it.
+    /// The maximum length of a text, which a peer may have chosen.
     static let maxScalars = 1_024
 
-    /// Clipped at ``maxScalars``. RFC 8259 §7, and beyond it the C1 controls, the separators which some readers take for line ends, and
-    /// what nobody sees, or turns round what follows it.
+    /// Cut at ``maxScalars``. Escapes what RFC 8259 §7 requires, C1 controls, separators that some readers treat as
+    /// line ends, and invisible or direction-changing characters.
     private static func appendEscaped(_ string: String, to line: inout [UInt8]) {
-        // As nearly always.
+        // The usual case.
         let isWritten = string.utf8.withContiguousStorageIfAvailable { bytes in
             guard bytes.count <= maxScalars, bytes.allSatisfy(isPlain) else { return false }
             line.append(contentsOf: bytes)
@@ -151,7 +152,7 @@ struct LogLine {
         }
     }
 
-    /// Whether a byte stands for itself, as ASCII.
+    /// Whether a byte needs no escape in ASCII.
     private static func isPlain(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
@@ -166,7 +167,7 @@ struct LogLine {
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F: return true
-        // Most lines have nothing else.
+        // Most lines contain only these.
         case 0x20..<0x7F: return false
         default:
             let category = scalar.properties.generalCategory
@@ -175,7 +176,7 @@ struct LogLine {
     }
 }
 
-/// The shape of a line: for a reader's eyes, or for a collector.
+/// The format of a line: for people, or for a collector.
 package enum LogFormat: String, Sendable {
     case text, json
 }

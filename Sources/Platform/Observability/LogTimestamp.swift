@@ -1,6 +1,6 @@
 import Glibc
 
-/// A wall-clock instant to the millisecond, written as `2026-11-22T08:59:00.012Z` without the help of a library.
+/// A wall-clock time to the millisecond, formatted as `2026-11-22T08:59:00.012Z` without a library.
 struct LogTimestamp: Sendable, Equatable {
     let seconds: Int64
     /// 0 ..< 1,000,000,000
@@ -8,13 +8,14 @@ struct LogTimestamp: Sendable, Equatable {
 
     static func now() -> LogTimestamp {
         var time = timespec()
-        // CLOCK_REALTIME always exists; were it to fail, the line would say 1970 rather than be lost.
+        // CLOCK_REALTIME always exists. If it failed, the line would say 1970.
         clock_gettime(CLOCK_REALTIME, &time)
         return LogTimestamp(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
     }
 
     func appendDate(to line: inout [UInt8]) {
-        // Days to a civil date by eras of 400 years beginning on the first of March, so that the leap day comes last.
+        // Converts days to a date by eras of 400 years that begin on 1 March, so that the leap day is the last of a
+        // year.
         let days = Self.floorDivide(seconds, 86_400) + 719_468
         let era = Self.floorDivide(days, 146_097)
         let dayOfEra = days - era * 146_097

@@ -2,24 +2,24 @@ import Basics
 import Dispatch
 import Glibc
 
-/// Carries lines to a descriptor on a queue of its own, so that a full pipe or a slow disk never holds up who logs.
+/// Writes lines to a descriptor on its own queue, so that a full pipe or slow disk never blocks the caller.
 ///
-/// What waits is bounded; beyond the bound lines are dropped, and the next line that gets through says how many.
-/// A descriptor that fails (closed pipe, full disk) costs the lines, nothing more; it is tried again with the next.
+/// The waiting lines are bounded. Beyond the bound lines are dropped, and the next written line says how many. A
+/// failing descriptor (closed pipe, full disk) loses only the lines; it is tried again with the next.
 package final class LogWriter: Sendable {
-    /// Bytes that may wait: several thousand lines, or a second of a very bad day.
+    /// The maximum number of waiting bytes: several thousand lines.
     static let maxWaitingBytes = 1_048_576
-    /// One write takes at most this much: what it has taken has room for others.
+    /// The maximum size of one write.
     private static let batchBytes = 65_536
-    /// How long one write waits for a non-blocking descriptor to take bytes.
+    /// How long a write waits for a non-blocking descriptor.
     private static let patienceMilliseconds: Int32 = 1_000
 
     private struct Waiting {
         var lines: [UInt8] = []
-        /// Taken from the lines, and not written yet.
+        /// Bytes of lines that are being written.
         var bytesUnderWay = 0
         var droppedLines = 0
-        /// Whether the queue will take what is there: a burst costs few system calls, and few thread switches.
+        /// Whether the queue is scheduled to write. A burst then costs few system calls and thread switches.
         var isAwaited = false
     }
 
@@ -30,16 +30,16 @@ package final class LogWriter: Sendable {
     private let noteDropped: @Sendable (Int) -> [UInt8]
 
     /// - Parameters:
-    ///   - descriptor: Stays open and belongs to the caller. SIGPIPE must be ignored by the process.
-    ///   - limit: Bytes that may wait.
-    ///   - noteDropped: Makes the line that tells how many lines were dropped.
+    /// - descriptor: Must stay open; the caller owns it. The process must ignore SIGPIPE.
+    /// - limit: The maximum number of waiting bytes.
+    /// - noteDropped: Makes the line that reports the number of dropped lines.
     init(descriptor: Int32, limit: Int = maxWaitingBytes, noteDropped: @escaping @Sendable (Int) -> [UInt8]) {
         self.descriptor = descriptor
         self.limit = limit
         self.noteDropped = noteDropped
     }
 
-    /// Takes a line, newline included. Any thread; never waits for the descriptor.
+    /// Takes a line with its newline. Any thread; never waits for the descriptor.
     func write(_ line: [UInt8]) {
         let isFirst = waiting.withLock { waiting in
             guard waiting.bytesUnderWay + waiting.lines.count + line.count <= limit else {
@@ -53,7 +53,7 @@ package final class LogWriter: Sendable {
         if isFirst { queue.async { [self] in empty() } }
     }
 
-    /// Waits until what was logged before is written, but no longer than `patience`. Not for event loops: for the exit.
+    /// Waits until earlier lines are written, at most for `patience`. For the exit, not for event loops.
     ///
     /// - Returns: Whether everything was written in time.
     package func flush(within patience: Duration = .seconds(1)) -> Bool {
@@ -77,12 +77,12 @@ package final class LogWriter: Sendable {
         let lost = writeOut(lines)
         waiting.withLock { waiting in
             waiting.bytesUnderWay = 0
-            // The note is the last of them. If it's lost, what it said is still to be told.
+            // The report is the last of the lines. If it is lost, its number must be reported again.
             waiting.droppedLines += lost > 0 && noted > 0 ? lost - 1 + noted : lost
         }
     }
 
-    /// - Returns: How many lines the descriptor didn't take.
+    /// - Returns: The number of lines that the descriptor refused.
     private func writeOut(_ lines: [UInt8]) -> Int {
         lines.withUnsafeBytes { bytes in
             var rest = bytes[...]
@@ -95,7 +95,7 @@ package final class LogWriter: Sendable {
                 } else if count < 0, errno == EINTR {
                     continue
                 } else if count < 0, errno == EAGAIN {
-                    // Standard output may be shared with a program that made it non-blocking.
+                    // Another program that shares standard output may have made it non-blocking.
                     var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     let ready = Glibc.poll(&poll, 1, Self.patienceMilliseconds)
                     if ready == 0 || (ready < 0 && errno != EINTR) { break }

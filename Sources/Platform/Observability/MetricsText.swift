@@ -1,4 +1,4 @@
-/// Builds a page of Prometheus' text format, version 0.0.4.
+/// Builds a page in Prometheus' text format, version 0.0.4.
 ///
 /// https://prometheus.io/docs/instrumenting/exposition_formats/
 package struct MetricsText: Sendable {
@@ -13,7 +13,7 @@ package struct MetricsText: Sendable {
         counter(name, help, [MetricSample([:], value)])
     }
 
-    /// A family with one line for each set of labels; nothing is written for an empty family.
+    /// Appends a family with one line for each set of labels; nothing for an empty family.
     package mutating func counter(_ name: String, _ help: String, _ samples: [MetricSample<Int>]) {
         family(name, "counter", help, samples.map { MetricSample($0.labels, String($0.value)) })
     }
@@ -88,7 +88,7 @@ package struct MetricsText: Sendable {
         bytes.append(UInt8(ascii: "\n"))
     }
 
-    /// Backslash and line feed everywhere, the quotation mark in labels only.
+    /// Escapes backslashes and line feeds; quotation marks only in labels.
     private mutating func escape(_ text: String, quotes: Bool) {
         for byte in text.utf8 {
             switch byte {
@@ -100,7 +100,7 @@ package struct MetricsText: Sendable {
         }
     }
 
-    /// Whole numbers without a fraction; the rest as Go's ParseFloat reads it.
+    /// Formats whole numbers without a fraction, and others as Go's ParseFloat reads them.
     private static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value > 0 ? "+Inf" : "-Inf" }
@@ -109,7 +109,7 @@ package struct MetricsText: Sendable {
     }
 }
 
-/// One line of a family: `MetricSample(["state": "idle"], 3)`. Labels have few values and never bear an id.
+/// One line of a family: `MetricSample(["state": "idle"], 3)`. Labels have few values and never contain an id.
 package struct MetricSample<Value: Sendable>: Sendable {
     package let labels: KeyValuePairs<String, String>
     package let value: Value

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The process as the kernel sees it, under Prometheus' conventional names.
+/// The kernel's figures of the process, under Prometheus' conventional names.
 package struct ProcessMetrics: Sendable, Equatable {
     package var cpuSeconds: Double
     package var residentBytes: Double
@@ -11,10 +11,10 @@ package struct ProcessMetrics: Sendable, Equatable {
     package var openDescriptors: Double?
     package var maxDescriptors: Double?
 
-    /// Reads `/proc`, which is memory, not a disk: some tens of microseconds. A kernel before 6.2 has us count the descriptors, two
+    /// Reads `/proc`, which takes some tens of microseconds. Before Linux 6.2 it counts the descriptors, two
     /// microseconds each.
     ///
-    /// `nil` where there is no `/proc`.
+    /// `nil` if there is no `/proc`.
     package static func current() -> ProcessMetrics? {
         guard let stat = ProcFile.read("/proc/self/stat"), let system = ProcFile.read("/proc/stat"),
             var metrics = ProcessMetrics(
@@ -29,7 +29,8 @@ package struct ProcessMetrics: Sendable, Equatable {
         return metrics
     }
 
-    /// proc(5), `/proc/[pid]/stat`: the command in parentheses may hold anything, so fields count from the last one.
+    /// proc(5), `/proc/[pid]/stat`: the command in parentheses may contain anything, so fields are counted from its
+    /// end.
     package init?(stat: String, bootSeconds: Double, ticksPerSecond: Double, pageBytes: Double) {
         guard ticksPerSecond > 0, let end = stat.lastIndex(of: ")") else { return nil }
         // The first field after the command is field 3, the state.
@@ -65,10 +66,10 @@ package struct ProcessMetrics: Sendable, Equatable {
 
 /// Reads the kernel's small text files.
 enum ProcFile {
-    /// `/proc/stat` has a line for each interrupt and core; what we want of it may come after.
+    /// `/proc/stat` has a line for each interrupt and core before the lines that are needed.
     private static let maxBytes = 262_144
 
-    /// The whole file; `nil` if it can't be read or is larger than 256 KiB.
+    /// Returns the whole file; `nil` if it can't be read or is larger than 256 KiB.
     static func read(_ path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -88,17 +89,18 @@ enum ProcFile {
         return nil
     }
 
-    /// How many descriptors this process has open.
+    /// Returns the number of this process's open descriptors.
     static func openDescriptors() -> Int? {
         let directory = "/proc/self/fd"
         var status = stat()
-        // Since Linux 6.2 the directory's size says it; before, and by other makers of /proc, it is 0.
+        // Since Linux 6.2 the size of the directory is the number. Before, and in other implementations of /proc, it is
+        // 0.
         if stat(directory, &status) == 0, status.st_size > 0 { return Int(status.st_size) }
         // ".", ".." and the descriptor that reads.
         return entries(directory).map { max(0, $0 - 3) }
     }
 
-    /// How many entries a directory has, itself and its parent among them.
+    /// Returns the number of entries in a directory, including itself and its parent.
     static func entries(_ path: String) -> Int? {
         guard let directory = opendir(path) else { return nil }
         defer { closedir(directory) }

@@ -1,37 +1,37 @@
 package import Basics
 import Glibc
 
-/// Tells systemd how the service is (`Type=notify`): one datagram each to `$NOTIFY_SOCKET`, sd_notify(3).
+/// Notifies systemd of the service's state (`Type=notify`), with one datagram each to `$NOTIFY_SOCKET`, sd_notify(3).
 ///
-/// Harmless without the variable. The variable itself is removed from the environment at start, so that no child
-/// speaks for us. Any thread; a datagram that can't be sent at once is lost, since nothing depends on it.
+/// It does nothing without the variable. The variable is removed from the environment at start, so that no child
+/// process can use it. Any thread. A datagram that can't be sent at once is lost; nothing depends on it.
 package struct SystemdNotifier: Sendable {
     private let path: String?
 
     /// - Parameter socket: ``Configuration/notifySocket``: a path, or `@name` in the abstract name space. Others are
-    ///   left alone, as sd_notify does.
+    ///   ignored, as in sd_notify.
     package init(socket: String?) {
         path = socket.flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
     }
 
-    /// Everything is up: migrated, listening.
+    /// Reports that the daemon is ready: migrated and listening.
     package func ready(status: String) {
         send("READY=1\nSTATUS=\(Self.oneLine(status))")
     }
 
-    /// Settings are being read again; ``ready(status:)`` follows.
+    /// Reports that settings are being reloaded; ``ready(status:)`` follows.
     ///
-    /// - Parameter now: Of the monotonic clock: systemd tells by it whether the readiness that follows is of this reload.
+    /// - Parameter now: Of the monotonic clock. It tells systemd that the next readiness belongs to this reload.
     package func reloading(at now: MonotonicTime) {
         send("RELOADING=1\nMONOTONIC_USEC=\(now.nanoseconds / 1000)\nSTATUS=reloading")
     }
 
-    /// Draining has begun.
+    /// Reports that draining has begun.
     package func stopping() {
         send("STOPPING=1\nSTATUS=draining")
     }
 
-    /// What `systemctl status` shows.
+    /// Sets the status line of `systemctl status`.
     package func status(_ text: String) {
         send("STATUS=\(Self.oneLine(text))")
     }
@@ -48,7 +48,7 @@ package struct SystemdNotifier: Sendable {
         var name = Array(path.utf8)
         let isAbstract = name.first == UInt8(ascii: "@")
         if isAbstract { name[0] = 0 }
-        // unix(7): an abstract name is as long as the length says; a path ends with a NUL.
+        // unix(7): an abstract name has the length of the address; a path ends with NUL.
         let capacity = MemoryLayout.size(ofValue: address.sun_path)
         guard name.count <= (isAbstract ? capacity : capacity - 1) else { return }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
