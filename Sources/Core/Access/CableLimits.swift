@@ -1,37 +1,39 @@
-/// What a connection of Action Cable may take.
+/// The limits of an Action Cable connection.
 package struct CableLimits: Sendable, Hashable {
-    /// Subscriptions that a connection may have, also of one room or session, in which each is a place; more are rejected.
+    /// The maximum number of subscriptions of a connection, including several to one room or session. Further ones are
+    /// rejected.
     package var subscriptions = 100
-    /// A client's message in bytes; a longer one ends the connection with 1009.
+    /// The maximum size of a client's message in bytes. A longer one closes the connection with 1009.
     package var messageBytes = SocketLimits.messageBytes
-    /// Messages of one device a second, on whatever connections; 0 sets no limit.
+    /// Messages of one device per second, over all its connections; 0 sets no limit.
     package var messageRate = 20
-    /// How many of them may come at once, after a pause.
+    /// The burst of messages after a pause.
     package var messageBurst: Int { 10 * messageRate }
 
     package init() {}
 
-    /// Commands that may wait: for the welcome, or for those before them.
+    /// The maximum number of waiting commands, before the welcome or behind other commands.
     package static let waitingCommands = 64
-    /// Bytes of what they say.
+    /// The maximum size of waiting commands in bytes.
     package static let waitingBytes = 65_536
-    /// A frame's payload to a client in bytes: what Apple's and Vapor's clients take.
+    /// The maximum payload of a frame to a client in bytes, which the clients of Apple and Vapor accept.
     package static let framePayload = 16_384
-    /// Bytes that wait for the peer from which on a backlog waits for it, too.
+    /// The number of unsent bytes at which a backlog waits.
     package static let backlogBytes = 16_384
-    /// Ales of a kind that may wait for a peer to take what it was sent: what one sender may say at once.
+    /// The maximum number of ales of a kind that wait for a slow peer: the burst of one sender.
     package static let waitingAles = 2_000
-    /// Changes of a session of questions that may wait for the same, each of many questions: at their pace those of some seconds.
+    /// The maximum number of changes of a question session that wait for a slow peer, each of many questions: those of
+    /// some seconds.
     package static let waitingPublications = 16
-    /// Between a confirmation and what follows it.
+    /// The pause between a confirmation and the next message.
     package static let confirmPause = Duration.milliseconds(50)
-    /// Between two attempts at what the database is needed for.
+    /// The pause between two attempts of a database operation.
     package static let retryPause = Duration.seconds(1)
-    /// After a session of the extended protocol has begun anew, until its subscriptions go on without a word of the client.
+    /// The time after which restored subscriptions of a session continue without a message from the client.
     package static let restorePause = Duration.seconds(10)
-    /// How long a session is remembered whose connection is lost, and how much of all of them: bytes of identifiers.
+    /// How long the session of a lost connection is kept, and the maximum size of all sessions' identifiers in bytes.
     package static let sessionPatience = Duration.seconds(300)
     package static let sessionBytes = 16_777_216
-    /// Between two pings.
+    /// The interval of pings.
     package static let pingInterval = Duration.seconds(3)
 }

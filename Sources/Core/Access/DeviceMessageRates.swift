@@ -2,11 +2,11 @@ package import Basics
 package import Domain
 import Server
 
-/// How many messages each device may send, on whatever sockets and loops. Any thread.
+/// The message rate of each device, over all its sockets and loops. Any thread.
 package final class DeviceMessageRates: Sendable {
     private struct Allowances {
         var paidUntil: [DeviceID: UInt64] = [:]
-        /// With so many, those who are no better off than a newcomer are forgotten.
+        /// The size at which devices with a full allowance are dropped.
         var nextSweep = 1024
     }
 
@@ -19,7 +19,7 @@ package final class DeviceMessageRates: Sendable {
         limit = RateLimit(perSecond: rate, burst: burst)
     }
 
-    /// Whether the device may send one more.
+    /// Charges a message. Returns whether the device may send it.
     package func pays(_ device: DeviceID, at now: MonotonicTime) -> Bool {
         allowances.withLock { allowances in
             guard let paid = limit.paying(allowances.paidUntil[device] ?? 0, at: now) else { return false }

@@ -1,12 +1,12 @@
 package import Domain
 
-/// Who is at the other end, as far as a request says.
+/// The identity of a caller, as the request states it.
 package enum Identity: Sendable, Hashable {
-    /// It doesn't say. The connection may stand; what needs a device is refused.
+    /// Not stated. The connection may stay, and actions that need a device are refused.
     case none
-    /// It names its device, in plain text: whoever knows a device's id may act for it.
+    /// A device id in plain text. Anyone who knows it can act for the device.
     case device(DeviceID)
-    /// It brought a ticket, which is valid.
+    /// A valid ticket.
     case ticket(Ticket)
 
     package var device: DeviceID? {
@@ -17,17 +17,17 @@ package enum Identity: Sendable, Hashable {
         }
     }
 
-    /// When it ends, in seconds since 1970: what lasts longer than a request has to end then too.
+    /// The expiry in seconds since 1970. Connections and subscriptions must end then too.
     package var expiry: Double? {
         if case .ticket(let ticket) = self { ticket.expiry } else { nil }
     }
 
-    /// Whether it may have to do with `topic`, if everybody may who knows its name. Only a ticket is ever confined.
+    /// Whether it permits `topic`, if everyone who knows its name is permitted. Only a ticket can be limited to topics.
     package func allows(_ topic: Topic) -> Bool {
         if case .ticket(let ticket) = self { ticket.allows(topic) } else { true }
     }
 
-    /// Throws unless it may.
+    /// Throws unless it permits the topic.
     package func check(_ topic: Topic) throws(RequestError) {
         guard allows(topic) else { throw .topicNotAllowed }
     }

@@ -1,19 +1,19 @@
 package import Crypto
 package import Domain
 
-/// Why a request's word about who asks isn't taken. Thrown by a route it becomes its status; doors that can't show one say it in
-/// their own way.
+/// The reason why an identity is refused. A route converts it to its status. Other transports report it in their own
+/// form.
 package enum IdentityRefusal: Error, Sendable, Hashable {
-    /// The device is named in plain text, and this server wants a ticket.
+    /// The request names a device in plain text, and this server requires a ticket.
     case ticketRequired
-    /// There is a ticket, and it isn't valid.
+    /// The ticket is invalid.
     case badTicket(JSONWebTokenFault)
-    /// It is valid, and another device's than the request names.
+    /// The ticket is for another device than the request names.
     case otherDevice
-    /// A deviceId that can't be one, or two tickets.
+    /// An invalid deviceId, or two tickets.
     case invalid(RequestError)
 
-    /// Whether there was a ticket to complain about.
+    /// Whether a ticket is the reason.
     package var isAboutTicket: Bool {
         switch self {
         case .badTicket, .otherDevice: true
@@ -43,7 +43,7 @@ extension RequestError {
 }
 
 extension JSONWebTokenFault {
-    /// For people. Who made the ticket reads it, so what is wrong may be told.
+    /// For people. The reader is the ticket's author, so the reason may be stated.
     fileprivate var sentence: String {
         switch self {
         case .malformed: "The ticket is no JSON Web Token, or sub, exp, nbf or topics are not what they have to be."

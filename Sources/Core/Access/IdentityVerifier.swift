@@ -4,17 +4,18 @@ import FoundationEssentials
 import Glibc
 package import Wire
 
-/// Tells who asks: by `?deviceId=`, or by a ticket as `?token=` or `Authorization: Bearer`. Any thread; microseconds.
+/// Reads a caller's identity from `?deviceId=`, or from a ticket in `?token=` or `Authorization: Bearer`. Any thread;
+/// takes microseconds.
 ///
-/// Where there is no secret, there are no tickets, and a `token` is a deviceId in plain text.
+/// Without a secret there are no tickets, and `token` is a deviceId in plain text.
 package struct IdentityVerifier: Sendable {
-    /// Made only where there are secrets: cryptography's library takes two megabytes.
+    /// Made only if there are secrets, because the cryptography library takes two megabytes.
     private let tickets: SharedTokens?
     private let areRequired: Bool
-    /// Seconds since 1970, by which tickets expire.
+    /// Seconds since 1970, for the expiry of tickets.
     package let now: @Sendable () -> Double
 
-    /// - Parameter now: In seconds since 1970.
+    /// - Parameter now: Seconds since 1970.
     package init(_ settings: TicketSettings, now: @escaping @Sendable () -> Double = Self.wallClock) throws(CryptoError)
     {
         tickets = settings.secrets.isEmpty ? nil : try SharedTokens(secrets: settings.secrets.map(\.bytes))
@@ -22,9 +23,9 @@ package struct IdentityVerifier: Sendable {
         self.now = now
     }
 
-    /// Who sends this request.
+    /// Returns the identity of a request's sender.
     ///
-    /// - Parameter bearer: Whether `Authorization` may hold a ticket: a presenter's routes have their own key there.
+    /// - Parameter bearer: Whether `Authorization` may contain a ticket. Presenters' routes have their own key there.
     package func identity(of head: HTTPRequestHead, bearer: Bool = true) throws(IdentityRefusal) -> Identity {
         let token = try token(of: head, bearer: bearer)
         var identity = Identity.none
@@ -33,11 +34,11 @@ package struct IdentityVerifier: Sendable {
         return try self.identity(identity, naming: try device(named))
     }
 
-    /// The same, when a device is named elsewhere too: in a body, in an identifier of Action Cable's.
+    /// Returns the identity if a device is also named elsewhere: in a body, or in an Action Cable identifier.
     package func identity(_ identity: Identity, naming device: DeviceID) throws(IdentityRefusal) -> Identity {
         switch identity {
         case .none, .device:
-            // Of two names in plain text either would do; the nearer counts.
+            // Of two names in plain text, the nearer one counts.
             guard !areRequired else { throw .ticketRequired }
             return .device(device)
         case .ticket(let ticket):
@@ -57,12 +58,12 @@ package struct IdentityVerifier: Sendable {
     private static func bearer(of headers: HTTPHeaders) -> String? {
         guard let value = headers.value("Authorization") else { return nil }
         let parts = value.split(separator: " ", maxSplits: 1)
-        // Other schemes are somebody else's: a proxy's in front of us.
+        // Other schemes belong to others, such as a proxy.
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         return String(parts[1].drop { $0 == " " })
     }
 
-    /// Who has this ticket.
+    /// Returns the identity of a ticket.
     func identity(token: String) throws(IdentityRefusal) -> Identity {
         guard let tickets else { return try identity(.none, naming: try device(token)) }
         do throws(JSONWebTokenFault) {
@@ -84,7 +85,7 @@ package struct IdentityVerifier: Sendable {
 
     private static func wallClock() -> Double {
         var time = timespec()
-        // It always exists.
+        // This clock always exists.
         clock_gettime(CLOCK_REALTIME, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }

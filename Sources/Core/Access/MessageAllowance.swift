@@ -2,8 +2,7 @@ package import Basics
 package import Domain
 import Server
 
-/// What a connection pays for its messages from: its device's allowance, which all the device's connections have in common, or its own where
-/// it names no device.
+/// The message rate of a connection: shared by all connections of its device, or its own if it names no device.
 package struct MessageAllowance {
     package let rates: DeviceMessageRates
     private let device: DeviceID?
@@ -14,7 +13,7 @@ package struct MessageAllowance {
         self.rates = rates
     }
 
-    /// Whether one more may be sent.
+    /// Charges a message. Returns whether it may be sent.
     package mutating func pays(at now: MonotonicTime) -> Bool {
         if let device { return rates.pays(device, at: now) }
         guard let paid = rates.limit.paying(paidUntil, at: now) else { return false }

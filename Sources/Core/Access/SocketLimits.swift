@@ -1,7 +1,8 @@
-/// What holds on all sockets by which a device says something that is stored: of questions, of conversations, of Action Cable.
+/// The limits of all sockets with stored messages: questions, conversations, Action Cable.
 package enum SocketLimits {
-    /// A client's message in bytes; a longer one ends the connection with 1009. Action Cable's may be set.
+    /// The maximum size of a client's message in bytes. A longer one closes the connection with 1009. Action Cable's
+    /// size is configurable.
     package static let messageBytes = 32_768
-    /// Messages of one peer that wait for the database: as many as may be said at once.
+    /// The maximum number of a peer's messages that wait for the database: its burst.
     package static let waitingMessages = 200
 }

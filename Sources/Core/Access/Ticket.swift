@@ -1,15 +1,15 @@
 import Domain
 import Wire
 
-/// What a JSON Web Token says: for which device it is, until when, and perhaps for what alone.
+/// The content of a JSON Web Token: its device, its expiry, and perhaps its topics.
 package struct Ticket: Sendable, Hashable {
-    /// As many as a connection has subscriptions, unless it may have more.
+    /// As many as the default number of subscriptions of a connection.
     package static let maximumTopics = 100
 
     let device: DeviceID
-    /// Seconds since 1970: from then on it is worth nothing.
+    /// Seconds since 1970. The ticket is invalid from then on.
     let expiry: Double
-    /// `nil` for all.
+    /// `nil` for all topics.
     let topics: [TopicPattern]?
 
     init(device: DeviceID, expiry: Double, topics: [TopicPattern]? = nil) {
@@ -18,8 +18,8 @@ package struct Ticket: Sendable, Hashable {
         self.topics = topics
     }
 
-    /// How long a connection waits before it looks again whether its ticket, good for so many seconds yet, has expired: not for long, since
-    /// the clock may be set meanwhile.
+    /// Returns how long a connection waits before it checks its ticket's expiry again. The wait is short, because the
+    /// clock may be set meanwhile.
     package static func wait(forExpiryIn seconds: Double) -> Duration {
         .seconds(min(seconds, 30))
     }
@@ -34,7 +34,7 @@ extension Ticket: Decodable {
         case sub, exp, topics
     }
 
-    /// From claims that were signed, so that what is wrong in them is their signer's mistake.
+    /// Decodes signed claims. Errors in them are the signer's mistakes.
     package init(from decoder: any Decoder) throws {
         let claims = try decoder.container(keyedBy: Claim.self)
         device = try DeviceID(claims.decode(String.self, forKey: .sub))
@@ -52,7 +52,7 @@ extension Ticket: Decodable {
 }
 
 extension Ticket {
-    /// The claims of a token, for whole seconds.
+    /// The claims of a token, in whole seconds.
     var claims: [UInt8] {
         var json = JSONText()
         json.object { object in

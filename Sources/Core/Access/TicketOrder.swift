@@ -1,11 +1,11 @@
 package import Crypto
 package import Domain
 
-/// A ticket that an operator asks for.
+/// An operator's order for a ticket.
 package struct TicketOrder: Sendable, Equatable {
     let device: DeviceID
     let lifetime: Duration
-    /// `nil` for all.
+    /// `nil` for all topics.
     let topics: [TopicPattern]?
 
     package init(device: DeviceID, lifetime: Duration, topics: [TopicPattern]?) {
@@ -14,9 +14,9 @@ package struct TicketOrder: Sendable, Equatable {
         self.topics = topics
     }
 
-    /// The ticket, as text.
+    /// Returns the ticket as text.
     ///
-    /// - Parameter now: In seconds since 1970.
+    /// - Parameter now: Seconds since 1970.
     package func token(_ settings: TicketSettings, at now: Int64) throws(CryptoError) -> String {
         let expiry = Double(now) + lifetime / .seconds(1)
         let ticket = Ticket(device: device, expiry: expiry, topics: topics)

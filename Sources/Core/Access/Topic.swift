@@ -1,7 +1,7 @@
 package import Domain
 package import FoundationEssentials
 
-/// What one can listen to, by the name that a ticket goes by: `room:<uuid>`, `questions:<uuid>`.
+/// A topic that a ticket may permit: `room:<uuid>`, `questions:<uuid>`.
 package enum Topic: Sendable, Hashable {
     case room(UUID)
     case device(DeviceID)
@@ -17,18 +17,18 @@ package enum Topic: Sendable, Hashable {
         }
     }
 
-    /// The conversation of a topic's name.
+    /// Returns the conversation of a topic's name.
     package static func conversation(named name: String) -> UUID? {
         name.hasPrefix("conversation:") ? UUID(text: String(name.dropFirst("conversation:".count))) : nil
     }
 
-    /// UUIDs are read in either case, devices' names byte for byte.
+    /// UUIDs ignore case; device ids are compared byte for byte.
     fileprivate var ignoresCase: Bool {
         if case .device = self { false } else { true }
     }
 }
 
-/// A topic's name, or the beginning of some and a final `*`.
+/// The name of a topic, or the beginning of names with a final `*`.
 package struct TopicPattern: Sendable, Hashable {
     private let bytes: [UInt8]
     private let matchesRest: Bool

@@ -1,4 +1,4 @@
-/// A date of the Gregorian calendar, in whatever zone the context says.
+/// A date of the Gregorian calendar, without a time zone.
 package struct CalendarDate: Hashable, Sendable {
     /// Days since 1970-01-01.
     package let days: Int
@@ -7,7 +7,7 @@ package struct CalendarDate: Hashable, Sendable {
         self.days = days
     }
 
-    /// Reads `2026-11-22`, the years 1 to 9999; nil for anything else, `2026-02-30` included.
+    /// Parses `2026-11-22`, in the years 1 to 9999. Nil for anything else, including `2026-02-30`.
     package init?(_ text: String) {
         var digits = DigitReader(text)
         self.init(reading: &digits)
@@ -20,11 +20,11 @@ package struct CalendarDate: Hashable, Sendable {
             let day = digits.number(2, 1...31)
         else { return nil }
         days = Self.days(year: year, month: month, day: day)
-        // A day that the month doesn't have comes out as one of the next month.
+        // An invalid day becomes a day of the next month.
         guard components == (year, month, day) else { return nil }
     }
 
-    /// Years are counted from March, so that the leap day is the last of a year; 400 of them (an era) are 146,097 days.
+    /// Years are counted from March, so that the leap day is the last of a year. 400 years (an era) have 146,097 days.
     private static func days(year: Int, month: Int, day: Int) -> Int {
         let marchYear = month > 2 ? year : year - 1
         let era = marchYear.flooredQuotient(by: 400)
@@ -65,16 +65,16 @@ extension CalendarDate: CustomStringConvertible {
 }
 
 extension Int {
-    /// Rounds towards minus infinity, where `/` rounds towards zero.
+    /// Rounds towards minus infinity. `/` rounds towards zero.
     package func flooredQuotient(by divisor: Int) -> Int {
         let quotient = self / divisor
         return self % divisor < 0 ? quotient - 1 : quotient
     }
 }
 
-/// What a clock on the wall shows: `09:00`, or `09:00:30`.
+/// A time of day on the clock: `09:00`, or `09:00:30`.
 package struct WallTime: Hashable, Sendable {
-    /// 0 to 86,399, counted on the clock's face: on a day when the clocks change, not the time since midnight.
+    /// 0 to 86,399, counted on the clock. On a day of a clock change it isn't the time since midnight.
     package let seconds: Int
 
     /// - Parameter seconds: Within a day.
@@ -82,7 +82,7 @@ package struct WallTime: Hashable, Sendable {
         self.seconds = seconds
     }
 
-    /// Reads `HH:MM` or `HH:MM:SS`; nil for anything else, `24:00` included.
+    /// Parses `HH:MM` or `HH:MM:SS`. Nil for anything else, including `24:00`.
     package init?(_ text: String) {
         var digits = DigitReader(text)
         guard let hour = digits.number(2, 0...23), digits.skip(":"), let minute = digits.number(2, 0...59) else {
@@ -99,7 +99,7 @@ package struct WallTime: Hashable, Sendable {
 }
 
 extension WallTime: CustomStringConvertible {
-    /// `09:00`, or `09:00:30` when there are seconds.
+    /// `09:00`, or `09:00:30` with seconds.
     package var description: String {
         var digits = DigitWriter()
         write(to: &digits, withSeconds: seconds % 60 != 0)
@@ -116,7 +116,7 @@ extension WallTime: CustomStringConvertible {
     }
 }
 
-/// Reads numbers of a fixed width and the signs between them, from the left.
+/// Parses numbers of fixed width and the characters between them, from the left.
 struct DigitReader {
     private var rest: Substring.UTF8View
 
@@ -126,7 +126,7 @@ struct DigitReader {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// Exactly `width` ASCII digits whose number lies in `range`.
+    /// Parses exactly `width` ASCII digits whose number is in `range`.
     mutating func number(_ width: Int, _ range: ClosedRange<Int>) -> Int? {
         let digits = rest.prefix(width)
         guard digits.count == width, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
@@ -144,7 +144,7 @@ struct DigitReader {
         return !digits.isEmpty
     }
 
-    /// Whether the next character is this one (or the other); passes it if so.
+    /// Skips the next character if it is `sign` or `other`. Returns whether it was.
     mutating func skip(_ sign: Unicode.Scalar, or other: Unicode.Scalar? = nil) -> Bool {
         guard let next = rest.first, next == UInt8(ascii: sign) || other.map({ next == UInt8(ascii: $0) }) == true
         else {
@@ -155,18 +155,18 @@ struct DigitReader {
     }
 }
 
-/// Writes what `DigitReader` reads, in one piece: each answer has some.
+/// Writes what `DigitReader` parses, in one buffer, because each response contains some.
 struct DigitWriter {
     private var bytes: [UInt8] = []
 
     init() {
-        // An instant's.
+        // The length of an instant.
         bytes.reserveCapacity(20)
     }
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// At least `width` digits, zeroes before them.
+    /// Writes at least `width` digits, with leading zeroes.
     mutating func number(_ number: Int, _ width: Int) {
         if number < 0 { sign("-") }
         var divisor: UInt = 1

@@ -1,16 +1,16 @@
-/// What a device calls itself. Whoever knows it may act for the device, so it is never logged whole: printing one shows
-/// its first characters.
+/// The id that a device chose for itself. Anyone who knows it can act for the device, so it is never logged in full:
+/// printing one shows its first characters.
 package struct DeviceID: Hashable, Sendable {
     package static let maximumScalars = 128
 
     package let text: String
 
-    /// From the database, where only valid ones are.
+    /// An id from the database, which contains only valid ones.
     package init(stored text: String) {
         self.text = text
     }
 
-    /// Throws `invalid_request`, naming `deviceId`, when it is missing, blank, too long or can't be stored.
+    /// Throws `invalid_request`, naming `deviceId`, if it is missing, blank, too long or can't be stored.
     package init(_ text: String?) throws(RequestError) {
         guard let text else { throw .invalid("deviceId", "is missing") }
         self.text = try RequestText.check(text, "deviceId", maximumScalars: Self.maximumScalars)
@@ -18,8 +18,8 @@ package struct DeviceID: Hashable, Sendable {
 }
 
 extension DeviceID {
-    /// Byte for byte, as the database compares. To Swift's strings, `é` in one scalar and in two are the same, and one
-    /// device would get another's reminders.
+    /// Byte for byte, as the database compares. For Swift's strings `é` as one scalar equals `é` as two, so one device
+    /// would get another's reminders.
     package static func == (left: DeviceID, right: DeviceID) -> Bool {
         left.text.utf8.elementsEqual(right.text.utf8)
     }
@@ -36,7 +36,7 @@ extension DeviceID: CustomStringConvertible {
     }
 }
 
-/// A body that names a device, and nothing else: `{"deviceId": …}`.
+/// A body that names only a device: `{"deviceId": …}`.
 package struct DeviceRequest: Sendable, Hashable {
     package let device: DeviceID
 

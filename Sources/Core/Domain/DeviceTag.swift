@@ -1,22 +1,21 @@
 import Crypto
 package import Observability
 
-/// What stands for a device in logs: eight hexadecimal digits, the same for a device as long as the process lives.
+/// A device's replacement in logs: eight hexadecimal digits, the same for a device as long as the process lives.
 ///
-/// A `deviceId` is the only secret that protects a person's tasks, so it is never written whole. The hash is keyed
-/// with a number that nobody knows, so a tag can't be found by trying ids, nor followed beyond a restart.
+/// A `deviceId` is the only secret that protects a person's tasks, so it is never written in full. The hash has a
+/// random key, so ids can't be found by trying, and tags can't be followed across a restart.
 package struct DeviceTag: Sendable, Hashable, CustomStringConvertible {
     private static let byteCount = 4
 
     private let bytes: [UInt8]
 
     package init(_ deviceId: String, under key: Key = .own) {
-        // Byte for byte, as ids are told apart: of two that look the same each has a tag. A library that can't make one leaves it empty:
-        // better nobody's than a name.
+        // Byte for byte, as ids are compared. If the hash fails, the tag is empty instead of showing the id.
         bytes = key.authenticate(Array(deviceId.utf8)).map { Array($0.prefix(Self.byteCount)) } ?? []
     }
 
-    /// `nil` for anything else than what ``description`` says.
+    /// `nil` unless it is the text of ``description``.
     package init?(text: String) {
         guard let bytes = HexText.decode(text), bytes.count == Self.byteCount, HexText.encode(bytes) == text else {
             return nil
@@ -28,11 +27,11 @@ package struct DeviceTag: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension DeviceTag {
-    /// What a process makes its tags with. Others are told it only so that they find out whom one of its tags means.
+    /// The key of a process's tags. Other daemons receive it only to find the device of a tag.
     package struct Key: Sendable, CustomStringConvertible {
         private static let byteCount = 16
 
-        /// This process'.
+        /// The key of this process.
         package static let own = Key((0..<byteCount).map { _ in UInt8.random(in: .min ... .max) })
 
         private let bytes: [UInt8]
@@ -43,7 +42,7 @@ extension DeviceTag {
             authenticator = try? HMACSHA256Key(bytes)
         }
 
-        /// As ``description`` says it.
+        /// Parses the text of ``description``.
         package init?(text: some StringProtocol) {
             guard let bytes = HexText.decode(String(text)), bytes.count == Self.byteCount else { return nil }
             self.init(bytes)

@@ -1,4 +1,4 @@
-/// Bytes as hexadecimal digits, small letters.
+/// Converts bytes to hexadecimal digits in lowercase, and back.
 package enum HexText {
     package static func encode(_ bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
@@ -11,13 +11,13 @@ package enum HexText {
     }
 
     /// - Parameters:
-    ///   - value: Less than 16.
-    ///   - ten: The letter for 10, which says whether the others are small.
+    /// - value: Less than 16.
+    /// - ten: The letter for 10, which determines the case of the others.
     static func digit(_ value: UInt8, ten: UInt8 = UInt8(ascii: "a")) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : ten - 10 + value
     }
 
-    /// nil for anything else than pairs of digits.
+    /// Returns nil unless the text is pairs of digits.
     package static func decode(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }

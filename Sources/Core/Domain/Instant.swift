@@ -1,6 +1,6 @@
 /// A point in time, to the second. Slots are instants.
 package struct Instant: Hashable, Sendable, Comparable {
-    /// Seconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+    /// Seconds since 1970-01-01T00:00:00Z, without leap seconds.
     package let seconds: Int
 
     package init(seconds: Int) {
@@ -20,7 +20,7 @@ package struct Instant: Hashable, Sendable, Comparable {
         seconds = date.days * 86_400 + hour * 3600 + minute * 60 + second - offset
     }
 
-    /// `Z` or `+HH:MM`, in seconds.
+    /// Parses `Z` or `+HH:MM`, in seconds.
     private static func offset(_ digits: inout DigitReader) -> Int? {
         if digits.skip("Z", or: "z") { return 0 }
         let sign = digits.skip("+") ? 1 : -1
@@ -37,13 +37,13 @@ extension Instant {
     /// The years 1 to 9999, which RFC 3339 can write.
     private static let written = -62_135_596_800...253_402_300_799
 
-    /// From what somebody else counted. Nil beyond the years that can be written, where arithmetic would soon overflow too.
+    /// An instant from an outside number. Nil for years that can't be written, whose arithmetic would soon overflow.
     package init?(checked seconds: Int) {
         guard Self.written.contains(seconds) else { return nil }
         self.seconds = seconds
     }
 
-    /// The second that an epoch time with fractions lies in. Nil when it isn't finite or far beyond all calendars.
+    /// The second that contains an epoch time with fractions. Nil if it isn't finite or far outside all calendars.
     package init?(epoch: Double) {
         guard epoch.magnitude < 1e15 else { return nil }
         seconds = Int(epoch.rounded(.down))

@@ -1,6 +1,6 @@
 package import Wire
 
-/// What several routes speak of.
+/// Schemas that several routes use.
 extension JSONSchema {
     package static let device = JSONSchema.said(
         "A secret: whoever knows it acts for the device.", .text(length: 1...DeviceID.maximumScalars))
@@ -8,7 +8,7 @@ extension JSONSchema {
     package static let instant = JSONSchema.text(format: "date-time")
     package static let zone = JSONSchema.said("A name of IANA's: Europe/London.", .text())
     package static let title = JSONSchema.text(length: 1...RequestText.maximumTitleScalars)
-    /// `{}`: it is done.
+    /// `{}`, the response of a successful command.
     package static let nothingToSay = JSONSchema.object([])
     package static let count = JSONSchema.integer(0 ... .max)
 }

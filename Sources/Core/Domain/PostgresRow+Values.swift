@@ -10,7 +10,7 @@ extension PostgresRow {
     }
 
     package func optionalUUID(_ column: String) throws -> UUID? {
-        // Not by Foundation, which reads it with `sscanf`: of a claim's rows that was a seventh of the work.
+        // Parsed without Foundation, which uses `sscanf`: that was a seventh of the work for a claim's rows.
         guard let uuid = try withText(column, { UUID(ascii: $0) }) else { return nil }
         guard let uuid else {
             throw PostgresError(kind: .decoding, message: "column \(column) is not a UUID")
@@ -18,7 +18,7 @@ extension PostgresRow {
         return uuid
     }
 
-    /// From whole epoch seconds.
+    /// Reads whole epoch seconds.
     package func instant(_ column: String) throws -> Instant {
         Instant(seconds: try integer(column))
     }

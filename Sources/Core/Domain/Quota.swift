@@ -1,7 +1,7 @@
 import Basics
 package import Observability
 
-/// What bounds what one device, or all people together, may have stored; called as the flag that says how much it is.
+/// A limit of stored rows or of rates, per device or for everyone. The raw value is the name of its flag.
 package enum Quota: String, Sendable, CaseIterable {
     case tasksPerDevice = "max-tasks-per-device"
     case seriesPerDevice = "max-series-per-device"
@@ -14,9 +14,9 @@ package enum Quota: String, Sendable, CaseIterable {
     case storedSessions = "max-stored-sessions"
     case storedQuestions = "max-stored-questions"
     case storedVotes = "max-stored-votes"
-    /// Of an address.
+    /// Per address.
     case namesPerHour = "names-per-hour"
-    /// Of an address: of what sockets say too.
+    /// Per address, including messages on sockets.
     case messagesPerDay = "messages-per-day"
     case conversationsPerDevice = "max-conversations-per-device"
     case storedUsers = "max-stored-users"
@@ -26,30 +26,30 @@ package enum Quota: String, Sendable, CaseIterable {
     case storedPreferences = "max-stored-preferences"
 }
 
-/// Rows, of all people's together, of what strangers can register: beyond them `503` for what is new. A task takes 0.5 KB, 3 KB with
-/// the longest names; an address up to 2.4 KB; a question up to 16 KB with the longest text and answer, a vote 0.1 KB; a
-/// conversation up to 8 KB with 64 participants, a message up to 8 KB with the longest text, mostly 0.4 KB; who is blocked or
-/// preferred 0.3 KB, up to 1.5 KB.
+/// The maximum numbers of stored rows of all users together, for the tables that strangers can fill. Beyond them new
+/// rows get `503`. A task takes 0.5 KB (3 KB with the longest names), an address up to 2.4 KB. A question takes up to
+/// 16 KB with the longest text and answer, a vote 0.1 KB. A conversation takes up to 8 KB with 64 participants, a
+/// message usually 0.4 KB and up to 8 KB. A block or preference takes 0.3 KB, up to 1.5 KB.
 package struct StorageLimits: Sendable, Hashable {
     package var tasks: Int
     package var addresses: Int
     package var calendars: Int
-    /// Of promises: each makes some tasks a week.
+    /// Series of tasks. Each makes some tasks a week.
     package var series = 100_000
-    /// Sessions of questions.
+    /// Question sessions.
     package var sessions = 100_000
     package var questions = 1_000_000
     package var votes = 10_000_000
-    /// Who takes part in conversations, and may be found by a name.
+    /// Users of conversations, who have a name.
     package var users = 1_000_000
     package var conversations = 1_000_000
     package var messages = 10_000_000
-    /// Whom devices don't want to meet.
+    /// People whom devices have blocked.
     package var blocks = 1_000_000
-    /// Whom devices would like to have for partners again.
+    /// Partners whom devices prefer.
     package var preferences = 1_000_000
-    /// How long push tokens, subscriptions, topics and calendars are kept after their last use: that they were registered, a
-    /// calendar was read, or their device registered a task. Over a year, for those who promise something once a year.
+    /// How long push tokens, subscriptions, topics and calendars are kept after their last use: their registration, a
+    /// read calendar, or a registered task of their device. More than a year, for people with one task a year.
     package var addressRetention: Duration = .seconds(400 * 86_400)
 
     package init(tasks: Int = 5_000_000, addresses: Int = 1_000_000, calendars: Int = 1_000_000) {
@@ -76,14 +76,14 @@ package struct StorageLimits: Sendable, Hashable {
     }
 }
 
-/// How many rows the tables may have that strangers can fill, and about how many they have. Any thread.
+/// The limits of tables that strangers can fill, and about how many rows they have. Any thread.
 ///
-/// The number is what ``StorageMonitor`` has found last, and what this daemon has added since. So one daemon goes hardly over
-/// its limit; several together by what the others add between two looks.
+/// The number is the last one of ``StorageMonitor`` plus the rows that this daemon has added since. One daemon hardly
+/// exceeds its limit. Several may exceed it by what the others add between two counts.
 package final class StorageQuota: Sendable {
     private struct Rows {
         var stored: [StoredTable: Int] = [:]
-        /// Since the beginning.
+        /// Rows added since the start.
         var added: [StoredTable: Int] = [:]
     }
 
@@ -94,12 +94,12 @@ package final class StorageQuota: Sendable {
         self.limits = limits
     }
 
-    /// Whether nothing more may be added.
+    /// Whether no more rows may be added.
     package func isFull(_ table: StoredTable) -> Bool {
         rows.withLock { $0.stored[table] ?? 0 } >= limits[table]
     }
 
-    /// A row was added, or perhaps only changed: the next look tells.
+    /// Counts a row that was added, or perhaps only changed. The next count corrects it.
     package func added(_ table: StoredTable) {
         rows.withLock {
             $0.stored[table, default: 0] += 1
@@ -107,12 +107,12 @@ package final class StorageQuota: Sendable {
         }
     }
 
-    /// How many were added so far, by which a look knows what it may not have seen.
+    /// The rows added so far. A count uses it to know the rows that it may not include.
     package var added: [StoredTable: Int] { rows.withLock { $0.added } }
 
-    /// What the database says.
+    /// Stores the database's counts.
     ///
-    /// - Parameter before: ``added`` when it was asked: what was added since may be among the counted, or not, and is counted.
+    /// - Parameter before: ``added`` before the query. Rows added since may be included or not, and are counted.
     package func found(_ counts: [StoredTable: Int], since before: [StoredTable: Int]) {
         rows.withLock { rows in
             rows.stored = counts
@@ -131,27 +131,27 @@ package final class StorageQuota: Sendable {
     }
 }
 
-/// The tables that strangers can fill. (What waits to be sent has a bound of its own: a provider's oldest deliveries go.)
+/// The tables that strangers can fill. (Waiting deliveries have their own bound: a provider's oldest are dropped.)
 package enum StoredTable: String, Sendable, CaseIterable {
     case tasks
-    /// Of promises.
+    /// Series of tasks.
     case series
-    /// Push tokens, browsers' subscriptions, ntfy's topics.
+    /// Push tokens, browsers' subscriptions, and ntfy topics.
     case addresses
     case calendars
-    /// Of questions.
+    /// Question sessions.
     case sessions
     case questions
     case votes
-    /// Of conversations.
+    /// Users of conversations.
     case users
     case conversations
     case messages
     case blocks
-    /// Of partners.
+    /// Preferred partners.
     case preferences
 
-    /// What bounds its rows.
+    /// The limit of its rows.
     package var quota: Quota {
         switch self {
         case .tasks: .storedTasks
@@ -171,14 +171,14 @@ package enum StoredTable: String, Sendable, CaseIterable {
 }
 
 extension RequestError {
-    /// The address has said as much today as may be kept of it.
+    /// The address has used up its stored messages for today.
     package static func tooManyMessages(retryAfter: Int?) -> RequestError {
         RequestError(
             status: 429, code: "too_many_messages", reason: "This address says more in a day than may be kept of it.",
             retryAfter: retryAfter, quota: .messagesPerDay)
     }
 
-    /// The server keeps no more of these, whoever asks; until some are over, or its operator raises the limit.
+    /// The server stores no more of these rows for anyone, until some expire or its operator raises the limit.
     package static func storageFull(_ table: StoredTable) -> RequestError {
         RequestError(
             status: 503, code: "storage_full", reason: "This server keeps as many \(table.rawValue) as it may.",

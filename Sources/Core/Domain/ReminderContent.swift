@@ -2,20 +2,20 @@ package import FoundationEssentials
 package import Postgres
 import Wire
 
-/// What a reminder says, whichever way it goes.
+/// The content of a reminder, for every provider and stream.
 package struct ReminderContent: Sendable, Hashable {
     package let id: UUID
     package let taskId: UUID
     package let title: String
     package let startsAt: Instant
-    /// On the wall clock of ``timeZone``: `09:00`.
+    /// On the clock of ``timeZone``: `09:00`.
     package let startTime: String
     package let timeZone: String
     /// Nil without a partner.
     package let roomId: UUID?
-    /// The partner's title; nil without a partner, or when the partner was erased.
+    /// The partner's title; nil without a partner, or if the partner was erased.
     package let partnerTask: String?
-    /// An operator tries the ways that reminders take: there is no such task.
+    /// Whether an operator tests the providers. There is no such task.
     package let isTest: Bool
 
     package init(
@@ -33,7 +33,7 @@ package struct ReminderContent: Sendable, Hashable {
         self.partnerTask = partnerTask
     }
 
-    /// From a row of the outbox, as streams and deliveries read it.
+    /// Reads a row of the outbox, for streams and deliveries.
     package init(_ row: PostgresRow, id: UUID) throws {
         self.id = id
         taskId = try row.uuid("task_id")
@@ -46,10 +46,10 @@ package struct ReminderContent: Sendable, Hashable {
         isTest = false
     }
 
-    /// As streams, the webhook and Web Push send it: an object on one line, because JSON escapes line breaks.
+    /// The JSON for streams, the webhook and Web Push: an object on one line, because JSON escapes line breaks.
     package var json: String { json(type: "reminder") }
 
-    /// The same of something else that is told of the task.
+    /// Returns the JSON with another type, for other notices about the task.
     package func json(type: String) -> String {
         var json = JSONText()
         json.object { object in

@@ -1,14 +1,14 @@
 package import Postgres
 import Wire
 
-/// Why a request is refused: a status, a code for programs, a sentence for people.
+/// The reason why a request is refused: a status, a code for programs, a sentence for people.
 package struct RequestError: Error, Hashable, Sendable {
     package let status: Int
     package let code: String
     package let reason: String
     /// Seconds, for `Retry-After`.
     package let retryAfter: Int?
-    /// The quota that is used up, for metrics.
+    /// The exceeded quota, for metrics.
     package let quota: Quota?
 
     package init(
@@ -30,19 +30,20 @@ package struct RequestError: Error, Hashable, Sendable {
         RequestError(status: 400, code: "invalid_request", reason: reason)
     }
 
-    /// `503`: the database is away, or was never there yet.
+    /// `503`: the database is unavailable, or was never available.
     package static let databaseUnavailable = RequestError(
         status: 503, code: "database_unavailable",
         reason: "The database is away for a moment. Please try again.", retryAfter: 1)
 
-    /// ``databaseUnavailable`` when that is what happened, or our tables are yet to be made; nil for other errors, which
-    /// are the server's own.
+    /// ``databaseUnavailable`` for an unavailable database or missing tables. Nil for other errors, which are the
+    /// server's own.
     package init?(_ error: PostgresError) {
         guard error.isUnavailable || error.lacksSchema else { return nil }
         self = .databaseUnavailable
     }
 
-    /// What an error is to who asked, whichever way that was; nil for those that are the server's own, and for the log.
+    /// The client's error for any error, whatever the transport. Nil for the server's own errors, which belong in the
+    /// log.
     package init?(answering error: any Error) {
         if let refusal = error as? RequestError {
             self = refusal
@@ -59,7 +60,7 @@ package struct RequestError: Error, Hashable, Sendable {
         }
     }
 
-    /// `500`: the error is ours.
+    /// `500`: an error of the server.
     package static let internalError = RequestError(
         status: 500, code: "internal_server_error", reason: "Something went wrong here; the log knows what.")
 
@@ -76,7 +77,7 @@ package struct RequestError: Error, Hashable, Sendable {
 }
 
 extension PostgresError {
-    /// No such schema, table or function.
+    /// The schema, table or function doesn't exist.
     fileprivate var lacksSchema: Bool {
         guard case .server(let sqlState) = kind else { return false }
         return ["3F000", "42P01", "42883"].contains(sqlState)

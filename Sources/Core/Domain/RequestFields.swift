@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Wire
 
-/// The members of a request's JSON object. What is missing or of the wrong type throws a `RequestError` that names it;
-/// members that nobody asks for are ignored.
+/// The members of a request's JSON object. A missing member or one of the wrong type throws a `RequestError` that names
+/// it. Unknown members are ignored.
 package struct RequestFields {
     private let container: KeyedDecodingContainer<Name>
 
@@ -14,7 +14,7 @@ package struct RequestFields {
         init?(intValue: Int) { nil }
     }
 
-    /// Decodes a body and hands out what `Value` makes of it.
+    /// Decodes a body as `Value`.
     package static func decode<Value: Decodable>(_ type: Value.Type, from body: [UInt8]) throws(RequestError) -> Value {
         // RFC 8259 §8.1 lets a reader ignore a byte order mark, and some editors write one.
         let body = body.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(body.dropFirst(3)) : body
@@ -41,7 +41,7 @@ package struct RequestFields {
         return text
     }
 
-    /// Nil when it is missing or `null`.
+    /// Nil if it is missing or `null`.
     package func optionalText(_ member: String) throws -> String? {
         try value(member, "must be a string") { try $0.decodeIfPresent(String.self, forKey: $1) }
     }
@@ -51,12 +51,12 @@ package struct RequestFields {
         return boolean
     }
 
-    /// Nil when it is missing or `null`.
+    /// Nil if it is missing or `null`.
     package func optionalBoolean(_ member: String) throws -> Bool? {
         try value(member, "must be true or false") { try $0.decodeIfPresent(Bool.self, forKey: $1) }
     }
 
-    /// Nil when it is missing or `null`.
+    /// Nil if it is missing or `null`.
     package func optionalTexts(_ member: String) throws -> [String]? {
         try value(member, "must be an array of strings") { try $0.decodeIfPresent([String].self, forKey: $1) }
     }
@@ -66,12 +66,12 @@ package struct RequestFields {
         return integer
     }
 
-    /// Nil when it is missing or `null`.
+    /// Nil if it is missing or `null`.
     package func optionalInteger(_ member: String) throws -> Int? {
         try value(member, "must be a whole number") { try $0.decodeIfPresent(Int.self, forKey: $1) }
     }
 
-    /// A member that is an object; what is wrong in it is told by whoever reads it.
+    /// Returns a member that is an object. Errors in it are those of its own decoder.
     package func member<Value: Decodable>(_ member: String, _ type: Value.Type) throws -> Value {
         do {
             return try container.decode(type, forKey: Name(stringValue: member))
@@ -93,12 +93,12 @@ package struct RequestFields {
     }
 }
 
-/// The rules for text that a client sends and the database keeps.
+/// The rules for stored text from clients.
 package enum RequestText {
-    /// Of what a task is called.
+    /// The maximum length of a task's title.
     package static let maximumTitleScalars = 200
 
-    /// For what other people are shown: returns the text, or throws `invalid_request` naming the member.
+    /// Checks text that other people see. Returns it, or throws `invalid_request` naming the member.
     package static func checkShown(_ text: String, _ member: String, maximumScalars: Int) throws(RequestError) -> String
     {
         let text = try check(text, member, maximumScalars: maximumScalars)
@@ -108,8 +108,8 @@ package enum RequestText {
         return text
     }
 
-    /// White space, what readers are to ignore, controls, and characters that are blank by design. What this system's Unicode doesn't
-    /// know yet may be next year's emoji.
+    /// White space, characters that readers must ignore, controls, and characters that are blank by design. Unassigned
+    /// characters count as visible, because they may be next year's emoji.
     private static func showsNothing(_ scalar: Unicode.Scalar) -> Bool {
         let properties = scalar.properties
         if properties.isWhitespace || properties.isDefaultIgnorableCodePoint || properties.isNoncharacterCodePoint {
@@ -123,8 +123,8 @@ package enum RequestText {
         }
     }
 
-    /// Returns the text, or throws `invalid_request` naming the member. Of what nobody is shown, such as an id, every text will do that
-    /// isn't forgotten altogether.
+    /// Checks text that nobody sees, such as an id. Returns it, or throws `invalid_request` naming the member if it is
+    /// missing, too long or can't be stored.
     package static func check(_ text: String, _ member: String, maximumScalars: Int) throws(RequestError) -> String {
         let scalars = text.unicodeScalars
         guard !scalars.contains("\0") else { throw .invalid(member, "contains U+0000, which can't be stored") }

@@ -2,15 +2,15 @@ import FoundationEssentials
 import Wire
 
 extension UUID {
-    /// Parses a UUID as it is written (RFC 9562 §4): 36 characters, letters in either case. `UUID(uuidString:)` would also take
-    /// signs, blanks and `0x` in the place of digits.
+    /// Parses a UUID (RFC 9562 §4): 36 characters, ignoring case. `UUID(uuidString:)` also accepts signs, blanks and
+    /// `0x` instead of digits.
     package init?(text: String) {
         var text = text
         guard let uuid = text.withUTF8({ UUID(ascii: UnsafeRawBufferPointer($0)) }) else { return nil }
         self = uuid
     }
 
-    /// The same, without a string to be made. Every ale names its room, so eight digits are read at once.
+    /// Parses a UUID without making a string. Every ale names its room, so eight digits are parsed at once.
     package init?(ascii bytes: UnsafeRawBufferPointer) {
         let dash = UInt8(ascii: "-")
         guard bytes.count == 36, bytes[8] == dash, bytes[13] == dash, bytes[18] == dash, bytes[23] == dash,
@@ -21,8 +21,8 @@ extension UUID {
         self.init(uuid: unsafeBitCast((first, second, third, fourth), to: uuid_t.self))
     }
 
-    /// How it is written, in upper case: the same as `uuidString`, which has the C library print it, in a fraction of the time. Each
-    /// answer and each reminder has some.
+    /// The text in uppercase, equal to `uuidString`, in a fraction of the time. Each response and each reminder
+    /// contains some.
     package var text: String {
         String(unsafeUninitializedCapacity: 36) { text in
             var length = 0
@@ -41,7 +41,7 @@ extension UUID {
         }
     }
 
-    /// What four digits at one place and four at another stand for, in the order of memory.
+    /// Parses four digits at one position and four at another, in memory order.
     private static func digits(_ bytes: UnsafeRawBufferPointer, _ first: Int, _ second: Int) -> UInt32? {
         EightBytes(
             bytes.loadUnaligned(fromByteOffset: first, as: UInt32.self),

@@ -48,12 +48,12 @@ package struct P256PrivateKey: Sendable {
         self = try P256PrivateKey(key)
     }
 
-    /// From its scalar: 32 bytes, as Web Push's tools write it.
+    /// Makes a key from its scalar: 32 bytes, the format of Web Push tools.
     package init(scalar: [UInt8]) throws(CryptoError) {
         self = try P256PrivateKey(P256Encoding.privateKey(scalar))
     }
 
-    /// Its 32 bytes: a secret.
+    /// Returns the 32 bytes of the scalar, which are secret.
     package func scalar() throws(CryptoError) -> [UInt8] {
         ERR_clear_error()
         var number: OpaquePointer?
@@ -64,12 +64,12 @@ package struct P256PrivateKey: Sendable {
         return try Self.bytes(of: number)
     }
 
-    /// ES256 (RFC 7518 §3.4): 64 bytes, r and s. No two of the same message are alike.
+    /// Signs with ES256 (RFC 7518 §3.4): 64 bytes, r and s. Two signatures of one message differ.
     package func signature(of message: [UInt8]) throws(CryptoError) -> [UInt8] {
         ERR_clear_error()
         guard let context = EVP_MD_CTX_new() else { throw CryptoError("memory") }
         defer { EVP_MD_CTX_free(context) }
-        // DER takes at most 72 bytes for two numbers of 32.
+        // DER takes at most 72 bytes for two numbers of 32 bytes.
         var der = [UInt8](repeating: 0, count: 80)
         var count = der.count
         guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key.handle) == 1,
@@ -84,7 +84,7 @@ package struct P256PrivateKey: Sendable {
         return try Self.bytes(of: ECDSA_SIG_get0_r(numbers)) + Self.bytes(of: ECDSA_SIG_get0_s(numbers))
     }
 
-    /// ECDH (RFC 8291 §3.1): the 32 bytes that this key and somebody else's make, and nobody else can.
+    /// ECDH (RFC 8291 §3.1): returns the 32 bytes that only the owners of these two keys can compute.
     package func sharedSecret(with other: P256PublicKey) throws(CryptoError) -> [UInt8] {
         ERR_clear_error()
         guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key.handle, nil) else { throw CryptoError("memory") }
@@ -104,40 +104,41 @@ package struct P256PrivateKey: Sendable {
     }
 }
 
-/// A point of the curve P-256 (secp256r1): somebody's public key.
+/// A public key: a point of the curve P-256 (secp256r1).
 package struct P256PublicKey: Sendable {
     /// An uncompressed point: `04`, and two coordinates of 32 bytes.
     package static let byteCount = 65
 
     package let key: EVPKey
-    /// As it is sent: ``byteCount`` bytes.
+    /// The ``byteCount`` bytes of the point, as they are sent.
     package let point: [UInt8]
 
-    /// - Throws: When the bytes are no point of the curve. With another the shared secret would tell bits of the private key.
+    /// - Throws: If the bytes aren't a point of the curve. A shared secret with such a point would reveal bits of the
+    ///   private key.
     package init(point: [UInt8]) throws(CryptoError) {
         key = try P256Encoding.publicKey(point)
         self.point = point
     }
 }
 
-/// Keys of P-256 from their bytes: by way of the DER that names the curve, which OpenSSL reads and checks.
+/// Makes P-256 keys from bytes, through DER that names the curve, which OpenSSL parses and checks.
 enum P256Encoding {
     static let group = "prime256v1"
-    /// Of a scalar, of a coordinate, of either half of a signature.
+    /// The size of a scalar, a coordinate, and each half of a signature.
     static let scalarByteCount = 32
 
-    /// SubjectPublicKeyInfo (RFC 5480 §2) up to the point.
+    /// SubjectPublicKeyInfo (RFC 5480 §2) before the point.
     private static let publicPrefix: [UInt8] = [
         0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48,
         0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
     ]
-    /// ECPrivateKey (RFC 5915 §3) up to the scalar, and behind it; the public key is left out, and computed.
+    /// ECPrivateKey (RFC 5915 §3) before and after the scalar. OpenSSL computes the public key, which is left out.
     private static let privatePrefix: [UInt8] = [0x30, 0x31, 0x02, 0x01, 0x01, 0x04, 0x20]
     private static let privateSuffix: [UInt8] = [
         0xA0, 0x0A, 0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07,
     ]
 
-    /// The key of an uncompressed point; throws when that is off the curve.
+    /// Returns the key of an uncompressed point. Throws if the point is off the curve.
     static func publicKey(_ point: [UInt8]) throws(CryptoError) -> EVPKey {
         ERR_clear_error()
         guard point.count == P256PublicKey.byteCount, point.first == 4 else {
@@ -152,7 +153,7 @@ enum P256Encoding {
         return EVPKey(handle)
     }
 
-    /// The key of a scalar; throws when that is 0, or not below the group's order.
+    /// Returns the key of a scalar. Throws if it is 0 or not below the group's order.
     static func privateKey(_ scalar: [UInt8]) throws(CryptoError) -> EVPKey {
         ERR_clear_error()
         guard scalar.count == scalarByteCount else {
@@ -172,14 +173,14 @@ enum P256Encoding {
     }
 }
 
-/// An EVP_PKEY and its life.
+/// Owns an EVP_PKEY.
 package final class EVPKey: @unchecked Sendable {
-    // Sendable holds: the key isn't changed once it is made, every operation has a context of its own, and OpenSSL guards what
-    // it keeps with the key.
+    // Sendable is safe: the key isn't changed after it is made, every operation has its own context, and OpenSSL
+    // protects the data that it keeps with the key.
 
     package let handle: OpaquePointer
 
-    /// Takes the key over.
+    /// Takes ownership of the key.
     init(_ handle: OpaquePointer) {
         self.handle = handle
     }
