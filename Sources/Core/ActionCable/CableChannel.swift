@@ -2,19 +2,20 @@ package import Access
 import Domain
 package import Wire
 
-/// A channel of Action Cable: what `{"channel":"RoomChannel",…}` leads to. See README.md for how to add one.
+/// A channel of Action Cable, as in `{"channel":"RoomChannel",…}`. README.md explains how to add one.
 package protocol CableChannel: Sendable {
-    /// As identifiers name it.
+    /// The name in identifiers.
     var name: StaticString { get }
 
-    /// Whether what was said is kept: a client of the extended protocol that was away is told what it has missed, and is inside again.
+    /// Whether messages are stored. A client of the extended protocol then receives the messages that it missed, and
+    /// its subscription continues.
     var keepsHistory: Bool { get }
 
-    /// Somebody wants to subscribe. Checks the parameters and the right, and calls ``SubscriptionOutlet/confirm()`` or ``SubscriptionOutlet/reject()``,
-    /// now or later. On the connection's loop.
+    /// Handles a new subscription: checks the parameters and permissions, and calls ``SubscriptionOutlet/confirm()`` or
+    /// ``SubscriptionOutlet/reject()``, now or later. On the connection's loop.
     ///
-    /// - Throws: ``CableRejection``, for what is wrong at once.
-    /// - Returns: What the outlet holds until the subscription ends, confirmed or not.
+    /// - Throws: ``CableRejection`` for an error that is known at once.
+    /// - Returns: The object that the outlet holds until the subscription ends, confirmed or not.
     func subscribe(_ parameters: CableParameters, _ outlet: SubscriptionOutlet) throws(CableRejection)
         -> any CableSubscription
 }
@@ -23,29 +24,31 @@ extension CableChannel {
     package var keepsHistory: Bool { false }
 }
 
-/// One subscription to a channel. All calls come on the connection's loop, and none after ``end()``.
+/// A subscription to a channel. All calls come on the connection's loop, and none after ``end()``.
 package protocol CableSubscription: AnyObject {
-    /// The client wants something done. What it hears of that is sent by the outlet.
+    /// Performs a client's action. The outlet sends any results.
     ///
-    /// - Throws: ``CableActionError``, which the client is told.
+    /// - Throws: ``CableActionError``, which is sent to the client.
     func perform(_ action: CableAction) throws(CableActionError)
 
-    /// The client has missed something, and is to be told by ``SubscriptionOutlet/confirmHistory()`` when it has all, or
-    /// ``SubscriptionOutlet/rejectHistory()``. Called only where the channel keeps it.
+    /// Sends the messages that the client has missed, and then calls ``SubscriptionOutlet/confirmHistory()`` or
+    /// ``SubscriptionOutlet/rejectHistory()``. Called only if the channel stores messages.
     func replay(_ history: CableHistory)
 
-    /// The client wants to know who is there. By the extended protocol.
+    /// Handles a client's request about presence. Extended protocol.
     ///
-    /// - Returns: Whether that is known.
+    /// - Returns: Whether presence is available.
     func tellPresence(_ wish: CablePresenceWish) -> Bool
 
-    /// It is over: the client unsubscribed or left, was rejected, or the channel ended it. Called once.
+    /// Ends the subscription: the client unsubscribed or disconnected, it was rejected, or the channel ended it. Called
+    /// once.
     func end()
 
-    /// The kernel has taken all that was sent. Called only while ``SubscriptionOutlet/reportsDrain`` is set.
+    /// Reports that the kernel has taken everything. Called only while ``SubscriptionOutlet/reportsDrain`` is set.
     func allSent()
 
-    /// It is this one's turn to send of its backlog, until ``SubscriptionOutlet/endTurn()``. Called once for each ``SubscriptionOutlet/awaitTurn()``.
+    /// Starts this subscription's turn to send its backlog, until ``SubscriptionOutlet/endTurn()``. Called once for
+    /// each ``SubscriptionOutlet/awaitTurn()``.
     func hasTurn()
 }
 
@@ -56,12 +59,12 @@ extension CableSubscription {
     package func tellPresence(_ wish: CablePresenceWish) -> Bool { false }
 }
 
-/// Somebody may not subscribe. What for is nobody's to know: the protocol has no word for it.
+/// A rejected subscription. The protocol has no way to send a reason.
 package struct CableRejection: Error {
     package init() {}
 }
 
-/// An action that can't be done, as the client is told: `{"type":"error","data":{"code","reason"}}`.
+/// A failed action, sent to the client as `{"type":"error","data":{"code","reason"}}`.
 package struct CableActionError: Error, Hashable {
     let code: String
     let reason: String
@@ -79,9 +82,9 @@ package struct CableActionError: Error, Hashable {
 }
 
 extension CableParameters {
-    /// Who subscribes: the device that the identifier names, else whoever the connection is.
+    /// Returns the subscriber: the device in the identifier, otherwise the connection's identity.
     ///
-    /// - Throws: ``CableRejection`` when the device isn't the connection's to name.
+    /// - Throws: ``CableRejection`` if the connection may not act for the device.
     package func identity(of outlet: SubscriptionOutlet) throws(CableRejection) -> Identity {
         guard has("deviceId") else { return outlet.identity }
         do {

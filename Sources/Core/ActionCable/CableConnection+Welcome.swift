@@ -3,9 +3,9 @@ import Domain
 import Sockets
 import Wire
 
-/// How it begins: by itself, or as a session goes on whose connection was lost.
+/// The beginning of a connection: new, or continuing the session of a lost one.
 extension CableConnection: TurnEndHandler {
-    /// What came along with the handshake has waited.
+    /// Handles the commands that came with the handshake.
     func turnEnds() {
         guard case .connecting(let greeting, let commands) = state else { return }
         switch greeting {
@@ -34,7 +34,8 @@ extension CableConnection: TurnEndHandler {
         if case .connecting(.extended, _) = state { true } else { session != nil }
     }
 
-    /// Whoever restores a session says at once what it has missed. Who doesn't goes on with what is said now.
+    /// Waits for the histories of restored subscriptions. A client that restores a session sends them at once. Without
+    /// one, a subscription continues with new messages.
     private func awaitRestored() {
         shard.reactor.schedule(after: CableLimits.restorePause) { [weak self] in
             guard let self, let restoring = session?.restoring else { return }
@@ -47,9 +48,9 @@ extension CableConnection: TurnEndHandler {
         obey(.resume(identifier, CableResumption(history: history, isRestored: true)))
     }
 
-    /// A word about a subscription that is to go on.
+    /// Handles a command about a restored subscription.
     ///
-    /// - Returns: Whether that was all.
+    /// - Returns: Whether the command is complete.
     func restores(_ command: CableCommand) -> Bool {
         let identifier = command.identifier
         guard session?.restoring.contains(identifier) ?? false else { return false }
@@ -70,12 +71,12 @@ extension CableConnection: TurnEndHandler {
         }
     }
 
-    /// The session doesn't go on with it.
+    /// Removes the subscription from the session.
     func forget(_ identifier: CableIdentifier) {
         if let session { shard.cables.sessions.remove(identifier, from: session.name) }
     }
 
-    /// A ticket's end is the connection's.
+    /// Closes the connection when its ticket expires.
     private func awaitExpiry() {
         guard let end = identity.expiry else { return }
         let left = end - shard.cables.verifier.now()

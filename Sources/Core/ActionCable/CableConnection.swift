@@ -10,15 +10,15 @@ import Wire
 ///
 /// ```
 /// connecting ──end of the turn──► welcomed ──close, disconnect──► ended
-///  commands wait  └──not let in──────────────────────────────────────▲
+///  commands wait  └──refused─────────────────────────────────────────▲
 /// ```
 ///
-/// What its commands lead to is ``SubscriptionTable``'s to decide; what they mean, its channels'.
+/// ``SubscriptionTable`` decides the order of commands; channels give them their meaning.
 final class CableConnection: WebSocketHandler {
-    /// How the client is greeted.
+    /// The response to a client's handshake.
     enum Greeting {
         case welcome(Identity)
-        /// By the extended protocol, with the session that is to go on.
+        /// Extended protocol, with the session to continue.
         case extended(Identity, restoring: String?)
         case disconnect(CableDisconnect)
     }
@@ -35,24 +35,24 @@ final class CableConnection: WebSocketHandler {
     var state: State
     private var table: SubscriptionTable
     private var outlets: [CableIdentifier: SubscriptionOutlet] = [:]
-    /// By the extended protocol.
+    /// Extended protocol.
     var session: Session?
 
     struct Session {
         let name: String
-        /// Subscriptions of the lost connection that begin with the client's first word about each, so that nothing comes before what it
-        /// has missed; or a moment later.
+        /// Restored subscriptions that start with the client's first command about each, so that nothing precedes its
+        /// missed messages, or after a short pause.
         var restoring: Set<CableIdentifier>
     }
 
-    /// Those who have a backlog, in the order in which they asked. The first has its turn.
+    /// The subscriptions with a backlog, in the order of their requests. The first has its turn.
     private var backlogs: [SubscriptionOutlet] = []
-    /// ``CableShard``'s to set.
+    /// Only ``CableShard`` sets it.
     var place: PingWheel<CableConnection>.Place?
-    /// Its ticket's end.
+    /// The timer of the ticket's expiry.
     var expiry: TimerID?
     private var allowance: MessageAllowance
-    /// In matches' rooms; few connections are in any.
+    /// Used for matches' rooms, which few connections are in.
     private(set) lazy var sender = shard.cables.rooms.shard(on: shard.reactor).makeSender()
 
     init(_ webSocket: WebSocket, _ greeting: Greeting, on shard: CableShard) {
@@ -111,7 +111,7 @@ final class CableConnection: WebSocketHandler {
         case .confirmedAgain: send(.confirmation(identifier))
         case .rejected: sendRejection(of: identifier)
         case .busy:
-            // Nothing is said of a subscription before its confirmation.
+            // Nothing is sent for a subscription before its confirmation.
             guard let outlet = outlets[identifier], outlet.isConfirmed else {
                 return shard.metrics.ignored.add(.notSubscribed)
             }
@@ -138,7 +138,7 @@ final class CableConnection: WebSocketHandler {
         }
     }
 
-    /// Whether one more may be said: another device that the identifier names pays too, as it would on a connection of its own.
+    /// Charges a message. If the identifier names another device, that device is charged too, as on its own connection.
     private func pays(for outlet: SubscriptionOutlet?) -> Bool {
         guard let device = outlet?.device, device != identity.device else { return true }
         return shard.cables.messageRates.pays(device, at: shard.reactor.now)
@@ -213,12 +213,12 @@ final class CableConnection: WebSocketHandler {
         send(.rejection(identifier))
     }
 
-    /// Whether more may be sent of what can wait: far from where a peer that doesn't read is cut off.
+    /// Whether more of a backlog may be sent, far below the limit for slow peers.
     var hasRoom: Bool { webSocket.unsentBytes < CableLimits.backlogBytes }
 
-    /// Whether the peer's address may ask the database once more, as it may by requests.
+    /// Charges the peer's address for a database query, like a request. Returns whether it is admitted.
     func mayAsk() -> Bool { webSocket.admits(.request) }
-    /// Whether it may have so many things more kept that are said.
+    /// Charges the peer's address for stored messages. Returns whether they are admitted.
     func admits(messages count: Int) -> Bool { webSocket.admits(.message, times: count) }
 
     func reportDrain() {
@@ -269,7 +269,7 @@ final class CableConnection: WebSocketHandler {
 
     private func sendDisconnect(_ reason: CableDisconnect) {
         if case .ended = state { return }
-        // Nobody is let in by a session who wouldn't be without; who is to come again does so by it.
+        // A session gives no access by itself. A client that may reconnect continues its session.
         if let session, !reason.mayReconnect { shard.cables.sessions.end(session.name) }
         shard.metrics.disconnected.add(reason)
         send(.disconnect(reason))

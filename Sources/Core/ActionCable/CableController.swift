@@ -2,7 +2,7 @@ import Access
 import Server
 import Wire
 
-/// `GET /cable`: Action Cable, as Rails has it. Compression is that of `/socket`.
+/// `GET /cable`: Rails' Action Cable. Compression is as on `/socket`.
 package struct CableController: RouteCollection {
     let cables: Cables
 
@@ -21,7 +21,7 @@ package struct CableController: RouteCollection {
         }
     }
 
-    /// Browsers hide a refused handshake's status, so who isn't let in is told so on the WebSocket.
+    /// Browsers hide the status of a refused handshake, so a refusal is sent on the WebSocket.
     private func greeting(_ head: HTTPRequestHead) -> CableConnection.Greeting {
         let subprotocol = CableSubprotocol(offeredBy: head.headers)
         guard subprotocol != .unsupported else { return .disconnect(.invalidRequest) }

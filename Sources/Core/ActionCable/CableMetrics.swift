@@ -1,12 +1,12 @@
 package import Observability
 import Wire
 
-/// What connections of Action Cable count. Any thread.
+/// The counters of Action Cable connections. Any thread.
 package struct CableMetrics: Sendable {
 
     package init() {
     }
-    /// Messages of clients that had no effect.
+    /// Client messages without effect.
     let ignored = CounterSet<CableFault>()
     let rejected = Counter()
     let disconnected = CounterSet<CableDisconnect>()

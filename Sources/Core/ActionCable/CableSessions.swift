@@ -4,17 +4,17 @@ import Domain
 import FoundationEssentials
 import Wire
 
-/// The sessions of the extended protocol: what a connection is subscribed to that keeps what is said, so that the next one of the client goes
-/// on with it. Any thread; of this daemon alone, and for some minutes: at another, or later, a client subscribes anew, and misses nothing
-/// either.
+/// The sessions of the extended protocol: a connection's subscriptions to stored streams, which the client's next
+/// connection continues. Any thread. A session exists on this daemon only, for some minutes. Elsewhere or later a
+/// client subscribes again, and misses nothing either.
 final class CableSessions: Sendable {
     private let memory = Locked(CableSessionMemory())
 
-    /// A new session, and what of the last one is to go on.
+    /// Begins a new session, and returns the subscriptions of the last one that continue.
     func begin(
         of device: DeviceID?, restoring last: String?, at now: MonotonicTime
     ) -> (name: String, identifiers: [CableIdentifier]) {
-        // As hard to guess as a key: half of a UUID's bits would do.
+        // As hard to guess as a key: half of a UUID's bits would be enough.
         let name = UUID().text
         return (name, memory.withLock { $0.begin(name, of: device, restoring: last, at: now) })
     }
@@ -23,22 +23,22 @@ final class CableSessions: Sendable {
     func remove(_ identifier: CableIdentifier, from name: String) {
         memory.withLock { $0.remove(identifier, from: name) }
     }
-    /// Its connection is lost.
+    /// Records that the session's connection is lost.
     func leave(_ name: String, at now: MonotonicTime) { memory.withLock { $0.leave(name, at: now) } }
-    /// It doesn't go on.
+    /// Ends the session.
     func end(_ name: String) { memory.withLock { $0.end(name) } }
 }
 
-/// The same as a value.
+/// The sessions as a value.
 ///
 /// ```
 /// connected ──connection lost──► left ──five minutes──► forgotten
-///     └──another connection goes on with it──────────────────▲
+///     └──another connection continues it──────────────────▲
 /// ```
 struct CableSessionMemory {
     private struct Session {
         let device: DeviceID?
-        /// In the order in which they were subscribed to.
+        /// In the order of subscription.
         var identifiers: [CableIdentifier]
         var isLeft = false
 
@@ -46,17 +46,18 @@ struct CableSessionMemory {
     }
 
     private var sessions: [String: Session] = [:]
-    /// Those that were left, and until when they are kept, in that order; some may be gone since.
+    /// The sessions without a connection, with the end of their time, in order. Some may have been removed since.
     private var left: ArraySlice<(name: String, until: MonotonicTime)> = []
     private var leftBytes = 0
-    /// Of those in ``left`` so many are gone.
+    /// The number of removed sessions in ``left``.
     private var goneCount = 0
 
     var count: Int { sessions.count }
-    /// Also of those that are gone.
+    /// The number of sessions in ``left``, including removed ones.
     var leftCount: Int { left.count }
 
-    /// - Returns: What goes on. A phone comes back before its lost connection is known to be: that one's session goes on as well.
+    /// - Returns: The subscriptions that continue. A phone may reconnect before the loss of its old connection is
+    ///   known; that session continues too.
     mutating func begin(
         _ name: String, of device: DeviceID?, restoring last: String?, at now: MonotonicTime
     ) -> [CableIdentifier] {
@@ -83,7 +84,7 @@ struct CableSessionMemory {
     mutating func leave(_ name: String, at now: MonotonicTime) {
         forget(at: now)
         guard let session = sessions[name], !session.isLeft else { return }
-        // There is nothing to go on with.
+        // There is nothing to continue.
         guard !session.identifiers.isEmpty else { return end(name) }
         sessions[name]?.isLeft = true
         left.append((name, now + CableLimits.sessionPatience))
@@ -95,7 +96,8 @@ struct CableSessionMemory {
         guard let session = sessions.removeValue(forKey: name), session.isLeft else { return }
         leftBytes -= session.size
         goneCount += 1
-        // Who goes on again and again must not fill the memory behind the first that doesn't.
+        // Removes gaps, so that a client that reconnects again and again doesn't fill the memory behind an older
+        // session.
         guard goneCount > left.count / 2 else { return }
         left = left.filter { sessions[$0.name] != nil }
         goneCount = 0

@@ -5,9 +5,9 @@ import Glibc
 import Sockets
 import Wire
 
-/// The connections of Action Cable on one event loop: their pings, by one timer, and what they share. On the loop.
+/// The Action Cable connections of one event loop: their pings, with one timer, and their shared state. On the loop.
 final class CableShard {
-    /// Of frames that are sent often; with more identifiers than that, some are made anew.
+    /// The maximum number of shared frames. With more identifiers, some are encoded again.
     private static let sharedFrameLimit = 1024
 
     private struct FrameKey: Hashable {
@@ -21,7 +21,8 @@ final class CableShard {
     private var wheel = PingWheel<CableConnection>()
     private var isPingTimerSet = false
     private var frames: [FrameKey: SharedBytes] = [:]
-    /// Who waits for something that is done elsewhere. The task knows its ticket, not the closure, which is no business of other threads.
+    /// Closures that wait for a task's result. The task knows only the number, because the closure must stay on the
+    /// loop.
     private var awaiting: [UInt64: (any Sendable) -> Void] = [:]
     private var lastTicket: UInt64 = 0
 
@@ -35,7 +36,7 @@ final class CableShard {
 
     // MARK: Connections
 
-    /// It has been welcomed, and is pinged from now on.
+    /// Adds a welcomed connection, which is pinged from now on.
     func add(_ connection: CableConnection) {
         connection.place = wheel.insert(connection, at: reactor.now)
         setPingTimer()
@@ -47,7 +48,7 @@ final class CableShard {
         wheel.remove(place)?.place = place
     }
 
-    /// Ends a device's connections, and its subscriptions on others. O(connections).
+    /// Closes a device's connections, and ends its subscriptions on others. O(connections).
     func disconnect(_ device: DeviceID) {
         for connection in wheel.members {
             if connection.identity.device == device {
@@ -64,7 +65,7 @@ final class CableShard {
         reactor.schedule(after: delay) { [weak self] in self?.ping() }
     }
 
-    /// One frame for all of this moment.
+    /// All pings of one moment share a frame.
     private func ping() {
         isPingTimerSet = false
         let due = wheel.takeDue(at: reactor.now)
@@ -77,9 +78,9 @@ final class CableShard {
 
     // MARK: What is shared
 
-    /// The frame of a content of which many are sent, for all subscriptions with the same identifier.
+    /// Returns the frame of a content that is sent often, for all subscriptions with the same identifier.
     ///
-    /// - Parameter subject: What decides it.
+    /// - Parameter subject: The key of the content.
     func frame(
         of subject: some Hashable, for identifier: CableIdentifier, make: () -> CableContent
     ) -> SharedBytes {
@@ -93,7 +94,7 @@ final class CableShard {
 
     // MARK: Waiting
 
-    /// Has `work` done in a task, and gives its outcome to `then`, on this loop.
+    /// Runs `work` in a task, and passes its result to `then` on this loop.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value, then: @escaping (Result<Value, any Error>) -> Void
     ) {

@@ -7,7 +7,7 @@ import Server
 package import Sockets
 import Wire
 
-/// All connections of Action Cable of this daemon. May be used from anywhere.
+/// All Action Cable connections of this daemon. From any thread.
 package final class Cables: Sendable {
     let loops: [EventLoop]
     let rooms: Rooms
@@ -15,9 +15,9 @@ package final class Cables: Sendable {
     let limits: CableLimits
     let messageRates: DeviceMessageRates
     let metrics: CableMetrics
-    /// Of the extended protocol.
+    /// Extended protocol.
     let sessions = CableSessions()
-    /// Where tasks run that wait for the database.
+    /// The executor of tasks that wait for the database.
     let executor: (any TaskExecutor)?
     private let channels: [any CableChannel]
     private let key = LoopLocal<CableShard>()
@@ -36,7 +36,7 @@ package final class Cables: Sendable {
         self.executor = executor
     }
 
-    /// The connections of a loop. On that loop.
+    /// Returns the connections of a loop. On that loop.
     func shard(on reactor: Reactor) -> CableShard {
         key.value(on: reactor) { CableShard(self, on: reactor) }
     }
@@ -50,7 +50,7 @@ package final class Cables: Sendable {
         }
     }
 
-    /// Ends a device's connections for good, and its subscriptions on others.
+    /// Closes a device's connections for good, and ends its subscriptions on others.
     package func disconnect(_ device: DeviceID) {
         for loop in loops {
             loop.submit { self.shard(on: $0).disconnect(device) }

@@ -2,7 +2,8 @@ import Access
 import Basics
 import Sockets
 
-/// Holds back what follows a confirmation, for a moment: some clients lose their reader when both come at once. A value.
+/// Delays the messages after a confirmation briefly, because some clients lose their reader if both arrive at once. A
+/// value.
 ///
 /// ```
 /// confirmed ──── 50 ms ────► open
@@ -17,9 +18,9 @@ struct ConfirmPause {
     enum Verdict: Equatable {
         case send
         case hold
-        /// It is held, and ``release()`` is to be called after so long.
+        /// The message is held. Call ``release()`` after this time.
         case holdUntil(Duration)
-        /// More is held than may be.
+        /// Too many messages are held.
         case overflow
     }
 
@@ -28,7 +29,7 @@ struct ConfirmPause {
         case open
     }
 
-    /// Frames that may be held, those that follow their like not counted.
+    /// The maximum number of held frames, without those equal to their predecessor.
     private static let limit = 1024
 
     private var state: State
@@ -37,12 +38,12 @@ struct ConfirmPause {
         state = .pausing(until: now + CableLimits.confirmPause, [])
     }
 
-    /// Whether nothing is held back.
+    /// Whether no messages are held.
     var isEmpty: Bool {
         if case .pausing(_, let held) = state { held.isEmpty } else { true }
     }
 
-    /// How long it lasts yet; `nil` when it is over.
+    /// Returns the remaining time; `nil` after the pause.
     func timeLeft(at now: MonotonicTime) -> Duration? {
         guard case .pausing(let until, _) = state, now < until else { return nil }
         return until - now
@@ -54,7 +55,7 @@ struct ConfirmPause {
             state = .open
             return .send
         }
-        // Not while the state holds them too: that would copy them each time.
+        // The state must not hold them too, or they would be copied each time.
         state = .open
         defer { state = .pausing(until: until, held) }
         if let last = held.indices.last, held[last].frame === frame {
@@ -66,9 +67,9 @@ struct ConfirmPause {
         return held.count == 1 ? .holdUntil(until - now) : .hold
     }
 
-    /// The pause is over.
+    /// Ends the pause.
     ///
-    /// - Returns: What was held, to be sent now.
+    /// - Returns: The held messages, to be sent now.
     mutating func release() -> [Held] {
         guard case .pausing(_, let held) = state else { return [] }
         state = .open

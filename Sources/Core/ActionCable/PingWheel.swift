@@ -1,12 +1,13 @@
 import Access
 import Basics
 
-/// When each connection of a loop is pinged: every three seconds, those who came in the same quarter of a second together. A value.
+/// The ping times of a loop's connections: every three seconds, together with those that came in the same quarter of a
+/// second. A value.
 ///
-/// One timer serves all of it, and sleeps while there is nobody: pings cost the same whoever else is there, and don't all leave in one
-/// moment.
+/// One timer serves all, and stops if there are none. The cost of a ping doesn't depend on other connections, and pings
+/// are spread over time.
 struct PingWheel<Member: AnyObject> {
-    /// Where a member is: it knows it, so that leaving is O(1).
+    /// The position of a member, which the member knows, so that removal is O(1).
     struct Place {
         fileprivate let slot: UInt8
         fileprivate let index: UInt32
@@ -14,7 +15,7 @@ struct PingWheel<Member: AnyObject> {
 
     private struct Slot {
         var members: [Member] = []
-        /// The quarter of a second in which they are pinged next.
+        /// The quarter of a second of the next ping.
         var due: UInt64 = 0
     }
 
@@ -26,7 +27,7 @@ struct PingWheel<Member: AnyObject> {
 
     init() {}
 
-    /// It is pinged first within three seconds, and then every three.
+    /// Adds a member. It is pinged within three seconds, and then every three seconds.
     mutating func insert(_ member: Member, at now: MonotonicTime) -> Place {
         let tick = now.nanoseconds / Self.tick
         let slot = Int(tick % Self.slotCount)
@@ -36,7 +37,7 @@ struct PingWheel<Member: AnyObject> {
         return Place(slot: UInt8(slot), index: UInt32(slots[slot].members.count - 1))
     }
 
-    /// - Returns: The member that has this place from now on, if one was moved to it.
+    /// - Returns: The member that was moved to this position, if there is one.
     mutating func remove(_ place: Place) -> Member? {
         let (slot, index) = (Int(place.slot), Int(place.index))
         guard index < slots[slot].members.count else { return nil }
@@ -47,24 +48,24 @@ struct PingWheel<Member: AnyObject> {
         return last
     }
 
-    /// How long until somebody is due; `nil` when nobody is there.
+    /// Returns the time until the next ping; `nil` without members.
     func delay(at now: MonotonicTime) -> Duration? {
         let due = slots.lazy.filter { !$0.members.isEmpty }.map(\.due).min()
         return due.map { max(.zero, MonotonicTime(nanoseconds: $0 * Self.tick) - now) }
     }
 
-    /// Those who are due, who aren't again before three seconds.
+    /// Returns the due members, and schedules them again three seconds later.
     mutating func takeDue(at now: MonotonicTime) -> [Member] {
         let tick = now.nanoseconds / Self.tick
         var due: [Member] = []
         for slot in slots.indices where !slots[slot].members.isEmpty && slots[slot].due <= tick {
             due += slots[slot].members
-            // A loop that stood still for long pings once.
+            // After a long pause of the loop, a member is pinged once.
             while slots[slot].due <= tick { slots[slot].due += Self.slotCount }
         }
         return due
     }
 
-    /// Everybody.
+    /// All members.
     var members: [Member] { slots.flatMap(\.members) }
 }

@@ -1,7 +1,8 @@
 import Sockets
 package import Wire
 
-/// Contents of which many hear at once, in frames that are made once for all subscriptions with the same identifier. On a loop.
+/// Contents for many subscribers, in frames that are encoded once for all subscriptions with the same identifier. On a
+/// loop.
 package final class SharedContents {
     private let contents: [CableContent]
     private var frames: [CableIdentifier: [SharedBytes]] = [:]

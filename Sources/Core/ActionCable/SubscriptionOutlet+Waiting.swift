@@ -2,13 +2,13 @@ import Access
 import Basics
 package import Sockets
 
-/// Its loop, and what it waits for there.
+/// The subscription's loop, and its asynchronous work.
 extension SubscriptionOutlet {
     package var reactor: Reactor { shard.reactor }
     package var loop: EventLoop { shard.cables.loops[reactor.index] }
 
-    /// Has `work` done elsewhere, and gives its outcome to `then` on this loop; what comes of it when the subscription is over by then, to
-    /// `unwanted`. Actions that come meanwhile wait. An address that asks for more than it may has to wait, too.
+    /// Runs `work` in a task and passes its result to `then` on this loop, or to `unwanted` if the subscription has
+    /// ended. Later actions wait. An address that exceeds its rate must wait too.
     package func run<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value, then: @escaping (Result<Value, any Error>) -> Void,
         unwanted: @escaping (Value) -> Void = { _ in }
@@ -33,13 +33,13 @@ extension SubscriptionOutlet {
         }
     }
 
-    /// Calls `action` once the database may have come back, unless the subscription is over by then.
+    /// Calls `action` when the database may be available again, unless the subscription has ended.
     package func retry(_ action: @escaping () -> Void) { call(after: CableLimits.retryPause, action) }
 
-    /// Calls `action` once what follows a confirmation need not be held back, unless the subscription is over by then.
+    /// Calls `action` after the pause that follows a confirmation, unless the subscription has ended.
     package func afterConfirmPause(_ action: @escaping () -> Void) { call(after: CableLimits.confirmPause, action) }
 
-    /// Calls `action` once, later, unless the subscription is over by then.
+    /// Calls `action` once, later, unless the subscription has ended.
     func call(after delay: Duration, _ action: @escaping () -> Void) {
         reactor.schedule(after: delay) { [weak self] in
             guard let self, !isOver else { return }

@@ -5,7 +5,7 @@ package import Rooms
 package import Sockets
 package import Wire
 
-/// What one subscription has of its connection: its confirmation, and the way to its client. On the connection's loop.
+/// A subscription's access to its connection: the confirmation, and messages to the client. On the connection's loop.
 ///
 /// ```
 /// pending ──confirm──► confirmed ──end──► over
@@ -15,7 +15,7 @@ package final class SubscriptionOutlet {
     private enum State {
         case pending
         case confirmed(ConfirmPause)
-        /// Nothing is sent any more but what is held back.
+        /// Only held messages are still sent.
         case ending(ConfirmPause)
         case over
     }
@@ -27,15 +27,15 @@ package final class SubscriptionOutlet {
     let shard: CableShard
     private var subscription: (any CableSubscription)?
     private var state = State.pending
-    /// Whose the subscription is: the connection's device, or another that its identifier names.
+    /// The owner of the subscription: the connection's device, or another one in the identifier.
     var device: DeviceID?
     private(set) var isBeginning = false
     private var keepsHistory = false
-    /// What it goes on from, by the extended protocol.
+    /// The position to continue from. Extended protocol.
     private let resumption: CableResumption?
-    /// The client has unsubscribed, and what it said before that is yet to be done.
+    /// Set after the client has unsubscribed, while its earlier actions are still being performed.
     var isMuted = false
-    /// Whether the subscription is told when the kernel has all that was sent.
+    /// Whether the subscription is notified when the kernel has taken everything.
     package var reportsDrain = false {
         didSet { if reportsDrain { connection.reportDrain() } }
     }
@@ -52,20 +52,20 @@ package final class SubscriptionOutlet {
         self.shard = shard
     }
 
-    /// The connection, in all rooms that it is in.
+    /// The connection's sender in all its rooms.
     package var sender: Sender { connection.sender }
-    /// Whether the client's address may have so many things more kept that it says.
+    /// Charges the client's address for stored messages. Returns whether they are admitted.
     package func admits(messages count: Int) -> Bool { connection.admits(messages: count) }
 
-    /// Whether the client speaks the extended protocol.
+    /// Whether the client uses the extended protocol.
     package var isExtended: Bool { connection.isExtended }
-    /// What it has missed, as it says; the channel replays it.
+    /// The client's history, which the channel replays.
     package var history: CableHistory? { resumption?.history }
-    /// Whether it is to be told from the beginning who comes and goes.
+    /// Whether the client wants presence events from the beginning.
     package var joins: Bool { resumption?.joins ?? false }
-    /// Whether it goes on in a later connection of the session.
+    /// Whether it continues in a later connection of the session.
     var goesOn: Bool { isExtended && keepsHistory }
-    /// Whether it goes on from a lost connection, of which the client needs no word.
+    /// Whether it continues from a lost connection without a command from the client.
     var isRestored: Bool { resumption?.isRestored ?? false }
 
     var isConfirmed: Bool {
@@ -79,9 +79,9 @@ package final class SubscriptionOutlet {
         }
     }
 
-    /// From now on it is a device's that its identifier names.
+    /// Sets the device that the identifier names.
     ///
-    /// - Throws: The device isn't the connection's to name.
+    /// - Throws: If the connection may not act for the device.
     func identify(as named: DeviceID) throws -> Identity {
         let identity = try shard.cables.verifier.identity(identity, naming: named)
         device = identity.device
@@ -102,10 +102,10 @@ package final class SubscriptionOutlet {
         }
     }
 
-    /// From now on messages may be sent.
+    /// Confirms the subscription. Messages may be sent from now on.
     package func confirm() {
         guard case .pending = state else { return }
-        // From now on, and not from when this turn of the loop began.
+        // The pause starts now, not at the beginning of this turn.
         state = .confirmed(ConfirmPause(confirmedAt: .now()))
         connection.confirmed(self)
         if history != nil, !keepsHistory { rejectHistory() }
@@ -117,7 +117,7 @@ package final class SubscriptionOutlet {
         connection.rejected(self)
     }
 
-    /// Ends the subscription from the channel's side, after what it was sent.
+    /// Ends the subscription by the channel, after its sent messages.
     package func end() {
         guard !isOver else { return }
         if case .confirmed(let pause) = state, !pause.isEmpty, !isMuted {
@@ -129,14 +129,14 @@ package final class SubscriptionOutlet {
         }
     }
 
-    /// Ends the subscription from the channel's side, and tells the client that it is not to have it any more.
+    /// Ends the subscription by the channel, and notifies the client that it is rejected.
     package func revoke() {
         guard !isOver else { return }
         finish()
         connection.rejected(self)
     }
 
-    /// From the connection's side.
+    /// Ends the subscription by the connection.
     func finish() {
         state = .over
         finishSubscription()
@@ -158,10 +158,10 @@ package final class SubscriptionOutlet {
         }
     }
 
-    /// An action isn't done.
+    /// Reports that an action failed.
     func refuse(_ error: CableActionError) { send(.error(error.code, error.reason)) }
 
-    /// - Parameter history: `nil`: it can't be read.
+    /// - Parameter history: `nil` if it can't be read.
     func replay(_ history: CableHistory?) {
         guard keepsHistory, let history else { return rejectHistory() }
         subscription?.replay(history)
@@ -173,7 +173,7 @@ package final class SubscriptionOutlet {
     }
 
     func drained() {
-        // What is held back, or was for nobody, is not with the kernel.
+        // Held messages are not with the kernel yet.
         guard case .confirmed(let pause) = state, pause.isEmpty, reportsDrain, !isMuted else { return }
         subscription?.allSent()
     }
@@ -184,23 +184,23 @@ package final class SubscriptionOutlet {
         send(frame: CableConnection.frame(.message(identifier, content)))
     }
 
-    /// A message of what is kept, with where it stands for those who ask for that.
+    /// Sends a stored message, with its position if the client uses positions.
     package func send(_ content: CableContent, at position: CablePosition) {
         guard isExtended else { return send(content) }
         send(frame: CableConnection.frame(.kept(identifier, content, position)))
     }
 
-    /// What was missed is sent.
+    /// Reports that all missed messages were sent.
     package func confirmHistory() { send(frame: CableConnection.frame(.historyConfirmation(identifier))) }
 
-    /// What was missed isn't to be had.
+    /// Reports that missed messages aren't available.
     package func rejectHistory() { send(frame: CableConnection.frame(.historyRejection(identifier))) }
 
     package func send(_ presence: CablePresence) { send(frame: CableConnection.frame(.presence(identifier, presence))) }
 
-    /// Whether more may be sent of what can wait. Where it may not, ``CableSubscription/allSent()`` says when.
+    /// Whether more of a backlog may be sent. If not, ``CableSubscription/allSent()`` will report when it may.
     package var hasRoom: Bool {
-        // What is held back leaves all at once.
+        // Held messages leave all at once.
         if case .confirmed(let pause) = state, !pause.isEmpty { return false }
         return connection.hasRoom
     }
@@ -209,12 +209,12 @@ package final class SubscriptionOutlet {
         CableConnection.frame(.message(identifier, content))
     }
 
-    /// The frame of a content of which many are sent, the same for all subscriptions with this identifier.
+    /// Returns the frame of a content for many subscribers, shared by all subscriptions with this identifier.
     package func sharedFrame(of content: CableContent) -> SharedBytes {
         shard.frame(of: content, for: identifier) { content }
     }
 
-    /// The same, of what `subject` alone decides.
+    /// Returns the shared frame of a content that `subject` determines.
     package func sharedFrame(of subject: some Hashable, make: () -> CableContent) -> SharedBytes {
         shard.frame(of: subject, for: identifier, make: make)
     }
@@ -225,7 +225,7 @@ package final class SubscriptionOutlet {
 
     package func send(frame: SharedBytes, times: Int = 1) {
         guard case .confirmed(var pause) = state, !isMuted else { return }
-        // Not while the state holds it too: that would copy what it holds.
+        // The state must not hold it too, or its content would be copied.
         state = .over
         let verdict = pause.send(frame, times: times, at: reactor.now)
         state = .confirmed(pause)
@@ -256,13 +256,13 @@ package final class SubscriptionOutlet {
         for held in held { connection.send(frame: held.frame, times: held.times) }
     }
 
-    /// Ends the connection of a peer that doesn't read.
+    /// Closes the connection of a peer that doesn't read.
     package func cutOff() { connection.cutOff("too much waits for it") }
 
     // MARK: Backlogs
 
-    /// Asks for a turn at sending what is stored: one subscription of a connection has it at a time, so that what several have yet to send
-    /// is in nobody's memory. It has it once what follows the confirmation need not be held back.
+    /// Requests a turn to send stored messages. One subscription of a connection has it at a time, so that the backlogs
+    /// of several aren't all in memory. It starts after the pause that follows the confirmation.
     package func awaitTurn() {
         guard case .confirmed(let pause) = state, let left = pause.timeLeft(at: reactor.now) else {
             return connection.awaitTurn(self)
@@ -270,9 +270,9 @@ package final class SubscriptionOutlet {
         call(after: left) { [weak self] in self?.awaitTurn() }
     }
 
-    /// Does nothing for who has none, and waits for none.
+    /// Does nothing without a turn or a request.
     package func endTurn() { connection.endTurn(self) }
 
-    /// From the connection's side.
+    /// Called by the connection.
     func hasTurn() { subscription?.hasTurn() }
 }

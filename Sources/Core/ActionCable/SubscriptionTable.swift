@@ -1,20 +1,20 @@
 import Access
 import Wire
 
-/// What a connection is subscribed to, and the commands that wait. A value: it decides, and ``CableConnection`` does.
+/// A connection's subscriptions and waiting commands. A value that decides; ``CableConnection`` acts.
 ///
-/// The commands of an identifier take effect one after the other. While one is worked on, those behind it wait:
+/// The commands of an identifier are performed one after the other. While one is in progress, the next ones wait:
 ///
 /// ```
 /// subscribe ──► checked ──► confirmed ──► message, message, … ──► unsubscribe ──► nothing
 ///                  └──────► rejected: the messages behind it are ignored
 /// ```
 struct SubscriptionTable {
-    /// Tells a subscription from a later one with the same identifier.
+    /// Distinguishes a subscription from a later one with the same identifier.
     typealias Number = UInt32
 
     enum Command: Equatable {
-        /// With what it goes on from, by the extended protocol.
+        /// With the position to continue from. Extended protocol.
         case subscribe(CableResumption?)
         case unsubscribe
         case message([UInt8]?)
@@ -25,7 +25,7 @@ struct SubscriptionTable {
             if case .subscribe = self { true } else { false }
         }
 
-        /// Bytes that it says.
+        /// The size of the command in bytes.
         var size: Int {
             switch self {
             case .message(let data): data?.count ?? 0
@@ -36,24 +36,24 @@ struct SubscriptionTable {
         }
     }
 
-    /// What comes of a command that has just come.
+    /// The result of receiving a command.
     enum Reception: Equatable {
         case ignored(CableFault)
-        /// ``next(of:)`` is to be asked.
+        /// Call ``next(of:)``.
         case queued
-        /// As ``queued``, and nothing more is sent with the identifier.
+        /// Like ``queued``; nothing more is sent with the identifier.
         case muted
-        /// There is nothing to be done: it is asked for already.
+        /// Nothing to do: the command was already received.
         case repeated
         case confirmedAgain
         case rejected
-        /// More waits than may: the message is not to be done.
+        /// Too many commands wait. The message is dropped.
         case busy
-        /// The same, of a command that can't be left out.
+        /// Too many commands wait, and this one can't be dropped.
         case overflow
     }
 
-    /// What to do now.
+    /// The next action.
     enum Step: Equatable {
         case begin(Number, CableResumption? = nil)
         case perform(Number, [UInt8]?)
@@ -65,11 +65,11 @@ struct SubscriptionTable {
     private struct Entry {
         var number: Number
         var isConfirmed = false
-        /// The first of the queue was taken and takes its time.
+        /// Whether the first command of the queue is in progress.
         var isWorking = false
         var queue: [Command] = []
 
-        /// Whether the last of all commands leaves something subscribed, if nothing is rejected.
+        /// Whether a subscription will exist after all commands, if none is rejected.
         var willBeSubscribed: Bool {
             for command in queue.reversed() where command.isSubscribe || command == .unsubscribe {
                 return command.isSubscribe
@@ -84,13 +84,13 @@ struct SubscriptionTable {
     private var waitingBytes = 0
     private let limit: Int
 
-    /// - Parameter limit: Subscriptions at once.
+    /// - Parameter limit: The maximum number of subscriptions.
     init(limit: Int) {
         self.limit = limit
     }
 
     var count: Int { entries.count }
-    /// Commands that wait.
+    /// The number of waiting commands.
     var waitingCount: Int { waiting }
 
     // MARK: Commands
@@ -131,7 +131,7 @@ struct SubscriptionTable {
         return .queued
     }
 
-    /// The next thing to do for an identifier; `nil` while one is under way, or when there is none.
+    /// Returns the next action for an identifier; `nil` if one is in progress or there is none.
     mutating func next(of identifier: CableIdentifier) -> Step? {
         guard let entry = entries[identifier], !entry.isWorking, let command = entry.queue.first else { return nil }
         waiting -= 1
@@ -153,7 +153,7 @@ struct SubscriptionTable {
         }
     }
 
-    /// Nothing is kept of what is neither there nor asked for.
+    /// Removes the identifier if it has neither a subscription nor commands.
     private mutating func forget(_ identifier: CableIdentifier) {
         guard let entry = entries[identifier], !entry.isConfirmed, !entry.isWorking, entry.queue.isEmpty else { return }
         entries[identifier] = nil
@@ -165,7 +165,7 @@ struct SubscriptionTable {
         entries[identifier]?.number == number
     }
 
-    /// Whether the client still wants to hear of this one.
+    /// Whether the client still wants messages of this subscription.
     func isHeard(_ number: Number, of identifier: CableIdentifier) -> Bool {
         guard let entry = entries[identifier] else { return false }
         return entry.number == number && !entry.queue.contains(.unsubscribe)
@@ -177,7 +177,7 @@ struct SubscriptionTable {
         entries[identifier]?.isWorking = false
     }
 
-    /// An action takes its time: those behind it wait.
+    /// Marks an action as in progress. Later ones wait.
     mutating func beginWork(_ number: Number, of identifier: CableIdentifier) {
         guard isCurrent(number, of: identifier) else { return }
         entries[identifier]?.isWorking = true
@@ -188,9 +188,9 @@ struct SubscriptionTable {
         entries[identifier]?.isWorking = false
     }
 
-    /// It was rejected, or has ended by itself. The messages that waited for it have nothing to take effect on.
+    /// Removes a subscription that was rejected or has ended. The messages that waited for it are dropped.
     ///
-    /// - Returns: How many of them there were.
+    /// - Returns: The number of dropped messages.
     mutating func remove(_ number: Number, of identifier: CableIdentifier) -> Int {
         guard isCurrent(number, of: identifier), var entry = entries[identifier] else { return 0 }
         let next = entry.queue.firstIndex(where: \.isSubscribe) ?? entry.queue.endIndex
@@ -221,6 +221,6 @@ extension SubscriptionTable.Command {
 }
 
 extension CableHistory {
-    /// Bytes that it says, about.
+    /// The approximate size in bytes.
     fileprivate var size: Int { positions.reduce(0) { $0 + $1.stream.utf8.count + $1.epoch.utf8.count + 40 } }
 }
