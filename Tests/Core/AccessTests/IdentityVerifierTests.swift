@@ -48,7 +48,7 @@ import Wire
 
     private let ada = DeviceID(stored: "ada")
 
-    @Test("A deviceId names its device, and without a secret a token does too") func plain() throws {
+    @Test("A deviceId identifies its device, and without a secret a token does too") func plain() throws {
         let plain = try verifier([])
         #expect(try outcome(plain, "") == .success(.none))
         #expect(try outcome(plain, "?deviceId=ada") == .success(.device(ada)))
@@ -64,7 +64,7 @@ import Wire
         }
     }
 
-    @Test("A ticket stands in the query or in Authorization, and says until when") func ticket() throws {
+    @Test("A ticket is read from the query or from Authorization, with its expiry") func ticket() throws {
         let token = try ticket(#"{"sub":"ada","exp":1001.5}"#)
         let identity = Identity.ticket(Ticket(device: ada, expiry: 1_001.5))
         #expect(identity.device == ada && identity.expiry == 1_001.5)
@@ -79,7 +79,8 @@ import Wire
         #expect(try outcome(verifier([newer]), "?token=\(token)") == .failure(.badTicket(.signature)))
     }
 
-    @Test("A key in Authorization is no ticket where the route says so, nor is another scheme") func otherKeys() throws
+    @Test("A key in Authorization isn't a ticket if the route says so, and neither is another scheme") func otherKeys()
+        throws
     {
         let fields = ["Authorization: Bearer a-presenters-key"]
         #expect(try outcome(verifier(), "?deviceId=ada", fields, bearer: false) == .success(.device(ada)))
@@ -93,7 +94,7 @@ import Wire
         }
     }
 
-    @Test("Where tickets are required, a name alone counts for nothing; silence is still silence") func required()
+    @Test("A server that requires tickets refuses a plain deviceId, and accepts a request without one") func required()
         throws
     {
         let strict = try verifier(required: true)
@@ -104,7 +105,7 @@ import Wire
         #expect(try outcome(strict, "?deviceId=ada&token=\(token)").get().device == ada)
     }
 
-    @Test("A ticket is its own device's: whoever names another beside it is refused") func otherDevice() throws {
+    @Test("A ticket for one device is refused with another deviceId") func otherDevice() throws {
         let token = try ticket(#"{"sub":"ada","exp":2000}"#)
         #expect(try outcome(verifier(), "?deviceId=bob&token=\(token)") == .failure(.otherDevice))
         let identity = try outcome(verifier(), "?token=\(token)").get()
@@ -124,7 +125,7 @@ import Wire
     }
 
     @Test(
-        "A ticket whose claims aren't ours to understand is a bad one",
+        "A ticket with unknown claims is refused",
         arguments: [
             #"{"exp":2000}"#, #"{"exp":2000,"sub":7}"#, #"{"exp":2000,"sub":""}"#, #"{"exp":2000,"sub":"a\u0000"}"#,
             #"{"exp":2000,"sub":"ada","topics":"room:*"}"#, #"{"exp":2000,"sub":"ada","topics":[1]}"#,
@@ -135,7 +136,7 @@ import Wire
         #expect(try outcome(verifier(), "?token=\(ticket(claims))") == .failure(.badTicket(.malformed)))
     }
 
-    @Test("A ticket that is over says so") func over() throws {
+    @Test("An expired ticket is refused as expired") func over() throws {
         let over = try ticket(#"{"sub":"ada","exp":1000}"#)
         #expect(try outcome(verifier(), "?token=\(over)") == .failure(.badTicket(.expired)))
     }
@@ -148,13 +149,13 @@ import Wire
         Ticket(device: DeviceID(stored: "ada"), expiry: 0, topics: topics?.map(TopicPattern.init))
     }
 
-    @Test("A ticket without topics is for all, one with none for nothing") func unconfined() {
+    @Test("A ticket without topics permits all, and one with an empty list permits none") func unconfined() {
         #expect(Identity.none.allows(.room(session)) && Identity.device(DeviceID(stored: "ada")).allows(.room(session)))
         #expect(Identity.ticket(ticket(nil)).allows(.conversation(session)))
         #expect(!Identity.ticket(ticket([])).allows(.conversation(session)))
     }
 
-    @Test("A topic is named whole, or by its beginning and a final *") func patterns() {
+    @Test("A topic is given in full, or by its beginning and a final *") func patterns() {
         let id = session.uuidString
         for pattern in [
             "questions:\(id)", "questions:\(id.lowercased())", "questions:*", "*", "q*", "questions:\(id)*",
@@ -167,7 +168,7 @@ import Wire
         #expect(!ticket(["questions:\(id)"]).allows(.questions(UUID())))
     }
 
-    @Test("A device's name is compared byte for byte") func devices() {
+    @Test("Device ids are compared byte for byte") func devices() {
         #expect(ticket(["device:Ada"]).allows(.device(DeviceID(stored: "Ada"))))
         #expect(!ticket(["device:Ada"]).allows(.device(DeviceID(stored: "ada"))))
         #expect(!ticket(["device:\u{E9}"]).allows(.device(DeviceID(stored: "e\u{301}"))))

@@ -27,7 +27,7 @@ import Wire
     }
 
     @Test(
-        "PyJWT makes tickets that are believed here, and believes those made here",
+        "The server accepts PyJWT's tickets, and PyJWT accepts the server's",
         .enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
     func tickets() async throws {
         var settings = TicketSettings()

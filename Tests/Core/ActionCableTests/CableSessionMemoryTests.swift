@@ -13,7 +13,7 @@ import Wire
     private let ada = DeviceID(stored: "ada")
     private let start = MonotonicTime.now()
 
-    @Test("A11: a session goes on once, for who it was, also before its connection is known to be lost")
+    @Test("A session continues once, for its own identity, even before its old connection is known to be lost")
     func restored() {
         var memory = CableSessionMemory()
         #expect(memory.begin("1", of: ada, restoring: nil, at: start).isEmpty)
@@ -29,7 +29,7 @@ import Wire
         #expect(memory.begin("5", of: ada, restoring: "4", at: start).isEmpty)
     }
 
-    @Test("A11: for five minutes; of one that is subscribed to nothing there is nothing to remember")
+    @Test("A session is kept for five minutes, and one without subscriptions isn't kept")
     func forgotten() {
         for (pause, expected) in [(Duration.seconds(299), [a]), (.seconds(300), [])] {
             var memory = CableSessionMemory()
@@ -46,7 +46,7 @@ import Wire
         #expect(memory.count == 0)
     }
 
-    @Test("Of too many the oldest go")
+    @Test("The oldest sessions are dropped beyond the limit")
     func bound() {
         var memory = CableSessionMemory()
         let long = CableIdentifier([UInt8](repeating: 0x61, count: CableLimits.sessionBytes / 4))
@@ -60,7 +60,7 @@ import Wire
         #expect(memory.begin("6", of: ada, restoring: "2", at: start) == [long])
     }
 
-    @Test("Of those that have gone on little is left behind, however often they do while another one is remembered")
+    @Test("Sessions that continue again and again leave little behind while another one is kept")
     func wanderers() {
         var memory = CableSessionMemory()
         func leave(_ name: String, restoring last: String?) {

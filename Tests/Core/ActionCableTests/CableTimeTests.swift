@@ -12,7 +12,7 @@ import Testing
 
     // MARK: The pause after a confirmation
 
-    @Test("What follows a confirmation leaves 50 ms after it, in order, and then at once")
+    @Test("Messages after a confirmation are sent 50 ms later in order, and then at once")
     func pause() {
         var pause = ConfirmPause(confirmedAt: start)
         let (one, two) = (SharedBytes([1]), SharedBytes([2]))
@@ -31,7 +31,7 @@ import Testing
         #expect(pause.isEmpty && pause.release().isEmpty)
     }
 
-    @Test("Where nothing came within the pause, nothing is held")
+    @Test("Nothing is held if no message comes within the pause")
     func noPause() {
         var pause = ConfirmPause(confirmedAt: start)
         #expect(pause.send(SharedBytes([1]), times: 1, at: start + .milliseconds(50)) == .send)
@@ -40,7 +40,7 @@ import Testing
         #expect(later.send(SharedBytes([1]), times: 1, at: start + .milliseconds(20)) == .holdUntil(.milliseconds(30)))
     }
 
-    @Test("No more than 1,024 different frames are held")
+    @Test("At most 1,024 different frames are held")
     func overflow() {
         var pause = ConfirmPause(confirmedAt: start)
         for _ in 0..<1024 { #expect(pause.send(SharedBytes([1]), times: 1, at: start) != .overflow) }
@@ -54,7 +54,7 @@ import Testing
         var times: [MonotonicTime] = []
     }
 
-    @Test("Each is pinged within three seconds of its coming, and then every three, by one timer")
+    @Test("One timer pings each connection within three seconds, and then every three seconds")
     func pings() throws {
         var wheel = PingWheel<Pinged>()
         #expect(wheel.delay(at: start) == nil)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("Who left isn't pinged, and the others keep their places")
+    @Test("A removed connection isn't pinged, and the others keep their turns")
     func leaving() throws {
         var wheel = PingWheel<Pinged>()
         let members = (0..<5).map { _ in Pinged() }
@@ -104,7 +104,7 @@ import Testing
         #expect(wheel.count == 0 && wheel.delay(at: start) == nil)
     }
 
-    @Test("A loop that stood still for long pings each once")
+    @Test("After a long pause of the loop each connection is pinged once")
     func standstill() {
         var wheel = PingWheel<Pinged>()
         let member = Pinged()
@@ -115,7 +115,7 @@ import Testing
 
     // MARK: Rates
 
-    @Test("A device may send 20 a second, and 200 at once, on all its sockets together")
+    @Test("A device may send 20 messages per second, and 200 at once, over all its sockets")
     func rates() throws {
         let rates = DeviceMessageRates(perSecond: 20, burst: 200)
         let (ada, bob) = (try DeviceID("ada"), try DeviceID("bob"))
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("Devices that have refilled are forgotten, and others keep what they owe")
+    @Test("Devices with a full allowance are dropped, and others keep their debt")
     func forgetting() throws {
         let rates = DeviceMessageRates(perSecond: 20, burst: 2)
         let ada = try DeviceID("ada")

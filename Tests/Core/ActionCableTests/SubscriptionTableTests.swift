@@ -17,7 +17,7 @@ import Wire
         return table
     }
 
-    @Test("A message waits for its pending subscribe, and is done after the confirmation")
+    @Test("A message waits for its pending subscription, and is performed after the confirmation")
     func pending() {
         var table = SubscriptionTable(limit: 100)
         #expect(table.receive(.subscribe(a)) == .queued)
@@ -31,7 +31,7 @@ import Wire
         #expect(table.receive(.subscribe(a)) == .confirmedAgain)
     }
 
-    @Test("What isn't subscribed to is ignored")
+    @Test("Commands without a subscription are ignored")
     func ignored() {
         var table = confirmed
         #expect(table.receive(.message(b, data: ale)) == .ignored(.notSubscribed))
@@ -42,7 +42,7 @@ import Wire
         #expect(table.count == 0)
     }
 
-    @Test("Who subscribes, speaks and unsubscribes at once has spoken, and hears nothing")
+    @Test("A client that subscribes, sends and unsubscribes at once has its message performed, and receives nothing")
     func allAtOnce() {
         var table = SubscriptionTable(limit: 100)
         _ = table.receive(.subscribe(a))
@@ -64,7 +64,7 @@ import Wire
         #expect(table.next(of: a) == .perform(2, [2]))
     }
 
-    @Test("With a rejection go the messages that waited for it, and not what comes after the next subscribe")
+    @Test("A rejection drops the messages that waited for it, and keeps those after the next subscribe")
     func rejected() {
         var table = SubscriptionTable(limit: 100)
         _ = table.receive(.subscribe(a))
@@ -79,7 +79,7 @@ import Wire
         #expect(table.next(of: a) == nil && table.count == 0)
     }
 
-    @Test("While an action takes its time, those behind it wait, and others' don't")
+    @Test("Commands behind a slow action wait, and those of other identifiers don't")
     func work() {
         var table = confirmed
         _ = table.receive(.message(a, data: ale))
@@ -93,7 +93,7 @@ import Wire
         #expect(table.next(of: a) == .perform(1, [2]))
     }
 
-    @Test("A hundred subscriptions, and identifiers of 1,024 bytes, and no more")
+    @Test("A connection has at most 100 subscriptions, with identifiers of at most 1,024 bytes")
     func limits() {
         var table = SubscriptionTable(limit: 2)
         let long = CableIdentifier(String(repeating: "x", count: 1025))
@@ -106,7 +106,7 @@ import Wire
         #expect(table.receive(.subscribe(b)) == .queued)
     }
 
-    @Test("64 commands may wait, over all identifiers")
+    @Test("At most 64 commands wait, over all identifiers")
     func overflow() {
         var table = SubscriptionTable(limit: 100)
         _ = table.receive(.subscribe(a))
@@ -119,7 +119,7 @@ import Wire
         #expect(table.receive(.message(a, data: ale)) == .queued)
     }
 
-    @Test("64 KiB of what is said may wait, over all identifiers")
+    @Test("At most 64 KiB of commands wait, over all identifiers")
     func bytes() {
         var table = SubscriptionTable(limit: 100)
         for identifier in [a, b] {
@@ -139,7 +139,7 @@ import Wire
         for _ in 0..<2 { #expect(table.receive(.message(a, data: half)) == .queued) }
     }
 
-    @Test("Whatever comes in whatever order, nothing waits for ever, and the count of what waits is right")
+    @Test("In any order of events nothing waits for ever, and the count of waiting commands is right")
     func random() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<200 {

@@ -12,7 +12,7 @@ import Testing
             partnerTask: partner)
     }
 
-    @Test("Its JSON has the members of the contract in their order, and lacks what isn't known")
+    @Test("The JSON has the documented members in order, without unknown values")
     func members() {
         let start =
             #"{"type":"reminder","id":"00000000-0001-8000-BBC9-A4EFF1D431E2","taskId":"4294EB43-D59F-4C87-BBC9-A4EFF1D431E2","title":"History","startsAt":"2026-11-22T09:00:00Z","startTime":"10:00","timeZone":"Europe/Prague""#
@@ -25,7 +25,8 @@ import Testing
     }
 
     @Test(
-        "Whatever people write stays one line, and reads back", arguments: ["\"\\\u{1}", "a\nb\r\tc\u{2028}", "žluť 🍺"])
+        "Any text stays on one line, and is read back unchanged",
+        arguments: ["\"\\\u{1}", "a\nb\r\tc\u{2028}", "žluť 🍺"])
     func text(_ title: String) throws {
         let json = content(title, partner: title).json
         #expect(!json.utf8.contains { $0 < 0x20 })

@@ -4,7 +4,7 @@ import Testing
 @testable import Domain
 
 @Suite struct StorageQuotaTests {
-    @Test("A table is full at its limit: by what was counted, and what was added since")
+    @Test("A table is full at its limit, by the counted rows and those added since")
     func full() {
         let quota = StorageQuota(StorageLimits(tasks: 3, addresses: 1, calendars: 2_000_000))
         #expect(!quota.isFull(.tasks) && !quota.isFull(.addresses))
@@ -24,7 +24,7 @@ import Testing
         #expect(quota.isFull(.tasks))
     }
 
-    @Test("`/metrics` shows how full they are")
+    @Test("`/metrics` shows how full the tables are")
     func metrics() {
         let quota = StorageQuota(StorageLimits(tasks: 3, addresses: 10, calendars: 9))
         quota.found([.tasks: 2, .calendars: 7], since: quota.added)

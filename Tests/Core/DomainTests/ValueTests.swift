@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ValueTests {
     @Test(
-        "An instant of RFC 3339 is read with any offset",
+        "An RFC 3339 instant is parsed with any offset",
         arguments: [
             ("1970-01-01T00:00:00Z", 0),
             ("2026-11-22T09:00:00Z", 1_795_338_000),
@@ -40,7 +40,7 @@ import Testing
         #expect(Instant(text) == nil)
     }
 
-    @Test("An instant is written as it is read, on the days of two leap cycles")
+    @Test("An instant is written as it is parsed, on the days of two leap cycles")
     func anInstantIsWrittenAsItIsReadOnEveryDayOfTwoLeapCycles() throws {
         for day in stride(from: -150_000, through: 150_000, by: 7) {
             let instant = Instant(seconds: day * 86_400 + (day & 0xFFFF))
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "An instant that RFC 3339 can't write is written all the same",
+        "An instant outside the years of RFC 3339 is written too",
         arguments: [
             (253_402_300_800, "10000-01-01T00:00:00Z"), (-62_135_596_801, "0000-12-31T23:59:59Z"),
             (-62_167_219_201, "-0001-12-31T23:59:59Z"),
@@ -69,7 +69,7 @@ import Testing
         #expect(HexText.encode([]) == "")
     }
 
-    @Test("An epoch time with fractions is the second it lies in")
+    @Test("An epoch time with a fraction becomes the second that contains it")
     func anEpochTimeWithFractionsIsTheSecondItLiesIn() {
         #expect(Instant(epoch: 1.9) == Instant(seconds: 1))
         #expect(Instant(epoch: -0.5) == Instant(seconds: -1))
@@ -78,20 +78,20 @@ import Testing
     }
 
     @Test(
-        "A wall time is read with or without seconds",
+        "A time of day is parsed with or without seconds",
         arguments: [("00:00", 0), ("09:00", 32_400), ("09:00:30", 32_430), ("23:59:59", 86_399)])
     func aWallTimeIsReadWithOrWithoutSeconds(text: String, seconds: Int) {
         #expect(WallTime(text)?.seconds == seconds)
     }
 
     @Test(
-        "What no clock shows is refused",
+        "An impossible time of day is refused",
         arguments: ["25:00", "24:00", "9:00", "09:60", "09:00:60", "09", "09:00:", "09:00Z", "-9:00", ""])
     func whatNoClockShowsIsRefused(text: String) {
         #expect(WallTime(text) == nil)
     }
 
-    @Test("Devices whose names only look alike are two")
+    @Test("Device ids that only look alike are different")
     func devicesWhoseNamesOnlyLookAlikeAreTwo() {
         let composed = DeviceID(stored: "caf\u{E9}")
         let decomposed = DeviceID(stored: "cafe\u{301}")
@@ -99,7 +99,7 @@ import Testing
         #expect(Set([composed, decomposed, composed]).count == 2)
     }
 
-    @Test("A device is never printed whole")
+    @Test("A device id is never printed in full")
     func aDeviceIsNeverPrintedWhole() {
         #expect(DeviceID(stored: "0123456789").description == "0123…")
         #expect(DeviceID(stored: "01234567").description == "…")
@@ -114,7 +114,7 @@ import Testing
         #expect(LogValue.device(DeviceID(stored: "x")) == .string(DeviceTag("x").description))
     }
 
-    @Test("Whoever is told the key finds out whom a tag means, and nobody else")
+    @Test("The device of a tag can be found only with the key")
     func aTagUnderAnothersKey() throws {
         let key = try #require(DeviceTag.Key(text: String(repeating: "0f", count: 16)))
         let same = try #require(DeviceTag.Key(text: key.description))

@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("Each ale reaches everybody in the room on every daemon once, but its sender")
+    @Test("Each ale reaches all members of the room on every daemon once, except its sender")
     func ales() async throws {
         let daemons = try await daemons(3)
         for daemon in daemons { for _ in 0..<2 { await daemon.enter(room) } }
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("A cut is counted by who misses something, nobody leaves, and all is whole after it")
+    @Test("After a cut the receivers count lost ales, no member leaves, and all later ales arrive")
     func cut() async throws {
         let daemons = try await daemons(2)
         for daemon in daemons { await daemon.enter(room) }
@@ -162,7 +162,7 @@ import Testing
         for daemon in daemons { await daemon.end() }
     }
 
-    @Test("What the bus refuses is given up and counted, and what it loses on the way is noticed")
+    @Test("Packets that the bus refuses are dropped and counted, and packets lost on the way are detected")
     func refusal() async throws {
         let daemons = try await daemons(2)
         let sender = daemons[0].id
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test(
-        "Presence is told across daemons; a daemon that ends leaves its people for the grace, one that dies takes them along"
+        "Presence crosses daemons: people of a stopped daemon count for the grace, those of a killed one don't"
     )
     func presence() async throws {
         let daemons = try await daemons(3)
@@ -212,7 +212,7 @@ import Testing
         for index in [0, 2] { await daemons[index].end() }
     }
 
-    @Test("What comes while a relay ends isn't told to the rooms that it has left")
+    @Test("News during the end of a relay isn't delivered to rooms it has left")
     func lateNews() async throws {
         let group = try EventLoopGroup(count: 1)
         let loop = try #require(group.loops.first)
@@ -245,14 +245,14 @@ import Testing
         func send(_ packets: [BusPacket]) async throws(BusError) {}
     }
 
-    @Test("An echo says how long the bus takes")
+    @Test("An echo measures the delay of the bus")
     func echo() async throws {
         let daemons = try await daemons(1)
         try await eventually("the echo is back") { !daemons[0].report.delays.isEmpty }
         for daemon in daemons { await daemon.end() }
     }
 
-    @Test("While the bus is away its delay grows, and is small again when it's back")
+    @Test("The reported delay grows while the bus is unavailable, and is small again afterwards")
     func delayOfOutage() async throws {
         let daemon = try await daemons(1)[0]
         try await eventually("the bus") { daemon.report.connections == 1 }

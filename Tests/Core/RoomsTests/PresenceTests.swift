@@ -22,7 +22,7 @@ import Testing
         rooms.loop.endTurn()
     }
 
-    @Test("A newcomer is told at once; the others when it changes, once a second at most; who didn't ask, never")
+    @Test("A watcher receives the count at once, and changes at most once a second; others receive nothing")
     func changes() {
         let silent = enter()
         let first = enter(watches: true)
@@ -43,7 +43,7 @@ import Testing
         #expect(silent.peer.counts.isEmpty)
     }
 
-    @Test("What changes back within the second is not told")
+    @Test("A change that is undone within the second isn't reported")
     func flapping() {
         let watcher = enter(watches: true)
         let other = enter()
@@ -56,7 +56,7 @@ import Testing
         #expect(watcher.peer.counts == [1, 2, 1])
     }
 
-    @Test("Who said who it is and is back within the grace never left")
+    @Test("A named person who is back within the grace never left")
     func grace() {
         let person = UUID()
         let watcher = enter(watches: true)
@@ -101,7 +101,7 @@ import Testing
         #expect(enter(as: ada, watches: true).peer.partners == [.left])
     }
 
-    @Test("Who doesn't say who it is may be the partner, is told of none, and has left when it leaves")
+    @Test("An unnamed member may be the partner, receives no partner state, and has left when it leaves")
     func unnamedPartner() {
         let watcher = enter(as: UUID(), watches: true)
         let silent = enter(watches: true)
@@ -126,7 +126,7 @@ import Testing
         #expect(watcher.peer.partners == [.expected, .here, .away, .here, .left])
     }
 
-    @Test("A person with two connections is one; a connection of nobody is somebody")
+    @Test("A person with two connections counts once, and each unnamed connection counts as a person")
     func people() {
         let person = UUID()
         let watcher = enter(watches: true)
@@ -143,7 +143,7 @@ import Testing
         #expect(watcher.peer.counts == [1, 2, 4, 3])
     }
 
-    @Test("A room that is over forgets who was in it, and tells nobody")
+    @Test("A closed room forgets its people and reports nothing")
     func closing() {
         let person = UUID()
         let watcher = enter(watches: true)
@@ -156,7 +156,7 @@ import Testing
         #expect(enter(watches: true).peer.counts == [1])
     }
 
-    @Test("Those of other daemons count; for the room's size their connections, for presence their people")
+    @Test("Members of other daemons count: their connections for the room's size, their people for presence")
     func elsewhere() {
         let person = UUID()
         let watcher = enter(as: person, watches: true)
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test(
-        "A newcomer is told with all others, once a second at most; a person is one, and counts for the grace after it left"
+        "A newcomer is notified with all others at most once a second, and a person counts for the grace after leaving"
     )
     func counts() {
         let person = UUID()
@@ -232,7 +232,7 @@ import Testing
     }
 
     @Test(
-        "Who is there is counted once a second at most, also where nobody is to be told of it; and who leaves watches no more"
+        "Members are counted at most once a second, even if no watcher needs the count, and a member that leaves stops watching"
     )
     func looks() {
         let now = rooms.loop.now
@@ -249,7 +249,7 @@ import Testing
         #expect(board.isEmpty)
     }
 
-    @Test("Other daemons are told twice a second at most, however many come and go, and their people count")
+    @Test("Other daemons are notified at most twice a second, and their people count")
     func news() {
         let news = News()
         rooms.shard.join { news.all.append($0) }
@@ -301,7 +301,7 @@ import Testing
         return (peer, rooms.shard.enter(room, peer, policy: .match(capacity: 10), claimedIdentity: person))
     }
 
-    @Test("Alone, a loop tells nothing; then who is there, and from then on who comes and goes, once a turn")
+    @Test("A single loop reports nothing; after joining it reports all members, then each turn's changes")
     func members() {
         let first = enter()
         rooms.loop.endTurn()
@@ -321,7 +321,7 @@ import Testing
         #expect(news.all.count == 2)
     }
 
-    @Test("Who leaves in the turn in which others are first told isn't told of after it")
+    @Test("A member that leaves in the first reported turn isn't reported afterwards")
     func firstTurn() {
         let first = enter()
         rooms.loop.endTurn()
@@ -331,7 +331,7 @@ import Testing
         #expect(news.all.map(\.members) == [[MembersOfRoom(room, RoomMembers())]])
     }
 
-    @Test("A room that closes within its last person's grace is told of as empty")
+    @Test("A room that closes within its last person's grace is reported as empty")
     func closedWithinTheGrace() {
         let person = UUID()
         join()
@@ -345,7 +345,7 @@ import Testing
     }
 
     @Test(
-        "Ales are told while somebody is in the room elsewhere: those of own members, added up, and never those that came"
+        "Own ales are reported while the room has members elsewhere, added up, and received ales never"
     )
     func ales() {
         let peers = [enter(), enter()]
@@ -367,7 +367,7 @@ import Testing
         #expect(news.all.count == 1)
     }
 
-    @Test("The last ale of who leaves in the same turn is told too")
+    @Test("The last ale of a member that leaves in the same turn is reported")
     func lastWord() {
         let peer = enter()
         join()

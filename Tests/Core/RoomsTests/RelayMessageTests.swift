@@ -23,18 +23,18 @@ import Testing
         ]),
     ]
 
-    @Test("To bytes and back", arguments: messages)
+    @Test("Messages survive encoding and decoding", arguments: messages)
     func roundTrip(_ message: RelayMessage) throws {
         #expect(try RelayMessage(message.bytes) == message)
     }
 
-    @Test("An ale's bytes are as written down")
+    @Test("An ale's encoding is fixed")
     func vector() {
         let bytes = RelayMessage.ales([.init(room: Self.room, first: 0x0102, count: 3)]).bytes
         #expect(bytes == [1, 4] + (0..<16) + [2, 1, 0, 0, 0, 0, 0, 0] + [3, 0, 0, 0])
     }
 
-    @Test("A kind's bytes are as written down, and one that this build doesn't know is plain")
+    @Test("A kind's encoding is fixed, and an unknown kind is plain")
     func kinds() throws {
         let known = RelayMessage.cheers([.init(room: Self.room, first: 0x0102, count: 3, kind: .spark)])
         let bytes: [UInt8] = [1, 8] + (0..<16) + [2, 1, 0, 0, 0, 0, 0, 0] + [3, 0, 0, 0]
@@ -43,7 +43,7 @@ import Testing
         #expect(try RelayMessage(bytes + [200]) == unknown)
     }
 
-    @Test("What is cut off is malformed, or a shorter list", arguments: messages)
+    @Test("A truncated packet is malformed, or a shorter list", arguments: messages)
     func cut(_ message: RelayMessage) {
         let bytes = message.bytes
         for length in 0..<bytes.count {
@@ -52,21 +52,21 @@ import Testing
         }
     }
 
-    @Test("Another language and another kind are told apart")
+    @Test("Another version and another kind are distinguished")
     func foreign() {
         #expect(throws: RelayMessage.Failure.language(2)) { try RelayMessage([2, 1]) }
         #expect(throws: RelayMessage.Failure.kind(200)) { try RelayMessage([1, 200]) }
         #expect(throws: RelayMessage.Failure.malformed) { try RelayMessage([]) }
     }
 
-    @Test("Numbers that would not fit are malformed")
+    @Test("Numbers that would overflow are malformed")
     func overflow() {
         var bytes = RelayMessage.ales([.init(room: Self.room, first: 0, count: 1)]).bytes
         for index in 18..<26 { bytes[index] = 0xFF }
         #expect(throws: RelayMessage.Failure.malformed) { try RelayMessage(bytes) }
     }
 
-    @Test("Who is beyond the limit is counted, and not named; other rooms in the same list are told whole")
+    @Test("People beyond the limit are counted without names, and other rooms in the list are complete")
     func manyPeople() throws {
         let people = Set((0..<20_000).map { _ in UUID() })
         let others = RelayMessage.Members(

@@ -9,7 +9,7 @@ import Testing
 @Suite struct RelayStateTests {
     private let room = UUID()
 
-    @Test("Ales go to the daemons that have somebody in the room, and to no others")
+    @Test("Ales go only to daemons with members in the room")
     func interest() {
         let daemons = RelaysUnderTest(3)
         daemons[0].enter(room, 1)
@@ -28,7 +28,7 @@ import Testing
         #expect(daemons.all.allSatisfy { $0.lost == 0 })
     }
 
-    @Test("A room in which nobody else has anybody costs no packet")
+    @Test("A room without members elsewhere costs no packet")
     func alone() {
         let daemons = RelaysUnderTest(2)
         daemons[0].enter(room, 2)
@@ -37,7 +37,7 @@ import Testing
         #expect(daemons[0].state.nextBatch().isEmpty)
     }
 
-    @Test("Who is in a room elsewhere is summed up; a person counts once wherever it is")
+    @Test("Members elsewhere are added up, and a person counts once")
     func members() {
         let daemons = RelaysUnderTest(3)
         let person = UUID()
@@ -49,7 +49,7 @@ import Testing
         #expect(daemons[0].state.membersElsewhere(of: room).connections == 3)
     }
 
-    @Test("What is lost on the way is counted by who misses it, to the ale")
+    @Test("A receiver counts lost ales exactly")
     func loss() {
         let daemons = RelaysUnderTest(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
@@ -67,7 +67,7 @@ import Testing
         #expect(daemons[0].lost == 0)
     }
 
-    @Test("What is lost before the first ale that is heard is counted too, whoever came first", arguments: 0..<2)
+    @Test("Ales lost before the first received one are counted too, whichever daemon came first", arguments: 0..<2)
     func lossAtTheBeginning(_ first: Int) {
         let daemons = RelaysUnderTest(2)
         for index in [first, 1 - first] {
@@ -84,7 +84,7 @@ import Testing
         #expect(daemons[1].lost == 3)
     }
 
-    @Test("What was lost at the end, with nothing after it, is counted when the bus is back")
+    @Test("Ales lost at the end are counted when the bus is back")
     func lossAtTheEnd() {
         let daemons = RelaysUnderTest(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
@@ -99,7 +99,7 @@ import Testing
         #expect(daemons[1].lost == 4)
     }
 
-    @Test("Of the sender that was cut off itself, the others count what it couldn't send")
+    @Test("If the sender was disconnected, the others count the ales it couldn't send")
     func away() {
         let daemons = RelaysUnderTest(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
@@ -117,7 +117,7 @@ import Testing
         #expect(daemons[1].lost == 6)
     }
 
-    @Test("Who missed that somebody came or left learns it by the next beat")
+    @Test("A daemon that missed an entry or departure learns it with the next beat")
     func missedNews() {
         let daemons = RelaysUnderTest(2)
         daemons[0].enter(room, 1)
@@ -134,7 +134,7 @@ import Testing
         #expect(daemons[1].state.membersElsewhere(of: other).connections == 1)
     }
 
-    @Test("Who missed the list of all rooms, after the bus was away, learns by the next beat what changed meanwhile")
+    @Test("A daemon that missed the list of all rooms learns later changes with the next beat")
     func missedGreeting() {
         let daemons = RelaysUnderTest(2)
         daemons[0].enter(room, 1)
@@ -151,7 +151,7 @@ import Testing
         #expect(daemons[1].state.membersElsewhere(of: room).connections == 4)
     }
 
-    @Test("Who missed that a room was left learns it by the list of all")
+    @Test("A daemon that missed a departure learns it from the list of all rooms")
     func missedEnd() {
         let daemons = RelaysUnderTest(2)
         daemons[0].enter(room, 1)
@@ -165,7 +165,7 @@ import Testing
         #expect(daemons[1].state.membersElsewhere(of: room).isEmpty)
     }
 
-    @Test("A daemon that begins is told all rooms, and tells all of its own")
+    @Test("A new daemon receives all rooms, and sends all of its own")
     func newcomer() {
         let daemons = RelaysUnderTest(2)
         let rooms = (0..<50).map { _ in UUID() }
@@ -179,7 +179,7 @@ import Testing
         #expect(rooms.prefix(3).allSatisfy { daemons[0].state.membersElsewhere(of: $0).connections == 2 })
     }
 
-    @Test("A daemon that dies takes its members along; of one that says farewell, people count until the grace is over")
+    @Test("A killed daemon's members are removed, and a stopped daemon's people count until the grace is over")
     func ends() throws {
         let daemons = RelaysUnderTest(3)
         let person = UUID()
@@ -201,7 +201,7 @@ import Testing
         #expect(daemons[2].state.membersElsewhere(of: room).isEmpty)
     }
 
-    @Test("One that comes back before it is said to be gone is asked at once who is there")
+    @Test("A daemon that returns before it is reported as gone is asked for its members at once")
     func isBack() {
         let daemons = RelaysUnderTest(2)
         daemons[0].enter(room, 2)
@@ -217,7 +217,8 @@ import Testing
         #expect(daemons[1].state.nextBatch().isEmpty)
     }
 
-    @Test("Of what a slow bus gathers, as much is told as can be passed on at once; the rest is dropped, and missed")
+    @Test(
+        "A slow bus carries as many gathered ales as can be passed on at once; the rest is dropped and counted as lost")
     func flood() {
         let daemons = RelaysUnderTest(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
@@ -233,7 +234,7 @@ import Testing
         #expect(daemons[1].lost == 2 * UInt64(limit))
     }
 
-    @Test("Who is silent for half a minute is gone, though nobody says so, unless the bus was away; and may come back")
+    @Test("A daemon that is silent for half a minute counts as gone while the bus works, and may come back")
     func silence() {
         let daemons = RelaysUnderTest(2)
         daemons[0].enter(room, 1)
@@ -257,7 +258,7 @@ import Testing
         #expect(listener.state.membersElsewhere(of: room).connections == 1)
     }
 
-    @Test("While the bus stands and takes nothing, nobody is taken for gone, and what is said counts as lost")
+    @Test("While the bus refuses packets no daemon counts as gone, and ales count as lost")
     func refusedByTheBus() {
         let daemons = RelaysUnderTest(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
@@ -278,7 +279,7 @@ import Testing
         #expect(daemons.all.map(\.lost) == [40, 40])
     }
 
-    @Test("A room of many costs as much to hear of as one of few")
+    @Test("A room's report costs the same among many rooms as among few")
     func manyRooms() {
         /// What it takes to hear the list of all rooms, on this thread.
         func work(_ count: Int) -> Double {
@@ -304,7 +305,7 @@ import Testing
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    @Test("Nothing that a foreign daemon sends ends this one", arguments: 0..<32)
+    @Test("No packet of another daemon ends this one", arguments: 0..<32)
     func garbage(_ seed: UInt64) {
         var random = SplitMix(state: seed)
         var state = RelayState(id: DaemonID(), packetSize: 200, grace: .seconds(15))

@@ -5,7 +5,7 @@ import Testing
 @testable import Rooms
 
 @Suite struct RoomKeysTests {
-    @Test("A key is the same for the same thing, and another for every other, kind and secret")
+    @Test("Equal kinds, ids and secrets give equal keys, and any difference gives another")
     func keys() throws {
         let keys = RoomKeys()
         let ada = Array("ada".utf8)
@@ -25,7 +25,7 @@ import Testing
 
 /// All loops together.
 @Suite struct RoomsTests {
-    @Test("Subscribers on every loop are told in order, and none when nobody listens")
+    @Test("Subscribers on every loop receive messages in order, and without subscribers nothing is sent")
     func subscriptions() async throws {
         let group = try EventLoopGroup(count: 2)
         for loop in group.loops { await loop.start() }
@@ -52,7 +52,7 @@ import Testing
         for loop in group.loops { await loop.stop() }
     }
 
-    @Test("A room's home is always the same, and homes are spread, also of ids that differ in a bit")
+    @Test("A room's home is constant, and homes are spread even for ids that differ in one bit")
     func homes() throws {
         let group = try EventLoopGroup(count: 4)
         let rooms = Rooms(loops: group.loops, anyRoomIsOpen: false, aleFrame: { _ in [] }, report: { _ in })

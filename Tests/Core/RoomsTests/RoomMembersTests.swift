@@ -19,13 +19,13 @@ import Testing
         return sum.headcount
     }
 
-    @Test("As long as all are named, each counts once", arguments: [0..<1, 0..<16_384, 8_192..<24_576])
+    @Test("Each named person counts once", arguments: [0..<1, 0..<16_384, 8_192..<24_576])
     func named(part: Range<Int>) {
         #expect(headcount([0..<16_384, part]) == max(16_384, part.upperBound))
     }
 
     @Test(
-        "In crowds too each counts once, wherever it is, within a hundredth or so",
+        "In large rooms each person counts once too, within about one percent",
         arguments: [
             // The same people, half of them, others; few and a crowd; more than two daemons.
             [0..<40_000, 0..<40_000], [0..<40_000, 20_000..<60_000], [0..<30_000, 30_000..<60_000],
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("A crowd of which nobody is named is counted")
+    @Test("Unnamed people of a large room are counted")
     func nameless() {
         var sum = RoomMembers(unnamed: 5)
         sum.add(RoomMembers(people: [Self.people[0]]))

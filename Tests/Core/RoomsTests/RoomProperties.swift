@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("Against a plain reckoning", arguments: 0..<64)
+    @Test("Random events have the results of a simple model", arguments: 0..<64)
     func reckoning(_ seed: UInt64) {
         var random = SplitMix(state: seed)
         let rooms = RoomsUnderTest()

@@ -14,7 +14,7 @@ import Testing
         rooms.shard.enter(room ?? self.room, peer, policy: Self.policy, claimedIdentity: identity)
     }
 
-    @Test("An ale reaches everybody in the room but its sender, once, at the end of the turn")
+    @Test("An ale reaches all members of the room except its sender, once, at the end of the turn")
     func ale() {
         let peers = (0..<3).map { _ in RecordingPeer() }
         let connections = peers.map { enter($0) }
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "Ales of a kind are counted apart, by the same rule: all of a kind but one's own, and but those of before one came"
+        "Ales of each kind are counted separately: a member receives all except its own and those before it entered"
     )
     func kinds() {
         let early = [RecordingPeer(), RecordingPeer()]
@@ -54,7 +54,7 @@ import Testing
         #expect(early[1].events.last == .ales(1) && late.events.last == .ales(1))
     }
 
-    @Test("The ales of a turn leave together: each is owed all but its own, and but those of before it came")
+    @Test("The ales of a turn are sent together: a member receives all except its own and those before it entered")
     func owed() {
         let early = [RecordingPeer(), RecordingPeer()]
         let connections = early.map { enter($0) }
@@ -69,7 +69,7 @@ import Testing
         #expect(late.events == [.ales(1)])
     }
 
-    @Test("What is for a person comes to each who says so in a match's room, after the ales; who hears it may leave")
+    @Test("A message for a person reaches each of its members in a match's room after the ales, and may make it leave")
     func people() {
         let person = UUID()
         let places = [(RecordingPeer(), room), (RecordingPeer(), room), (RecordingPeer(), UUID())]
@@ -89,7 +89,7 @@ import Testing
         #expect(rooms.shard.occupancy == (1, 1))
     }
 
-    @Test("Who has left gets nothing and sends nothing, and the room may be another's by then")
+    @Test("A member that left receives and sends nothing, even if the room was entered again")
     func left() {
         let peers = [RecordingPeer(), RecordingPeer()]
         let connections = peers.map { enter($0) }
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(
-        "A message is given to all at once and in order, after the ales that came before it, and made into each form once"
+        "A message reaches all members at once and in order, after earlier ales, and is encoded once per form"
     )
     func messages() {
         let peers = (0..<3).map { _ in RecordingPeer() }
@@ -125,7 +125,7 @@ import Testing
         #expect(Set(peers[0].forms).count == 2)
     }
 
-    @Test("Who leaves while a message is given out, and who comes, gets nothing of it")
+    @Test("A member that enters or leaves while a message is delivered receives nothing of it")
     func changesWhileDelivering() {
         let peers = (0..<3).map { _ in RecordingPeer() }
         let connections = peers.map { enter($0) }
@@ -142,7 +142,7 @@ import Testing
         #expect(newcomer.messages == [2])
     }
 
-    @Test("A room that closes sends what is owed, says so, and is empty; nobody leaves it any more")
+    @Test("A closing room sends the owed ales, notifies its members, and is empty; leaving it has no effect")
     func closing() {
         let peers = [RecordingPeer(), RecordingPeer()]
         let connections = peers.map { enter($0) }
@@ -156,7 +156,7 @@ import Testing
         #expect(rooms.reported.map(\.kind) == [.joined, .joined])
     }
 
-    @Test("A room holds as many as its policy says")
+    @Test("A room holds as many members as its policy permits")
     func capacity() {
         let connections = (0..<4).map { _ in enter(RecordingPeer()) }
         #expect(connections.map(\.isMember) == [true, true, true, false])
@@ -173,7 +173,7 @@ import Testing
         #expect(enter(RecordingPeer()).isMember)
     }
 
-    @Test("Who comes and goes is reported together, with how many are there, and who they say they are")
+    @Test("Entries and departures are reported together, with the number of members and their identities")
     func presence() {
         let ada = UUID()
         let connections = [enter(RecordingPeer(), as: ada), enter(RecordingPeer())]
@@ -190,7 +190,8 @@ import Testing
         #expect(rooms.reported.count == 2)
     }
 
-    @Test("The roll has who is in matches' rooms; what came before is reported, what comes after bears its number")
+    @Test(
+        "A roll call lists the people in matches' rooms; earlier events are reported, and later ones carry its number")
     func rollCall() {
         let (ada, other) = (UUID(), UUID())
         let connections = [ada, ada, nil].map { enter(RecordingPeer(), as: $0) }
@@ -213,7 +214,7 @@ import Testing
         #expect(rooms.shard.callRoll(8) == [Attendee(room: other, claimedIdentity: nil): 1])
     }
 
-    @Test("A rush is reported when it is over, or has lasted a second")
+    @Test("A rush is reported after it ends, or after one second")
     func rush() {
         func comeMany() {
             for _ in 0..<PresenceReporter.rush { enterAnyRoom() }
@@ -236,7 +237,7 @@ import Testing
         #expect(rooms.reported.count == (2 + PresenceReporter.mostLooks) * PresenceReporter.rush + 2)
     }
 
-    @Test("Of many who come at once it is reported before all are there")
+    @Test("During a large rush some entries are reported before it ends")
     func reportLimit() {
         let count = 2 * PresenceReporter.limit + 1
         for _ in 0..<count { enterAnyRoom() }
@@ -265,7 +266,7 @@ import Testing
         }
     }
 
-    @Test("A room is entered while it is open")
+    @Test("A room can be entered while it is open")
     func open() {
         #expect(decision == "unknown")
         #expect(!rooms.shard.enter(room, RecordingPeer(), policy: Self.policy).isMember)
@@ -276,7 +277,7 @@ import Testing
         #expect(decision == "unknown" && rooms.shard.openCount == 0)
     }
 
-    @Test("A refusal is believed for a second, and not when the room has opened meanwhile")
+    @Test("A refusal is valid for a second, unless the room opens meanwhile")
     func refusals() {
         rooms.shard.remember(.closed, of: room)
         #expect(decision == "closed, 0.0 seconds")
@@ -294,7 +295,7 @@ import Testing
         #expect(decision == "open")
     }
 
-    @Test("Made-up ids fill the cache of refusals only so far")
+    @Test("Made-up ids fill the cache of refusals only up to its limit")
     func flood() {
         var cache = RefusalCache()
         let first = UUID()

@@ -69,7 +69,7 @@ import Testing
         rooms = (0..<4).map { loops.room(on: $0 % 3) }
     }
 
-    @Test("Against a plain reckoning", arguments: 0..<48)
+    @Test("Random events have the results of a simple model", arguments: 0..<48)
     func reckoning(_ seed: UInt64) {
         var random = SplitMix(state: seed)
         let senders = (0..<6).map { loops.shards[$0 % 3].makeSender() }

@@ -43,7 +43,9 @@ import Testing
         return (peer, loops.home(of: room).enter(room, peer, policy: Self.policy))
     }
 
-    @Test("Who is in a room from its own loop, from others, and by /socket: each hears the others once, and not itself")
+    @Test(
+        "Members from the room's loop, from other loops and from /socket each receive the others' ales once, and not their own"
+    )
     func ales() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
@@ -58,7 +60,8 @@ import Testing
         #expect(loops.home(of: room).occupancy == (1, 4))
     }
 
-    @Test("A sender with several places in a room hears itself on none, and others on each", arguments: 0..<2)
+    @Test(
+        "A sender with several members in a room receives none of its ales, and others' ales on each", arguments: 0..<2)
     func severalPlaces(_ loop: Int) {
         let room = loops.room(on: 0)
         let sender = loops.shards[loop].makeSender()
@@ -85,7 +88,7 @@ import Testing
         #expect(socket.peer.ales == 5)
     }
 
-    @Test("Who comes hears what is said from its confirmation on, and is confirmed first", arguments: 0..<2)
+    @Test("A new member is confirmed first, and receives ales from then on", arguments: 0..<2)
     func newcomer(_ loop: Int) {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
@@ -102,7 +105,7 @@ import Testing
         #expect(place.peer.ales == before + 1)
     }
 
-    @Test("A message reaches every place, after the ales before it, and is made into each form once a loop")
+    @Test("A message reaches every member after earlier ales, and is encoded once per form and loop")
     func messages() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
@@ -122,7 +125,7 @@ import Testing
         #expect(socket.peer.messages == [1])
     }
 
-    @Test("Ales add up while the other loop is busy: one mail is under way, however many turns end meanwhile")
+    @Test("Ales add up while the other loop is busy, with one mail in flight")
     func pressure() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
@@ -140,7 +143,7 @@ import Testing
         #expect(socket.peer.events == [.ales(1), .ales(99)])
     }
 
-    @Test("Members of both kinds fill one room, and a place that is left is another's")
+    @Test("Members of both kinds fill one room, and a free place can be used by the other kind")
     func capacity() {
         let room = loops.room(on: 0)
         let sockets = (0..<2).map { _ in enterAtHome(room) }
@@ -162,7 +165,7 @@ import Testing
         #expect(loops.shards.allSatisfy { $0.lanes.members.isEmpty && $0.lanes.all.allSatisfy { $0.standIns.isEmpty } })
     }
 
-    @Test("Who leaves gets nothing more, not even what is on its way; before it was let in, it isn't told that either")
+    @Test("A member that leaves receives nothing more, not even messages in flight or a pending decision")
     func leaving() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
@@ -184,7 +187,7 @@ import Testing
         #expect(loops.home(of: room).occupancy == (1, 1))
     }
 
-    @Test("A room that closes tells its members on all loops, after what they are owed; nobody leaves it any more")
+    @Test("A closing room notifies members on all loops after their owed ales, and leaving it has no effect")
     func closing() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
@@ -205,7 +208,7 @@ import Testing
         #expect(loops.home(of: room).occupancy == (0, 0))
     }
 
-    @Test("Who comes and goes is reported at the home, as of all members")
+    @Test("Entries and departures are reported by the home loop")
     func reports() {
         let room = loops.room(on: 0)
         let ada = UUID()
@@ -219,7 +222,7 @@ import Testing
         #expect(loops.reported.map(\.peers) == [1, 0])
     }
 
-    @Test("Presence counts all members, a sender once, and is told on all loops")
+    @Test("Presence counts all members, a sender once, and is sent on all loops")
     func presence() {
         let room = loops.room(on: 0)
         let watcher = enter(room, loops.shards[1].makeSender())
@@ -249,7 +252,7 @@ import Testing
         #expect(watcher.peer.counts.last == 3)
     }
 
-    @Test("A partner with several places that doesn't say who it is is here until the last of them is left")
+    @Test("An unnamed partner with several members is here until the last of them leaves")
     func partnerWithSeveralPlaces() {
         let room = loops.room(on: 0)
         let watcher = enter(room, loops.shards[1].makeSender(), as: UUID())
@@ -269,7 +272,7 @@ import Testing
         #expect(watcher.peer.partners.last == .left)
     }
 
-    @Test("Other daemons hear of a room once, from its home, and what they say reaches all loops")
+    @Test("Other daemons receive a room once, from its home, and their ales reach all loops")
     func otherDaemons() {
         let room = loops.room(on: 0)
         let told = Told()
@@ -298,7 +301,7 @@ import Testing
 @Suite struct SenderAdmissionTests {
     private let loops = LoopsUnderTest(2, anyRoomIsOpen: false)
 
-    @Test("The home says why a room can't be entered, as to /socket", arguments: 0..<2)
+    @Test("The home loop gives the reasons of refusals, as for /socket", arguments: 0..<2)
     func refusals(_ loop: Int) {
         let room = loops.room(on: 0)
         var standings: [String] = []
@@ -334,7 +337,7 @@ import Testing
 
     private let key = LoopLocal<Peers>()
 
-    @Test("Each ale reaches everybody else on every loop, once, whatever comes at the same time")
+    @Test("Each ale reaches every other member on every loop once, whatever happens at the same time")
     func ales() async throws {
         let group = try EventLoopGroup(count: 3)
         for loop in group.loops { await loop.start() }

@@ -3,7 +3,7 @@ import Testing
 @testable import AMQP
 
 @Suite struct AMQPURLTests {
-    @Test("What is left out is RabbitMQ's default")
+    @Test("Missing parts are RabbitMQ's defaults")
     func defaults() throws {
         let url = try AMQPURL("amqp://broker.test")
         #expect((url.user, url.password, url.host) == ("guest", "guest", "broker.test"))
@@ -12,7 +12,7 @@ import Testing
         #expect(try AMQPURL("amqps://broker.test").usesTLS)
     }
 
-    @Test("Every part is taken, and percent-encoding taken away")
+    @Test("Every part is parsed and percent-decoded")
     func parts() throws {
         let url = try AMQPURL("amqp://an%40na:p%3Aa:ss%2F@[::1]:1234/a%2Fb")
         #expect((url.user, url.password, url.host) == ("an@na", "p:a:ss/", "::1"))
@@ -22,14 +22,14 @@ import Testing
         #expect(try AMQPURL("amqp://anna@h").password == "")
     }
 
-    @Test("The password is in no description")
+    @Test("No description contains the password")
     func secrecy() throws {
         #expect("\(try AMQPURL("amqp://anna:secret@h:1/v"))" == "amqp://anna@h:1/v")
         #expect("\(try AMQPURL("amqps://anna:secret@[::1]"))" == "amqps://anna@[::1]:5671/")
     }
 
     @Test(
-        "What isn't one is refused, without repeating it",
+        "An invalid URL is refused without being repeated",
         arguments: [
             "", "http://secret@h", "amqp:/secret@h", "amqp://", "amqp://u:secret@", "amqp://u:secret@h:0",
             "amqp://u:secret@h:65536", "amqp://u:secret@h:x", "amqp://u:secret@h:", "amqp://u:secret%@h",

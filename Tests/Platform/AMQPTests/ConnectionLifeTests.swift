@@ -10,7 +10,7 @@ import Testing
         ConnectionLife(backoff: Backoff(minimum: .seconds(1), maximum: .seconds(4), jitter: 0), at: start)
     }
 
-    @Test("It connects at once, and waits longer after each failure")
+    @Test("A connection is tried at once, and then after longer waits")
     func failures() {
         var life = life()
         var now = start
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("Only a connection that lived a while begins a new count")
+    @Test("Only a connection of some length resets the waits")
     func success() {
         var life = life()
         life.lost(at: start, random: 0)
@@ -37,7 +37,7 @@ import Testing
         #expect(life.phase == .waiting(until: start + .seconds(11)))
     }
 
-    @Test("A broker blocks and unblocks a connection only")
+    @Test("A broker can block and unblock only an open connection")
     func blocked() {
         var life = life()
         life.blocked("memory")
@@ -54,7 +54,7 @@ import Testing
         #expect(!life.isConnected)
     }
 
-    @Test("The end is the end")
+    @Test("No attempt follows the end")
     func end() {
         var life = life()
         life.connected(at: start)

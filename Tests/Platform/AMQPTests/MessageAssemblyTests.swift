@@ -9,7 +9,7 @@ import Testing
         try bytes.withUnsafeBytes { try assembly.body($0) }
     }
 
-    @Test("A message is whole with its last part; the next may come")
+    @Test("A message is complete with its last part, and the next may follow")
     func parts() throws {
         var assembly = MessageAssembly(longestBody: 100)
         for _ in 0..<2 {
@@ -25,14 +25,14 @@ import Testing
         }
     }
 
-    @Test("One without content is whole with its header")
+    @Test("A message without content is complete with its header")
     func empty() throws {
         var assembly = MessageAssembly(longestBody: 100)
         try assembly.begin(delivery)
         #expect(try assembly.header(AMQPProperties(), bodySize: 0)?.body == [])
     }
 
-    @Test("One that is too long comes without content, and costs no room")
+    @Test("A message that is too long is delivered without content, and uses no memory")
     func tooLong() throws {
         var assembly = MessageAssembly(longestBody: 4)
         try assembly.begin(delivery)
@@ -42,7 +42,7 @@ import Testing
         #expect(whole.body == nil)
     }
 
-    @Test("Parts in disorder are refused")
+    @Test("Parts in the wrong order are refused")
     func disorder() throws {
         var assembly = MessageAssembly(longestBody: 100)
         #expect(throws: AMQPError.self) { try assembly.header(AMQPProperties(), bodySize: 1) }

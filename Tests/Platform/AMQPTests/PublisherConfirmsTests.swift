@@ -3,7 +3,7 @@ import Testing
 @testable import AMQP
 
 @Suite struct PublisherConfirmsTests {
-    @Test("All have to be confirmed, one by one or many at once")
+    @Test("All messages must be confirmed, one by one or several at once")
     func confirmed() {
         var confirms = PublisherConfirms()
         confirms.begin()
@@ -15,7 +15,7 @@ import Testing
         #expect(confirms.outcome == .confirmed)
     }
 
-    @Test("Those that the broker won't keep are known by their places, of these messages alone")
+    @Test("Refused messages are reported by their index in the current group")
     func rejected() {
         var confirms = PublisherConfirms()
         confirms.begin()
@@ -30,7 +30,7 @@ import Testing
         #expect(confirms.outcome == .rejected([1]))
     }
 
-    @Test("Late answers to what was given up don't count")
+    @Test("Late answers to an abandoned group don't count")
     func late() {
         var confirms = PublisherConfirms()
         confirms.begin()

@@ -43,7 +43,7 @@ struct RabbitMQConnectionTests {
         return child.text(of: .output)
     }
 
-    @Test("What is confirmed is in the queue, with its properties; a stranger finds it there")
+    @Test("A confirmed message is in the queue with its properties, where another client finds it")
     func confirmed() async throws {
         try await withConnection([.queue(durable), .confirms]) { connection, _ in
             let properties = AMQPProperties(contentType: "text/plain", messageID: "1", isPersistent: true)
@@ -62,7 +62,7 @@ struct RabbitMQConnectionTests {
         }
     }
 
-    @Test("What isn't acknowledged comes again; what is rejected doesn't, unless it is put back")
+    @Test("An unacknowledged message is delivered again, and a rejected one isn't unless it is put back")
     func acknowledged() async throws {
         let name = "acknowledged"
         let queue = AMQPQueue(name)
@@ -94,7 +94,7 @@ struct RabbitMQConnectionTests {
         }
     }
 
-    @Test("Whoever takes long over what comes keeps the connection, and gets all of it")
+    @Test("A slow consumer keeps its connection and receives all messages")
     func slowListener() async throws {
         var configuration = AMQPConfiguration(url: try AMQPURL(try await Self.broker.value.url), name: "slow")
         configuration.callTimeout = .seconds(1)
@@ -117,7 +117,7 @@ struct RabbitMQConnectionTests {
         await connection.stop()
     }
 
-    @Test("A broker that says no ends the connection, in its words; what is asked then is away")
+    @Test("A broker's refusal ends the connection with its message, and waiting calls fail")
     func refused() async throws {
         try await withConnection([.confirms]) { connection, events in
             let error = await #expect(throws: AMQPError.self) {
@@ -146,7 +146,7 @@ struct RabbitMQConnectionTests {
         return try await body()
     }
 
-    @Test("A peer that accepts and says nothing: the attempt ends in time, and so does stopping")
+    @Test("A silent peer makes the attempt time out, and doesn't delay stopping")
     func silence() async throws {
         let relay = try StallingRelay(to: .tcp(host: "127.0.0.1", port: try await Self.broker.value.port))
         relay.stall()
@@ -167,7 +167,7 @@ struct RabbitMQConnectionTests {
         #expect(events.all.count == told)
     }
 
-    @Test("A broker that reads nothing: publishing is refused or the connection given up, in bounded time and memory")
+    @Test("A broker that doesn't read makes publishing fail, within bounded time and memory")
     func unread() async throws {
         let relay = try StallingRelay(to: .tcp(host: "127.0.0.1", port: try await Self.broker.value.port))
         var configuration = AMQPConfiguration(

@@ -2,7 +2,7 @@ import Basics
 import Testing
 
 @Suite struct BackoffTests {
-    @Test("Waits double to a limit, and chance takes up to half of each")
+    @Test("Waits double up to a limit, with a random half left off")
     func doubling() {
         var backoff = Backoff(minimum: .milliseconds(50), maximum: .seconds(2))
         let waits = (0..<40).map { _ in backoff.next(random: 0) }
@@ -11,7 +11,7 @@ import Testing
         #expect(backoff.next(random: 0.999) >= .seconds(1))
     }
 
-    @Test("However wide the limits and however many the attempts, the maximum is reached by doubling, and kept")
+    @Test("With any limits and any number of attempts the wait reaches the maximum and stays there")
     func wide() {
         let wide = Backoff(minimum: .milliseconds(1), maximum: .seconds(86_400), jitter: 0)
         #expect(wide.delay(afterAttempt: 17, random: 0) == .milliseconds(65_536))
@@ -23,7 +23,7 @@ import Testing
         #expect(none.delay(afterAttempt: 80, random: 0) == .zero)
     }
 
-    @Test("After a success it begins anew")
+    @Test("A success resets the waits")
     func reset() {
         var backoff = Backoff(minimum: .seconds(1), maximum: .seconds(60))
         for _ in 0..<5 { _ = backoff.next(random: 0) }
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "Steps are taken by the number of attempts, and the last stays",
+        "Steps are used in order, and the last one repeats",
         arguments: [(-1, 1), (0, 1), (1, 1), (2, 5), (3, 30), (4, 30), (Int.max, 30)])
     func steps(attempt: Int, seconds: Int) {
         let backoff = Backoff(steps: [.seconds(1), .seconds(5), .seconds(30)], jitter: 0.1)
@@ -41,7 +41,7 @@ import Testing
         #expect(backoff.delay(afterAttempt: attempt, random: 0.5) == .seconds(seconds) * 0.95)
     }
 
-    @Test("No steps, no wait")
+    @Test("Without steps there is no wait")
     func noSteps() {
         #expect(Backoff(steps: [], jitter: 0.5).delay(afterAttempt: 1, random: 0) == .zero)
     }

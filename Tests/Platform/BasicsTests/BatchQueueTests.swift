@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("Items leave in order, so many at a time, each batch under its number")
+    @Test("Items leave in order, in batches of limited size with consecutive numbers")
     func order() {
         var queue = Self.queue(0..<10)
         for expected in ["1: [0, 1, 2, 3]", "2: [4, 5, 6, 7]", "3: [8, 9]"] {
@@ -33,7 +33,7 @@ import Testing
         #expect(queue.count == 0)
     }
 
-    @Test("What comes while a batch is written waits for the next")
+    @Test("Items added during a write wait for the next batch")
     func lateItems() {
         var queue = Self.queue(0..<2)
         #expect(Self.next(&queue) == "1: [0, 1]")
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "However much comes at once and whatever becomes of it, what is taken leaves once, in order", arguments: 1...20)
+        "In any burst and with any outcomes, accepted items leave once and in order", arguments: 1...20)
     func pieces(_ seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         var queue = BatchQueue<Int>(BatchLimits(itemsPerBatch: 5, waitingItems: 40))
@@ -66,7 +66,7 @@ import Testing
         #expect(left == Array(taken.prefix(left.count)) && left.count > 100)
     }
 
-    @Test("Between batches there is a rest, but not before what comes later, nor at the end, nor when much waits")
+    @Test("A rest follows each batch, except before later items, at the end, and if many items wait")
     func rest() {
         func queue(_ items: Range<Int>) -> BatchQueue<Int> {
             var queue = BatchQueue<Int>(BatchLimits(itemsPerBatch: 2, waitingItems: 10, rest: .seconds(3)))
@@ -99,7 +99,7 @@ import Testing
         #expect(Self.next(&crowd) == "pause 3.0 seconds")
     }
 
-    @Test("All or none is taken when the room is short")
+    @Test("An addition that doesn't fit is refused as a whole")
     func limit() {
         var queue = Self.queue(0..<9)
         let tooMany = queue.add([9, 10])
@@ -110,7 +110,7 @@ import Testing
         #expect(anyhow && queue.count == 12)
     }
 
-    @Test("While the destination is away it is the same batch again and again, under its number")
+    @Test("While the destination is unavailable the same batch is repeated under its number")
     func unavailable() {
         var queue = Self.queue(0..<5)
         for _ in 0..<3 {
@@ -123,7 +123,7 @@ import Testing
         #expect(Self.next(&queue) == "2: [4]")
     }
 
-    @Test("At the end nobody waits for a destination that is away")
+    @Test("After the end no batch waits for an unavailable destination")
     func finishing() {
         var queue = Self.queue(0..<5)
         #expect(Self.next(&queue) == "1: [0, 1, 2, 3]")
@@ -137,7 +137,7 @@ import Testing
         #expect(Self.next(&queue) == "idle")
     }
 
-    @Test("One item that is refused is found by halves, and the others are written")
+    @Test("A refused item is found by halving, and the others are written")
     func refused() {
         var queue = Self.queue(0..<8)
         var written: [Int] = []
@@ -157,7 +157,7 @@ import Testing
         #expect(sizes == [4, 2, 1, 2, 1, 1, 2, 3])
     }
 
-    @Test("What fails is tried so often", arguments: [1, 3])
+    @Test("A failing batch is tried a limited number of times", arguments: [1, 3])
     func failed(tries: Int) {
         var queue = Self.queue(0..<1, tries: tries)
         for _ in 1..<tries {

@@ -36,7 +36,7 @@ import Testing
         BatchLimits(itemsPerBatch: 3, waitingItems: 5, retryPause: retryPause)
     }
 
-    @Test("What is added is written, and the end waits for it")
+    @Test("Added items are written, and the end waits for them")
     func writing() async {
         let destination = RecordingDestination()
         let writer = BatchWriter(destination, limits: Self.limits())
@@ -48,7 +48,7 @@ import Testing
         #expect(destination.events.all.last == "3: [5]")
     }
 
-    @Test("The destination is told when nothing waits any more, not between two batches")
+    @Test("The destination is notified when the queue is empty, not between batches")
     func emptiness() async {
         let destination = RecordingDestination(tellsOfEmptiness: true)
         let writer = BatchWriter(destination, limits: Self.limits())
@@ -59,7 +59,7 @@ import Testing
         #expect(destination.events.all == ["1: [1, 2, 3]", "2: [4]", "empty", "3: [5]", "empty"])
     }
 
-    @Test("What a thread submits is written in its order, and what is added afterwards comes after it")
+    @Test("Items submitted by a thread are written in order, before items added later")
     func submitting() async {
         let destination = RecordingDestination()
         let writer = BatchWriter(destination, limits: BatchLimits(itemsPerBatch: 7, waitingItems: 10_000))
@@ -70,7 +70,7 @@ import Testing
         #expect(await destination.written == Array(0..<4_000))
     }
 
-    @Test("Too much is dropped, and said")
+    @Test("Items beyond the limit are dropped and reported")
     func tooMuch() async {
         let destination = RecordingDestination()
         let writer = BatchWriter(destination, limits: Self.limits())
@@ -79,7 +79,7 @@ import Testing
         #expect(destination.events.all == ["dropped [1, 2, 3, 4, 5, 6]"])
     }
 
-    @Test("It goes on when the destination is there again")
+    @Test("Writing continues when the destination is available again")
     func outage() async throws {
         let destination = RecordingDestination([.unavailable(Away()), .unavailable(Away())])
         let writer = BatchWriter(destination, limits: Self.limits())
@@ -89,7 +89,7 @@ import Testing
         #expect(destination.events.all == ["1: [1]", "1: [1]", "1: [1]"])
     }
 
-    @Test("The end doesn't wait for a long pause, nor for a destination that is away")
+    @Test("The end waits neither for a long pause nor for an unavailable destination")
     func endOfAnOutage() async throws {
         let destination = RecordingDestination([.unavailable(Away()), .unavailable(Away())])
         let writer = BatchWriter(destination, limits: Self.limits(retryPause: .seconds(3600)))

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("The first goes at once; what comes meanwhile goes together, in order, so many at once")
+    @Test("The first request starts at once, and later ones are gathered in order up to a limit")
     func gathering() async throws {
         let world = World()
         let first = try await world.begin(1)
@@ -68,7 +68,7 @@ import Testing
         #expect(try await others[2].value == "four")
     }
 
-    @Test("What is long goes alone, and nothing waits for ever for being too long")
+    @Test("A long request is performed alone, and no request waits for ever because of its size")
     func bytes() async throws {
         let world = World()
         let first = try await world.begin(1)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("What fails as a whole fails what waited beside it too, not what came since")
+    @Test("A failed call fails the requests that waited beside it, and not later ones")
     func failure() async throws {
         let world = World()
         let first = try await world.begin(1)
@@ -98,7 +98,7 @@ import Testing
         #expect(try await later[0].value == "five")
     }
 
-    @Test("Beyond what may wait it is refused, and has room again later", arguments: [Int.max, 5])
+    @Test("Requests beyond the limit are refused, and accepted again later", arguments: [Int.max, 5])
     func full(waitingBytes: Int) async throws {
         let world = World(waitingBytes: waitingBytes)
         let first = try await world.begin(1)

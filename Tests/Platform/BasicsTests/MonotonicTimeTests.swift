@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct MonotonicTimeTests {
     @Test(
-        "A duration is added, from nothing to for ever",
+        "Any duration can be added, from zero to for ever",
         arguments: [
             (UInt64(5), Duration.nanoseconds(7), UInt64(12)), (5, .zero, 5), (5, .nanoseconds(-7), 5),
             (5, .seconds(-3), 5), (0, .milliseconds(1), 1_000_000), (1, .seconds(2), 2_000_000_001),
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "The difference has the sign of the order",
+        "A difference has the sign of the order",
         arguments: [
             (UInt64(12), UInt64(5), Duration.nanoseconds(7)), (5, 12, .nanoseconds(-7)), (5, 5, .zero),
             (.max, 0, .nanoseconds(Int64.max)),
@@ -23,7 +23,7 @@ import Testing
         #expect(MonotonicTime(nanoseconds: later) - MonotonicTime(nanoseconds: earlier) == expected)
     }
 
-    @Test("The clock doesn't run backwards")
+    @Test("The clock doesn't go backwards")
     func now() {
         let first = MonotonicTime.now()
         #expect(first <= .now())

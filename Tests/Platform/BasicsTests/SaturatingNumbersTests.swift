@@ -3,7 +3,7 @@ import Dispatch
 import Testing
 
 @Suite struct SaturatingNumbersTests {
-    @Test("Numbers beyond what a duration or an integer holds are the nearest that it does")
+    @Test("Numbers out of range become the nearest duration or integer")
     func saturation() {
         #expect(Duration.seconds(saturating: 1.5) == .milliseconds(1500))
         #expect(Duration.seconds(saturating: .nan) == .zero)
@@ -14,7 +14,7 @@ import Testing
         #expect(Int(saturating: 1e19) == .max && Int(saturating: -.infinity) == .min)
     }
 
-    @Test("A wait for Dispatch is never negative, and for ever when it is longer than Dispatch counts")
+    @Test("A Dispatch interval is never negative, and never ends if it is too long for Dispatch")
     func dispatchIntervals() {
         #expect(Duration.seconds(-1).dispatchInterval == .nanoseconds(0))
         #expect(Duration.milliseconds(3).dispatchInterval == .nanoseconds(3_000_000))
@@ -22,7 +22,7 @@ import Testing
         #expect(Duration.seconds(Int64.max).dispatchInterval == .never)
     }
 
-    @Test("A wait in whole milliseconds is never shorter than what is meant")
+    @Test("A wait in whole milliseconds is never shorter than the duration")
     func wholeMilliseconds() {
         #expect(Duration.seconds(-1).wholeMilliseconds == 0)
         #expect(Duration.milliseconds(4).wholeMilliseconds == 4)

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("Services end in the opposite order, each before the next is told")
+    @Test("Services stop in reverse order, one after the other")
     func order() async throws {
         let events = EventRecorder<String>()
         let group = ServiceGroup([RecordingService("a", events), RecordingService("b", events)])
@@ -40,7 +40,7 @@ import Testing
         #expect(events.all.suffix(4) == ["b stops", "b ended", "a stops", "a ended"])
     }
 
-    @Test("One that doesn't end keeps nobody from being told")
+    @Test("A service that doesn't end doesn't keep the others from stopping")
     func deaf() async throws {
         let events = EventRecorder<String>()
         let group = ServiceGroup([RecordingService("a", events), RecordingService("b", events, isDeaf: true)])
@@ -50,7 +50,7 @@ import Testing
         try await events.next { $0 == "a ended" }
     }
 
-    @Test("What never ran is told too, and nothing starts after the end")
+    @Test("A service that never ran is stopped too, and nothing starts after the stop")
     func neverStarted() async {
         let events = EventRecorder<String>()
         let group = ServiceGroup([RecordingService("a", events)])
@@ -62,7 +62,7 @@ import Testing
 }
 
 @Suite struct TimeoutTests {
-    @Test("A task's end is awaited, or its time")
+    @Test("Waiting for a task ends with the task or at its limit")
     func ends() async {
         let (ends, end) = AsyncStream<Void>.makeStream()
         let task = Task { for await _ in ends {} }
@@ -72,7 +72,7 @@ import Testing
         #expect(await task.ends(within: .seconds(60)))
     }
 
-    @Test("When time is over the work is told, and its result comes all the same")
+    @Test("After the limit the work is notified, and its result is still returned")
     func timeout() async {
         let (ends, end) = AsyncStream<Void>.makeStream()
         let result = await withTimeout(.milliseconds(1)) {
@@ -84,7 +84,7 @@ import Testing
         #expect(result == 7)
     }
 
-    @Test("Work in time hears nothing, and its error is passed on")
+    @Test("Work within the limit isn't notified, and its error is passed on")
     func inTime() async {
         struct Failure: Error {}
         await #expect(throws: Failure.self) {

@@ -5,7 +5,7 @@ import Testing
 @Suite struct WakeableTimerTests {
     private static let long = Duration.seconds(3600)
 
-    @Test("A sleep ends when its time is over")
+    @Test("A sleep ends after its time")
     func time() async {
         let timer = WakeableTimer()
         let start = MonotonicTime.now()
@@ -14,7 +14,7 @@ import Testing
         await timer.sleep(for: .seconds(-1))
     }
 
-    @Test("A wake-up ends a sleep, or the next one if nobody sleeps; many count once")
+    @Test("A wake-up ends a sleep, or the next one, and several count once")
     func wake() async throws {
         let timer = WakeableTimer()
         await timer.wake()
@@ -31,7 +31,7 @@ import Testing
         await sleeper.value
     }
 
-    @Test("Whoever is woken again and again sleeps so often at most")
+    @Test("Each wake-up ends at most one sleep")
     func manyWakeUps() async {
         let timer = WakeableTimer()
         let sleeper = Task {

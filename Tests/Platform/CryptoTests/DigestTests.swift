@@ -3,7 +3,7 @@ import Testing
 @testable import Crypto
 
 @Suite struct DigestTests {
-    @Test("SHA-256 is that of FIPS 180")
+    @Test("SHA-256 matches the examples of FIPS 180")
     func sha256IsThatOfFIPS180() throws {
         #expect(
             try SHA256.digest(Array("abc".utf8))
@@ -12,7 +12,7 @@ import Testing
 
     /// RFC 4231 §4.2, §4.3 and §4.7: a key as long as the block's half, one of four bytes, one longer than a block.
     @Test(
-        "HMAC is that of RFC 4231",
+        "HMAC matches the examples of RFC 4231",
         arguments: [
             (
                 [UInt8](repeating: 0x0b, count: 20), "Hi There",
@@ -33,7 +33,7 @@ import Testing
         for _ in 0..<2 { #expect(try prepared.authenticate(Array(message.utf8)) == bytes(expected)) }
     }
 
-    @Test("An empty key and an empty message have a code too")
+    @Test("An empty key and an empty message have a code")
     func anEmptyKeyAndAnEmptyMessageHaveACodeToo() throws {
         #expect(
             try HMACSHA256.authenticate([], key: [])
@@ -42,7 +42,7 @@ import Testing
 
     /// RFC 5869 appendix A.1 (the first 32 bytes of its 42) and A.3 (neither salt nor info).
     @Test(
-        "HKDF is that of RFC 5869",
+        "HKDF matches the examples of RFC 5869",
         arguments: [
             (
                 "000102030405060708090a0b0c", "f0f1f2f3f4f5f6f7f8f9",
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("Random bytes are as many as asked for, and not the same twice")
+    @Test("Random bytes have the requested number, and differ each time")
     func randomBytesAreAsManyAsAskedForAndNotTheSameTwice() throws {
         #expect(try RandomBytes.make(0).isEmpty)
         let (one, other) = (try RandomBytes.make(32), try RandomBytes.make(32))

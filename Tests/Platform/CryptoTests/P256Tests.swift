@@ -20,7 +20,7 @@ import Wire
         try [4] + coordinates.flatMap { try #require(Base64.decode($0)) }
     }
 
-    @Test("A scalar has the public point of RFC 7515")
+    @Test("The scalar of RFC 7515 has its public point")
     func aScalarHasThePublicPointOfRFC7515() throws {
         let scalar = try #require(Base64.decode(Self.scalar))
         let key = try P256PrivateKey(scalar: scalar)
@@ -36,7 +36,7 @@ import Wire
         #expect(claims["exp"] == 1_300_819_380)
     }
 
-    @Test("What is signed is accepted, and nothing else")
+    @Test("Only a signed message is accepted")
     func whatIsSignedIsAcceptedAndNothingElse() throws {
         let scalar = try #require(Base64.decode(Self.scalar))
         let key = try P256PrivateKey(scalar: scalar)
@@ -53,7 +53,7 @@ import Wire
         #expect(!verifier.accepts(try other.signature(of: []), of: []))
     }
 
-    @Test("A token says what it was given")
+    @Test("A token contains its header and claims")
     func aTokenSaysWhatItWasGiven() throws {
         let key = try P256PrivateKey.generate()
         let token = try JSONWebToken(
@@ -65,7 +65,7 @@ import Wire
         #expect(!token.text.contains("="))
     }
 
-    @Test("Two keys agree on a secret from either side")
+    @Test("Two keys agree on the same secret from either side")
     func twoKeysAgreeOnASecretFromEitherSide() throws {
         let (one, other) = (try P256PrivateKey.generate(), try P256PrivateKey.generate())
         let secret = try one.sharedSecret(with: P256PublicKey(point: other.publicPoint))
@@ -73,7 +73,7 @@ import Wire
         #expect(secret.count == 32)
     }
 
-    @Test("A point off the curve is no key")
+    @Test("A point off the curve is refused")
     func aPointOffTheCurveIsNoKey() throws {
         let point = try Self.point()
         #expect(throws: Never.self) { try P256PublicKey(point: point) }
@@ -88,7 +88,7 @@ import Wire
         }
     }
 
-    @Test("A scalar that isn't of the group is no key")
+    @Test("A scalar outside the group is refused")
     func aScalarThatIsNotOfTheGroupIsNoKey() throws {
         let order = bytes("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
         var last = order
@@ -99,7 +99,7 @@ import Wire
         }
     }
 
-    @Test("A key is read from PEM as the OpenSSL command writes it")
+    @Test("A PEM key of the OpenSSL command is read")
     func aKeyIsReadFromPEMAsTheOpenSSLCommandWritesIt() async throws {
         let authority = try await TestAuthority()
         let path = "\(authority.directory)/key.p8"
@@ -126,7 +126,7 @@ import Wire
     }
 
     /// RFC 8188 §3.1, whose record is one byte of padding longer than the text.
-    @Test("AES-128-GCM is that of RFC 8188")
+    @Test("AES-128-GCM matches the example of RFC 8188")
     func aes128GCMIsThatOfRFC8188() throws {
         let key = try #require(Base64.decode("_wniytB-ofscZDh4tbSjHw"))
         let nonce = try #require(Base64.decode("Bcs8gkIRKLI8GeI8"))

@@ -36,7 +36,7 @@ import Wire
         }
     }
 
-    @Test("The token of RFC 7515 is believed until it is over, and not a moment longer") func rfc7515() throws {
+    @Test("The token of RFC 7515 is accepted until it expires") func rfc7515() throws {
         let tokens = try SharedTokens(secrets: [try #require(Base64.decode(Self.rfcKey))])
         let claims = try tokens.claims(of: Self.rfcToken, at: Self.rfcExpiry - 0.001)
         #expect(claims == Base64.decode(Self.rfcClaims))
@@ -50,7 +50,7 @@ import Wire
         #expect(try fault("eyJhbGciOiJub25lIn0.\(Self.rfcClaims).") == .algorithm)
     }
 
-    @Test("What is signed here is believed here, and the first of two secrets signs") func ownTokens() throws {
+    @Test("The server accepts its own tokens, and signs with the first of two secrets") func ownTokens() throws {
         let claims = Array(#"{"exp":1001,"sub":"ada"}"#.utf8)
         let text = try SharedTokens(secrets: [Self.secret, Self.other]).sign(claims: claims).text
         #expect(try text == token(header: #"{"alg":"HS256","typ":"JWT"}"#, #"{"exp":1001,"sub":"ada"}"#))
@@ -61,7 +61,7 @@ import Wire
     }
 
     @Test(
-        "A header that names another algorithm, or has critical members, is refused though the signature is right",
+        "A header with another algorithm or critical members is refused although the signature is right",
         arguments: [
             #"{"alg":"none"}"#, #"{"alg":"hs256"}"#, #"{"alg":"HS384"}"#, #"{"alg":"RS256"}"#, #"{"alg":""}"#,
             #"{"alg":"HS256","crit":["b64"],"b64":false}"#, #"{"alg":"HS256","crit":[]}"#,
@@ -71,7 +71,7 @@ import Wire
     }
 
     @Test(
-        "What is not three parts of base64url with objects in them is malformed",
+        "A text that isn't three parts of base64url with objects is malformed",
         arguments: [
             "", ".", "..", "...", "a.b", "ada", "e30.e30.", "e30.e30.e30.e30", "ada.ada.ada",
             "eyJhbGciOiJIUzI1NiJ9=.e30.e30", "eyJhbGciOiJIUzI1NiJ9.e30.e+/=", " eyJhbGciOiJIUzI1NiJ9.e30.e30",
@@ -82,7 +82,7 @@ import Wire
     }
 
     @Test(
-        "Claims that hold are believed",
+        "Valid claims are accepted",
         arguments: [
             #"{"exp":1001}"#, #"{"exp":1000.5}"#, #"{"exp":2e3}"#, #"{"exp":1e300}"#, #"{"exp":1001,"nbf":1000}"#,
             #"{"exp":1001,"nbf":-1e9,"iat":5000,"iss":[1],"😀":null}"#,
@@ -92,7 +92,7 @@ import Wire
     }
 
     @Test(
-        "Claims that don't are refused, each for its reason",
+        "Invalid claims are refused, each with its reason",
         arguments: [
             (#"{}"#, JSONWebTokenFault.everlasting), (#"{"nbf":1,"EXP":2000}"#, .everlasting),
             (#"{"exp":1000}"#, .expired), (#"{"exp":999.9}"#, .expired), (#"{"exp":-1}"#, .expired),
@@ -107,12 +107,12 @@ import Wire
         #expect(try fault(token(claims)) == expected)
     }
 
-    @Test("A token that isn't signed with our secret is refused before its claims are looked at") func order() throws {
+    @Test("A token with another secret is refused before its claims are read") func order() throws {
         #expect(try fault(token("no JSON", secret: Self.other)) == .signature)
         #expect(try fault(token(#"{"exp":1}"#, secret: Self.other)) == .signature)
     }
 
-    @Test("Too long a token is refused, one of the greatest length is not") func length() throws {
+    @Test("A token over the maximum length is refused, and one of that length isn't") func length() throws {
         func tokenOf(padding: Int) throws -> String {
             try token(#"{"exp":2000,"pad":"\#(String(repeating: "x", count: padding))"}"#)
         }
@@ -123,7 +123,7 @@ import Wire
         #expect(try fault(tokenOf(padding: room / 4 * 3 + 8)) == .malformed)
     }
 
-    @Test("Whatever is changed in a token, it isn't believed; and no bytes are too odd to be refused") func mutations()
+    @Test("A token with any change is refused, whatever the bytes") func mutations()
         throws
     {
         let valid = try token(#"{"exp":2000,"sub":"ada","topics":["room:*"]}"#)

@@ -29,7 +29,7 @@ import Wire
         }
     }
 
-    @Test("Method, target, fields and body arrive as they are, and status, fields and body come back")
+    @Test("Method, target, fields and body arrive unchanged, and status, fields and body return")
     func exchange() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { _ in
@@ -61,7 +61,7 @@ import Wire
         }
     }
 
-    @Test("Redirects are answers")
+    @Test("A redirect is returned as a response")
     func redirect() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { _ in
@@ -76,7 +76,7 @@ import Wire
         }
     }
 
-    @Test("Of a long body the beginning is read")
+    @Test("Only the beginning of a long body is read")
     func longBody() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { _ in
@@ -91,7 +91,7 @@ import Wire
         }
     }
 
-    @Test("Many requests at once all get their own answers, and so many at most are on their way")
+    @Test("Concurrent requests get their own responses, with a limited number in flight")
     func many() async throws {
         try await HTTPRecorder.run(answer: HTTPRecorder.Answer { Response(body: .bytes($0.body)) }) { recorder in
             let client = client { $0.maxInFlight = 7 }
@@ -108,7 +108,7 @@ import Wire
         }
     }
 
-    @Test("More than may wait are refused at once")
+    @Test("Requests beyond the waiting limit are refused at once")
     func crowded() async throws {
         let gate = AsyncStream<Void>.makeStream()
         try await HTTPRecorder.run(
@@ -150,7 +150,7 @@ import Wire
         }
     }
 
-    @Test("A server that doesn't answer is given up, and a cancelled task doesn't wait for it")
+    @Test("A silent server times out, and a cancelled task doesn't wait for it")
     func waits() async throws {
         let gate = AsyncStream<Void>.makeStream()
         try await HTTPRecorder.run(
@@ -171,7 +171,7 @@ import Wire
         }
     }
 
-    @Test("A client that is shut down ends what is on its way, and takes no more")
+    @Test("A client that is shut down ends its requests and accepts no more")
     func shutdown() async throws {
         let gate = AsyncStream<Void>.makeStream()
         try await HTTPRecorder.run(
@@ -191,7 +191,7 @@ import Wire
         }
     }
 
-    @Test("What can't be reached says why")
+    @Test("An unreachable server gives a reason")
     func unreachable() async throws {
         let url = try await HTTPRecorder.run { $0.url("/hook") }
         guard case .cannotConnect = await error(client(), OutgoingRequest(.post, url)) else {
@@ -205,13 +205,13 @@ import Wire
     }
 
     @Test(
-        "What is no URL for us is none",
+        "An invalid URL is refused",
         arguments: ["", "ftp://127.0.0.1/", "file:///etc/passwd", "http://", "gopher://127.0.0.1:1/_x", "http://a b/"])
     func noURL(_ url: String) async {
         #expect(await error(client(), OutgoingRequest(.post, url)) == .invalidURL)
     }
 
-    @Test("A field that would be two is refused")
+    @Test("A field that would become two is refused")
     func injection() async {
         let request = OutgoingRequest(.post, "http://127.0.0.1:1/", headers: [HTTPField("X-Test", "a\r\nX-Evil: b")])
         guard case .failed = await error(client(), request) else {
@@ -220,7 +220,7 @@ import Wire
         }
     }
 
-    @Test("Private addresses aren't connected to unless they are allowed")
+    @Test("Private addresses are refused unless they are permitted")
     func privateAddresses() async throws {
         try await HTTPRecorder.run { recorder in
             guard case .tcp(_, let port) = recorder.endpoint else { return }
@@ -234,7 +234,7 @@ import Wire
         }
     }
 
-    @Test("A certificate counts when its authority is trusted")
+    @Test("A certificate is accepted if its authority is trusted")
     func certificates() async throws {
         let authority = try await TestAuthority()
         let stranger = try await TestAuthority()
@@ -252,7 +252,7 @@ import Wire
         }
     }
 
-    @Test("A connection whose peer gives no sign any more counts as broken after some seconds")
+    @Test("A connection with a silent peer counts as broken after some seconds")
     func silence() async {
         _ = await withCheckedContinuation { continuation in
             var configuration = HTTPClient.Configuration(agent: "tests")
@@ -268,7 +268,7 @@ import Wire
         }
     }
 
-    @Test("A status line is no field, whatever its reason, and an answer before the last one is forgotten")
+    @Test("A status line with a colon isn't a field, and an interim response is dropped")
     func statusLine() async {
         _ = await withCheckedContinuation { continuation in
             let transfer = Transfer(1, OutgoingRequest(.post, ""), .init(agent: "tests"), continuation)
@@ -283,7 +283,7 @@ import Wire
         }
     }
 
-    @Test("Over HTTP/2 many requests share a connection")
+    @Test("Over HTTP/2 several requests share a connection")
     func http2() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue()

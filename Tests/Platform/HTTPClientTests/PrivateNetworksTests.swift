@@ -17,7 +17,7 @@ import Wire
     }
 
     @Test(
-        "What the internet routes is not",
+        "Publicly routed addresses aren't private",
         arguments: [
             "1.1.1.1", "8.8.8.8", "172.15.255.255", "172.32.0.1", "100.63.255.255", "100.128.0.1", "17.253.144.10",
             "2606:4700:4700::1111", "2a00:1450:4001::1", "2620:149::1", "::ffff:8.8.8.8",

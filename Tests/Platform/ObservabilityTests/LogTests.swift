@@ -25,7 +25,7 @@ import Testing
             decoding: FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).readDataToEndOfFile(), as: UTF8.self)
     }
 
-    @Test("A line of text is for the eye") func aLineOfTextIsForTheEye() {
+    @Test("A text line is readable") func aLineOfTextIsForTheEye() {
         let values: Log.Values = [
             "task": "1C0A", "late_ms": 12, "ok": true, "why": "said \"no\"\n", "none": "", "share": .double(0.5),
         ]
@@ -35,18 +35,18 @@ import Testing
         )
     }
 
-    @Test("Colours are for terminals") func coloursAreForTerminals() {
+    @Test("Only terminals get colours") func coloursAreForTerminals() {
         #expect(text(.text, "e", [:], colours: true) == "08:59:00.012 \u{1B}[33mwarning\u{1B}[0m e\n")
     }
 
-    @Test("A line of JSON is an object with the time first") func aLineOfJSONIsAnObjectWithTheTimeFirst() throws {
+    @Test("A JSON line is an object with the time first") func aLineOfJSONIsAnObjectWithTheTimeFirst() throws {
         #expect(
             text(.json, "reminder", ["late_ms": 12, "ratio": .double(.infinity), "a": "b"])
                 == #"{"ts":"2026-11-22T08:59:00.012Z","level":"warning","msg":"reminder","late_ms":12,"ratio":null,"a":"b"}"#
                 + "\n")
     }
 
-    @Test("Every scalar survives JSON, on one line") func everyScalarSurvivesJSONOnOneLine() throws {
+    @Test("Every scalar survives JSON on one line") func everyScalarSurvivesJSONOnOneLine() throws {
         for range in [0...0x2FF, 0x2000...0x2040, 0x1F600...0x1F610] as [ClosedRange<UInt32>] {
             let original = String(String.UnicodeScalarView(range.compactMap(Unicode.Scalar.init)))
             let line = text(.json, original, ["key \"\n": .string(original)])
@@ -62,7 +62,7 @@ import Testing
         #expect(line == "08:59:00.012 warning e\\u001b[2J v=\"\\u001b]0;x\\u0007\\r\\u009b\"\n")
     }
 
-    @Test("What nobody sees, or turns round what follows it, shows")
+    @Test("Invisible and direction-changing characters are escaped")
     func aTerminalTurnsNothingRound() throws {
         let text = "a\u{202E}b\u{2069}\u{200B}\u{FEFF}\u{E0041}é語"
         let escaped = #"a\u202eb\u2069\u200b\ufeff\udb40\udc41é語"#
@@ -73,7 +73,7 @@ import Testing
         #expect(object?["msg"].map { Array($0.utf8) } == Array(text.utf8))
     }
 
-    @Test("A text beyond 1,024 scalars is clipped") func aLongTextIsClipped() {
+    @Test("A text of more than 1,024 scalars is cut") func aLongTextIsClipped() {
         let longest = String(repeating: "é", count: LogLine.maxScalars)
         #expect(text(.text, "e", ["v": .string(longest)]).hasSuffix(" v=\(longest)\n"))
         #expect(text(.text, "e", ["v": .string(longest + "xy")]).hasSuffix(" v=\(longest)…\n"))
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("A level that is off evaluates nothing, and what is on comes out in order")
+    @Test("A disabled level evaluates nothing, and enabled lines appear in order")
     func aLevelThatIsOffEvaluatesNothingAndWhatIsOnComesOutInOrder() throws {
         let (read, write) = try openPipe()
         let log = Log(level: .info, line: LogLine(format: .text, colours: false), descriptor: write)
@@ -112,7 +112,7 @@ import Testing
         #expect(lines == ["info    first", "error   x v=x"])
     }
 
-    @Test("From many threads every line arrives whole") func fromManyThreadsEveryLineArrivesWhole() throws {
+    @Test("Lines from many threads arrive whole") func fromManyThreadsEveryLineArrivesWhole() throws {
         let (read, write) = try openPipe()
         let log = Log(level: .info, line: LogLine(format: .json, colours: false), descriptor: write)
         let lines = OutputCollector(descriptor: read)
@@ -138,7 +138,7 @@ import Testing
         _ = fcntl(descriptor, F_SETFL, flags)
     }
 
-    @Test("A reader that sleeps costs lines, not time, and is told how many")
+    @Test("A sleeping reader costs lines instead of time, and learns how many")
     func aReaderThatSleepsCostsLinesNotTimeAndIsToldHowMany() throws {
         let (read, write) = try openPipe()
         let log = Log(level: .info, line: LogLine(format: .text, colours: false), descriptor: write, limit: 4_096)
@@ -161,7 +161,7 @@ import Testing
         #expect(output.last?.hasSuffix("last") == true)
     }
 
-    @Test("What a slow reader has taken of a burst has room for others")
+    @Test("Bytes that a slow reader has taken make room for others")
     func aSlowReaderMakesRoom() throws {
         let (read, write) = try openPipe()
         let writer = LogWriter(descriptor: write, limit: 262_144) { _ in Array("dropped\n".utf8) }
@@ -183,7 +183,7 @@ import Testing
         #expect(rest.wait().utf8.count == 350_000 - taken.count)
     }
 
-    @Test("How many lines were dropped is told once a line gets through, though the note was lost before")
+    @Test("The number of dropped lines is reported later if the report itself was lost")
     func aNoteThatIsLostIsToldAgain() throws {
         let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
         try #require(descriptor >= 0)
@@ -201,7 +201,7 @@ import Testing
         #expect(readAll(read) == "dropped 6\n")
     }
 
-    @Test("A closed pipe and a full disk are survived") func aClosedPipeAndAFullDiskAreSurvived() throws {
+    @Test("A closed pipe and a full disk don't stop the log") func aClosedPipeAndAFullDiskAreSurvived() throws {
         signal(SIGPIPE, SIG_IGN)
         let (read, write) = try openPipe()
         close(read)

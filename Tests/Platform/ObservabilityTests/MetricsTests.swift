@@ -36,7 +36,7 @@ import Testing
                 """)
     }
 
-    @Test("Labels and help are escaped, each its own way") func labelsAndHelpAreEscapedEachItsOwnWay() {
+    @Test("Labels and help are escaped differently") func labelsAndHelpAreEscapedEachItsOwnWay() {
         let page = render { $0.gauge("g", "a \\ \"b\"\nc", [MetricSample(["l": "a \\ \"b\"\nc"], 0)]) }
         #expect(
             page == """
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "Numbers are written as Prometheus reads them",
+        "Numbers have the format that Prometheus reads",
         arguments: [
             (Double.infinity, "+Inf"), (-.infinity, "-Inf"), (.nan, "NaN"), (1e300, "1e+300"), (0.0001, "0.0001"),
             (1_048_576, "1048576"), (-2, "-2"),
@@ -62,7 +62,7 @@ import Testing
         #expect(render { $0.histogram("a", "h", []) }.isEmpty)
     }
 
-    @Test("A histogram is cumulative, its bounds inclusive") func aHistogramIsCumulativeItsBoundsInclusive() {
+    @Test("A histogram is cumulative with inclusive bounds") func aHistogramIsCumulativeItsBoundsInclusive() {
         var histogram = Histogram(bounds: [0.1, 1])
         for value in [0.05, 0.1, 0.5, 2, 3] { histogram.observe(value) }
         #expect(
@@ -87,7 +87,7 @@ import Testing
         #expect(a == both)
     }
 
-    @Test("Many threads lose no observation") func manyThreadsLoseNoObservation() {
+    @Test("Concurrent observations are all counted") func manyThreadsLoseNoObservation() {
         let histogram = SharedHistogram(bounds: [0.001, 1])
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
             for _ in 0..<1000 { histogram.observe(.milliseconds(500)) }
@@ -97,7 +97,7 @@ import Testing
         #expect(histogram.snapshot.sum == 4000)
     }
 
-    @Test("The process is read from its stat line, whatever its name")
+    @Test("The stat line of a process is parsed whatever its name")
     func theProcessIsReadFromItsStatLineWhateverItsName() throws {
         let stat =
             "42 (a) b (c) S 1 42 42 0 -1 4194560 1 0 0 0 150 50 0 0 20 0 7 0 1000 4096000 25 18446744073709551615 1"
@@ -121,7 +121,7 @@ import Testing
         #expect(open >= 3 && open <= metrics.maxDescriptors ?? 0)
     }
 
-    @Test("The descriptors that are open are counted by the kernel, and one by one, alike")
+    @Test("The kernel's number of descriptors equals the counted one")
     func theDescriptorsThatAreOpenAreCountedByTheKernelAndOneByOneAlike() throws {
         // Other tests open and close some meanwhile, but not these.
         let own = (0..<300).map { _ in dup(0) }.filter { $0 >= 0 }

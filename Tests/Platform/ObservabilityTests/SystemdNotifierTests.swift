@@ -26,7 +26,7 @@ import Testing
         return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
     }
 
-    @Test("systemd hears how the service is", arguments: [false, true])
+    @Test("systemd receives the service's states", arguments: [false, true])
     func systemdHearsHowTheServiceIs(isAbstract: Bool) throws {
         let name = "letsswitch-notify-\(UUID().uuidString)"
         let path = isAbstract ? "@\(name)" : "/tmp/\(name)"
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "Nobody to tell is no harm",
+        "Without systemd nothing happens",
         arguments: [nil, "", "relative", "/tmp/nobody-listens-here", "/" + String(repeating: "x", count: 500)])
     func nobodyToTellIsNoHarm(_ socket: String?) {
         SystemdNotifier(socket: socket).ready(status: "up")

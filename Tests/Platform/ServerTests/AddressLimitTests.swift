@@ -7,7 +7,7 @@ import Wire
 
 /// Connections of an address: how many, how fast, and whose address counts.
 @Suite struct AddressLimitTests {
-    @Test("Connections are counted for the address that a trusted proxy forwards, until they end")
+    @Test("A connection counts for the address that a trusted proxy forwards, until it ends")
     func forwardedConnections() async throws {
         try await TestServer.withLimits {
             $0.maxConnectionsPerAddress = 2
@@ -38,7 +38,7 @@ import Wire
         }
     }
 
-    @Test("New connections have a rate; several requests of one connection are one")
+    @Test("New connections have a rate, and several requests of one connection count once")
     func connectionRate() async throws {
         var edge = EdgePolicy()
         edge.expectsProxyHeader = true
@@ -61,7 +61,7 @@ import Wire
         }
     }
 
-    @Test("What a proxy forwards over its connections is no new connection, whoever it is for")
+    @Test("Forwarded requests aren't new connections")
     func forwardedRequests() async throws {
         try await TestServer.withLimits {
             $0.connectionRate = 1
@@ -74,7 +74,7 @@ import Wire
         }
     }
 
-    @Test("Nobody is believed who isn't trusted")
+    @Test("Forwarded addresses of untrusted peers are ignored")
     func untrusted() async throws {
         var edge = EdgePolicy()
         edge.trustedProxies = TrustedNetworks()
@@ -91,7 +91,7 @@ import Wire
         }
     }
 
-    @Test("Whoever comes by a Unix socket counts for whom it is forwarded, and for nobody otherwise")
+    @Test("A connection through a Unix socket counts for its forwarded address, or for none")
     func unixSocket() async throws {
         var limits = ServerLimits.patient
         (limits.maxConnectionsPerAddress, limits.connectionRate, limits.upgradeRate) = (1, 1, 1)
@@ -113,7 +113,7 @@ import Wire
         }
     }
 
-    @Test("A peer from elsewhere is refused as it connects", .enabled(if: OwnAddress.outside != nil))
+    @Test("A direct peer is refused when it connects", .enabled(if: OwnAddress.outside != nil))
     func direct() async throws {
         let address = try #require(OwnAddress.outside)
         var limits = ServerLimits.patient

@@ -21,7 +21,7 @@ import Wire
         if case .success = result { true } else { false }
     }
 
-    @Test("An address has so many connections, until one ends; others have their own")
+    @Test("An address has a limited number of connections, and other addresses have their own")
     func connections() throws {
         let limiter = makeLimiter { $0.maxConnections = 3 }
         let (one, other) = (Self.address(1), Self.address(2))
@@ -35,7 +35,7 @@ import Wire
         withExtendedLifetime((permits, others)) {}
     }
 
-    @Test("An address makes new connections no faster than the rate; those refused are not counted")
+    @Test("New connections of an address have a rate, and refused ones don't count")
     func connectionRate() throws {
         let limiter = makeLimiter { $0.connections = RateLimit(perSecond: 10, burst: 20) }
         let address = Self.address(1)
@@ -50,7 +50,7 @@ import Wire
     }
 
     @Test(
-        "Attempts, requests and writes have a pace each, by address",
+        "Upgrades, requests and writes have separate rates per address",
         arguments: [LimitedAction.upgrade, .request, .write, .registration, .naming, .message])
     func paces(action: LimitedAction) throws {
         let limiter = makeLimiter {
@@ -77,7 +77,7 @@ import Wire
         #expect(!permits[0].admits(action, at: later))
     }
 
-    @Test("What counts several times is admitted whole or not at all")
+    @Test("An action that counts several times is admitted as a whole or refused")
     func several() throws {
         let limiter = makeLimiter { $0.messages = RateLimit(perSecond: 1, burst: 50) }
         let permit = try limiter.open(Self.address(1), at: Self.start).get()
@@ -85,7 +85,7 @@ import Wire
         #expect((0..<20).filter { _ in permit.admits(.message, at: Self.start) }.count == 10)
     }
 
-    @Test("What counts for more than there is costs all of it, and who waits as long as it is told may do it again")
+    @Test("An action above the burst costs all of it, and is admitted after the announced wait")
     func tooMuch() throws {
         let limiter = makeLimiter { $0.messages = RateLimit(perDay: 5) }
         let permit = try limiter.open(Self.address(1), at: Self.start).get()
@@ -101,7 +101,7 @@ import Wire
         #expect(!other.admits(.message, times: 20, at: Self.start))
     }
 
-    @Test("The connection that a proxy passes from one client to another is no new one")
+    @Test("A proxy's connection that passes to another client isn't a new one")
     func passedOn() throws {
         let limiter = makeLimiter { $0.connections = RateLimit(perSecond: 1, burst: 1) }
         #expect(isOpened(limiter.open(Self.address(1), at: Self.start)))
@@ -111,7 +111,7 @@ import Wire
 
     private func subscriber(_ text: String) throws -> IPAddress { try #require(IPAddress(text)).subscriber }
 
-    @Test("Networks around an IPv6 address have allowances too: a /56 twice, a /48 four times an address'")
+    @Test("Networks around an IPv6 address have limits too: a /56 twice and a /48 four times an address's")
     func networks() throws {
         let limiter = makeLimiter {
             $0.maxConnections = 10
@@ -154,7 +154,7 @@ import Wire
         withExtendedLifetime(permits) {}
     }
 
-    @Test("Whoever is refused in its own network uses up nothing of its neighbours'")
+    @Test("A refusal in one's own network charges nothing to the neighbours")
     func neighbours() throws {
         let limiter = makeLimiter { $0.requests = RateLimit(perSecond: 1, burst: 10) }
         let hasty = try limiter.open(try subscriber("2001:db8::"), at: Self.start).get()
@@ -163,7 +163,7 @@ import Wire
         #expect((0..<20).filter { _ in neighbour.admits(.request, at: Self.start) }.count == 10)
     }
 
-    @Test("A full table forgets who was there least lately, never who has connections")
+    @Test("A full table drops the least recently active address, never one with connections")
     func bounded() throws {
         // One bucket.
         let limiter = makeLimiter(capacity: 8) {
@@ -199,7 +199,7 @@ import Wire
         withExtendedLifetime((held, more, uncounted)) {}
     }
 
-    @Test("However many threads open and close, nobody has more than the limit, and no count is lost")
+    @Test("With many threads no address exceeds its limit, and no count is lost")
     func threads() throws {
         let limit = 5
         // Few slots, so that addresses are forgotten all the time.

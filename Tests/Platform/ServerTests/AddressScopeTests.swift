@@ -6,7 +6,7 @@ import Wire
 @Suite struct AddressScopeTests {
     private static let address = IPAddress(high: 0x2001_0db8_1234_5678, low: 9)
 
-    @Test("An IPv6 address is counted by three networks, each within the next")
+    @Test("An IPv6 address is counted by three nested networks")
     func networks() {
         #expect(AddressScope.scopes(of: Self.address) == [.subscriber, .home, .site])
         #expect(AddressScope.subscriber.network(of: Self.address) == Self.address)
@@ -14,7 +14,7 @@ import Wire
         #expect(AddressScope.site.network(of: Self.address) == IPAddress(high: 0x2001_0db8_1234_0000, low: 0))
     }
 
-    @Test("The wider a network, the more it may")
+    @Test("A wider network has a larger limit")
     func allowances() {
         let allowances = AddressScope.allCases.map(\.allowances)
         #expect(allowances == allowances.sorted() && allowances.first == 1)

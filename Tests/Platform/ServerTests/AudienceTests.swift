@@ -38,7 +38,7 @@ import Wire
         await application.stop()
     }
 
-    @Test("Where no proxy is between, no connection has to begin with a PROXY header")
+    @Test("An endpoint without a proxy needs no PROXY header")
     func proxies() async throws {
         var edge = EdgePolicy()
         edge.expectsProxyHeader = true
@@ -69,7 +69,7 @@ import Wire
         func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}
     }
 
-    @Test("A listener has the routes of its audience, and for others there is nothing")
+    @Test("A listener serves the routes of its audience, and no others")
     func routes() async throws {
         try await Self.withServer { endpoints in
             for (endpoint, expected) in zip(

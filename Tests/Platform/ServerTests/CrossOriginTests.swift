@@ -18,7 +18,7 @@ import Wire
         try await WebSocketBench.run(edge: edge, body)
     }
 
-    @Test("A page of another server's gets no WebSocket; one of ours does, and so does who is no page")
+    @Test("A foreign page gets no WebSocket; the server's own page and programs do")
     func sameOrigin() async throws {
         try await Self.withServer(allowing: []) { bench in
             for loop in 0..<2 {
@@ -38,7 +38,7 @@ import Wire
         }
     }
 
-    @Test("A listed page gets its WebSocket", arguments: ["https://app.example", "*"])
+    @Test("A page of a listed origin gets its WebSocket", arguments: ["https://app.example", "*"])
     func listed(origin: String) async throws {
         try await Self.withServer(allowing: [origin]) { bench in
             let client = try await WebSocketTestClient.connect(to: bench.endpoint, "/echo", headers: Self.page)
@@ -50,7 +50,7 @@ import Wire
     }
 
     @Test(
-        "A listed page may read every answer, an error too",
+        "A page of a listed origin may read every response, including errors",
         arguments: [("GET", "/now/1", 200), ("GET", "/later/1", 200), ("GET", "/nowhere", 404), ("PUT", "/now/1", 405)])
     func shared(method: String, path: String, status: Int) async throws {
         try await Self.withServer(allowing: ["https://app.example"]) { bench in
@@ -72,7 +72,7 @@ import Wire
     }
 
     @Test(
-        "A listed page may read the refusal of a head, if its origin has arrived",
+        "A page of a listed origin may read the refusal of a head if its Origin has arrived",
         arguments: [
             ("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 101\r\nOrigin: https://app.example\r\n\r\n", 413),
             (
@@ -110,7 +110,7 @@ import Wire
         }
     }
 
-    @Test("With a star every page may read, and answers are all alike")
+    @Test("With a star every page may read, and all responses are alike")
     func star() async throws {
         try await Self.withServer(allowing: ["*"]) { bench in
             let client = try await bench.server.client()
@@ -123,7 +123,7 @@ import Wire
         }
     }
 
-    @Test("A browser that asks first is told what it may send")
+    @Test("A preflight request is answered with the permitted fields")
     func preflights() async throws {
         try await Self.withServer(allowing: ["https://app.example"]) { bench in
             let client = try await bench.server.client()
@@ -150,7 +150,7 @@ import Wire
         }
     }
 
-    @Test("Without a list, nothing is said to browsers")
+    @Test("Without a list, responses have no CORS fields")
     func none() async throws {
         try await Self.withServer(allowing: []) { bench in
             for method in ["GET", "OPTIONS"] {

@@ -24,7 +24,7 @@ import Wire
     }
 
     @Test(
-        "A page of another server's changes nothing",
+        "A foreign page changes nothing",
         arguments: [
             ["Origin": "https://evil.example"], ["Origin": "null"], ["Sec-Fetch-Site": "cross-site"],
             ["Sec-Fetch-Site": "same-site"], ["Origin": "https://evil.example", "Sec-Fetch-Site": "same-origin"],
@@ -45,7 +45,7 @@ import Wire
         }
     }
 
-    @Test("Programs, one's own pages and listed ones do as before")
+    @Test("Programs, own pages and listed pages can write")
     func allowedWrites() async throws {
         try await Self.withServer {
             _ = $0.allowedOrigins.insert("https://app.example")
@@ -61,7 +61,7 @@ import Wire
         }
     }
 
-    @Test("A request for another host gets nothing, but where any will do")
+    @Test("A request for another host is refused, unless the route accepts any host")
     func hosts() async throws {
         let told = EventRecorder<String>()
         try await Self.withServer(hosts: ["example.org"]) {
@@ -85,7 +85,7 @@ import Wire
         }
     }
 
-    @Test("An answer is for one asker and for now, and is what it says it is, unless it says more of caches")
+    @Test("A response forbids caching and type guessing unless it sets its own caching")
     func fields() async throws {
         try await TestServer.run { routes in
             routes.addPlain()
@@ -108,7 +108,7 @@ import Wire
         }
     }
 
-    @Test("Browsers are held to TLS by answers that go by TLS, if that is wished", arguments: [0, 31_536_000])
+    @Test("Responses through TLS have Strict-Transport-Security if it is configured", arguments: [0, 31_536_000])
     func strictTransport(seconds: Int) async throws {
         var edge = EdgePolicy()
         edge.strictTransportSeconds = seconds

@@ -16,7 +16,7 @@ import Testing
             + (1..<count).flatMap { _ in TestFrame(.continuation, payload, isFinal: false).bytes() }
     }
 
-    @Test("Frames that make no message end the connection too, empty or not", arguments: [[], [0x61]])
+    @Test("Frames without a complete message exceed the rate too, empty or not", arguments: [[], [0x61]])
     func emptyFragments(payload: [UInt8]) async throws {
         try await Self.withServer(messageRate: 1) { bench in
             let client = try await bench.client()
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("A message in sixteen pieces is one, whatever the rate")
+    @Test("A message in sixteen frames counts as one, at any rate")
     func fewFragments() async throws {
         try await Self.withServer(messageRate: 1) { bench in
             let client = try await bench.client()
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("The closing handshake is no time without limits")
+    @Test("The rate applies during the closing handshake")
     func whileClosing() async throws {
         try await Self.withServer(messageRate: 1) { bench in
             let client = try await bench.client()
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("Of the close codes that a peer makes up, each thousand is counted as one")
+    @Test("Made-up close codes are counted by thousands")
     func closeCodes() async throws {
         try await WebSocketBench.run { bench in
             for code: UInt16 in [1000, 3000, 3999, 4000, 4123, 4999] {

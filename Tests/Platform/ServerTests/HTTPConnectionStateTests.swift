@@ -44,7 +44,7 @@ import Wire
         ]
     }
 
-    @Test("A request comes whole: each part of it has its time, but a new connection's head counts from its beginning")
+    @Test("Each part of a request has its time limit, and a new connection's head counts from its start")
     func request() throws {
         var state = State.idle(since: .connection)
         let first = state.parsed(isInHead: true)
@@ -64,7 +64,7 @@ import Wire
         #expect(nobody == nil, "without content there is nothing to wait for")
     }
 
-    @Test("An empty line behind a request is no head")
+    @Test("An empty line after a request doesn't begin a head")
     func emptyLine() {
         for pause in [HTTPConnectionPause.connection, .answer] {
             var state = State.inHead(since: pause)
@@ -74,7 +74,7 @@ import Wire
         }
     }
 
-    @Test("What was parsed changes only who waits for a head")
+    @Test("Parsed input changes only the state of waiting for a head")
     func parsed() throws {
         for before in try Self.all() {
             for isInHead in [true, false] {
@@ -88,7 +88,7 @@ import Wire
         }
     }
 
-    @Test("Only in a body is there a request to take, and content to add")
+    @Test("A request can be taken and content added only in a body")
     func takingRequests() throws {
         for before in try Self.all() {
             var state = before
@@ -104,7 +104,7 @@ import Wire
         }
     }
 
-    @Test("Behind an answer the connection ends, waits for the peer to take it, or for the next request")
+    @Test("After a response the connection ends, waits for the peer to take it, or waits for the next request")
     func answers() {
         for (keepsAlive, isTaken, next) in [
             (false, false, "over"), (false, true, "over"), (true, false, "draining"), (true, true, "idle"),
@@ -115,7 +115,7 @@ import Wire
         }
     }
 
-    @Test("That the peer has taken all matters to who waits for that")
+    @Test("A drained queue matters only to a connection that waits for it")
     func drained() throws {
         for before in try Self.all() {
             var state = before
@@ -128,7 +128,7 @@ import Wire
         }
     }
 
-    @Test("With nothing to read an idle connection ends with the server, and all end with their peer")
+    @Test("Without input an idle connection ends with the server, and every connection ends with its peer")
     func waiting() throws {
         for state in try Self.all() {
             #expect(state.waits(peerHasEnded: true, serverStops: false) == .end)
@@ -144,7 +144,7 @@ import Wire
     }
 
     @Test(
-        "Each state has its limit, and its end when that has passed",
+        "Each state has its limit and its ending",
         arguments: [
             ("idle, new", TimeLimit.header, HTTPConnectionEnding.finish), ("idle", .keepAlive, .finish),
             ("in head, new", .header, .refuse), ("in head", .header, .refuse), ("in body, 1", .body, .refuse),
@@ -160,14 +160,14 @@ import Wire
         #expect(stalled.ending == (state.isReading ? .close : ending))
     }
 
-    @Test("An answer that is awaited has no limit of the connection's")
+    @Test("A pending response has no limit of the connection")
     func unlimited() {
         for state in [State.answering, .awaiting(7), .over] {
             #expect(state.late(isTaken: true) == nil && state.late(isTaken: false) == nil)
         }
     }
 
-    @Test("When the server stops, who is idle ends, a stream gets its end, and answers are still given")
+    @Test("When the server stops, idle connections end, streams are finished, and responses are completed")
     func serverStops() throws {
         for state in try Self.all() {
             let ending: HTTPConnectionEnding? =

@@ -12,7 +12,7 @@ import Wire
     }
 
     @Test(
-        "A server answers on every kind of address",
+        "The server responds on every kind of address",
         arguments: ["127.0.0.1", "::1", "/tmp/ls-server-\(UUID().uuidString)"])
     func addresses(address: String) async throws {
         try await TestServer.run(at: address) {
@@ -26,7 +26,7 @@ import Wire
         #expect(access(address, F_OK) != 0)
     }
 
-    @Test("A connection is kept, and serves handlers of both kinds")
+    @Test("A persistent connection serves handlers of both kinds")
     func keepAlive() async throws {
         try await Self.withServer { server in
             let client = try await server.client()
@@ -48,7 +48,7 @@ import Wire
         }
     }
 
-    @Test("Pipelined requests are answered in their order, however they are cut", arguments: [1, 7, 64, 100_000])
+    @Test("Pipelined requests are answered in order, however they are split", arguments: [1, 7, 64, 100_000])
     func pipelining(pieces: Int) async throws {
         try await Self.withServer { server in
             let connection = try await server.connection()
@@ -63,7 +63,7 @@ import Wire
         }
     }
 
-    @Test("A pipeline longer than every buffer is answered to its end", arguments: ["now", "later"])
+    @Test("A pipeline longer than every buffer is answered completely", arguments: ["now", "later"])
     func longPipeline(kind: String) async throws {
         try await Self.withServer { server in
             let connection = try await server.connection()
@@ -80,7 +80,9 @@ import Wire
         }
     }
 
-    @Test("A peer that takes no answers has few made, and all of them when it reads", arguments: ["big", "later"])
+    @Test(
+        "A peer that doesn't read causes few responses, and gets all of them when it reads",
+        arguments: ["big", "later"])
     func unreadAnswers(kind: String) async throws {
         let called = EventRecorder<Int>()
         let body = [UInt8](repeating: 0x78, count: 65_536)
@@ -115,7 +117,7 @@ import Wire
         }
     }
 
-    @Test("A body comes in one piece, in chunks, or byte by byte", arguments: [1, 5, 10_000])
+    @Test("A body arrives in one piece, in chunks, or byte by byte", arguments: [1, 5, 10_000])
     func bodies(pieces: Int) async throws {
         try await Self.withServer { server in
             let connection = try await server.connection()
@@ -132,7 +134,7 @@ import Wire
         }
     }
 
-    @Test("A client that asks first is told to go on, and only if its body will be taken")
+    @Test("A client with Expect gets 100 Continue only if its body will be accepted")
     func expectContinue() async throws {
         try await Self.withServer { server in
             let client = try await server.client()
@@ -151,7 +153,7 @@ import Wire
         }
     }
 
-    @Test("HEAD is GET without the content", arguments: ["/now/abc", "/later/abc", "/nowhere"])
+    @Test("HEAD is GET without content", arguments: ["/now/abc", "/later/abc", "/nowhere"])
     func head(path: String) async throws {
         try await Self.withServer { server in
             let client = try await server.client()
@@ -164,7 +166,7 @@ import Wire
         }
     }
 
-    @Test("A HEAD whose body is refused gets no content either")
+    @Test("A refused HEAD has no content")
     func refusedHead() async throws {
         try await Self.withServer { server in
             let connection = try await server.connection()
@@ -175,7 +177,7 @@ import Wire
         }
     }
 
-    @Test("HTTP/1.0 ends the connection unless it asks to keep it")
+    @Test("HTTP/1.0 closes the connection unless the client asks to keep it")
     func oldHTTP() async throws {
         try await Self.withServer { server in
             let connection = try await server.connection()
@@ -192,7 +194,7 @@ import Wire
     }
 
     @Test(
-        "Who has sent its requests and a FIN gets all the answers", arguments: ["now", "later", "big?size=300000&n="])
+        "A peer that sends requests and a FIN gets all responses", arguments: ["now", "later", "big?size=300000&n="])
     func halfClose(kind: String) async throws {
         try await Self.withServer { server in
             let connection = try await server.connection()
@@ -209,7 +211,7 @@ import Wire
         }
     }
 
-    @Test("A big answer that ends the connection arrives whole, though the peer is slow to read it")
+    @Test("A large last response arrives whole although the peer reads slowly")
     func bigLastAnswer() async throws {
         try await Self.withServer { server in
             let connection = try await server.connection(receiveBuffer: 4096)
@@ -220,7 +222,7 @@ import Wire
         }
     }
 
-    @Test("A connection that is lost while its answer is made is forgotten")
+    @Test("A connection that is lost while its response is prepared is forgotten")
     func lostPeer() async throws {
         let (started, gate) = (EventRecorder<Int>(), EventRecorder<Int>())
         try await TestServer.run { routes in

@@ -12,7 +12,8 @@ import Wire
 
     private static let trap = Array("GET /trap HTTP/1.1\r\nHost: trap\r\nConnection: close\r\n\r\n".utf8)
 
-    @Test("Each shape has its answers; behind a refusal nothing is read, and behind the others exactly what follows")
+    @Test(
+        "Each form of request has its response; nothing is read after a refusal, and the next request after the others")
     func shapes() async throws {
         let trapped = EventRecorder<String>()
         try await TestServer.run { routes in
@@ -51,7 +52,7 @@ import Wire
             .compactMap { Int($0.prefix(3)) }
     }
 
-    @Test("The authority of an absolute target goes before Host")
+    @Test("The authority of an absolute target overrides Host")
     func absolute() async throws {
         try await TestServer.run { routes in
             routes.get("host", immediately: { .text($0.head.host ?? "none") })

@@ -49,7 +49,7 @@ import Wire
         return refusals
     }
 
-    @Test("A hall of 1,000 behind one address gets in, though all come in the same second")
+    @Test("An audience of 1,000 behind one address gets in within the same second")
     func atOnce() throws {
         let address = [IPAddress(ipv4: 0xCB00_7101)]
         for within in [Duration.zero, .seconds(1), .seconds(30)] {
@@ -63,7 +63,7 @@ import Wire
         #expect(try refusals(of: .day, within: .zero, from: network) == 0)
     }
 
-    @Test("One stranger holds no more than an address may, and soon does no more than the rates say")
+    @Test("A stranger holds no more connections than an address may, and soon does no more than the rates permit")
     func stranger() throws {
         let limits = ServerLimits()
         let limiter = AddressLimiter(AddressAllowance(limits))
@@ -87,7 +87,7 @@ import Wire
         #expect(isOpened(limiter.open(IPAddress(ipv4: 0xCB00_7102), at: Self.start)))
     }
 
-    @Test("All of a hall's WebSockets are opened, over one address' connections")
+    @Test("All WebSockets of an audience are opened over one address")
     func webSockets() async throws {
         var edge = EdgePolicy()
         edge.expectsProxyHeader = true

@@ -7,7 +7,7 @@ import Testing
 import Wire
 
 @Suite struct LifeCycleTests {
-    @Test("A drain says goodbye to everybody, lets requests finish, and takes no new ones")
+    @Test("A drain closes connections gracefully, lets requests finish, and accepts no new ones")
     func drain() async throws {
         let (started, gate) = (EventRecorder<Int>(), EventRecorder<Int>())
         try await TestServer.run { routes in
@@ -74,7 +74,7 @@ import Wire
         }
     }
 
-    @Test("A drain that takes too long says so; the stop that follows closes what is left")
+    @Test("A drain that takes too long says so, and the following stop closes the rest")
     func drainTimesOut() async throws {
         let (started, gate) = (EventRecorder<Int>(), EventRecorder<Int>())
         try await TestServer.run { routes in
@@ -131,7 +131,7 @@ import Wire
         throw ClientFailure.violation("connections are still taken")
     }
 
-    @Test("More connections than the limit are closed as they come, and room is found again")
+    @Test("Connections above the limit are closed at once, and later ones are accepted again")
     func maxConnections() async throws {
         var limits = ServerLimits.patient
         limits.maxConnections = 3

@@ -4,7 +4,7 @@ import Testing
 @testable import Server
 
 @Suite struct LoopCountersTests {
-    @Test("Of two loops each counter is added up")
+    @Test("Each counter is added up over two loops")
     func sum() {
         var one = LoopCounters()
         (one.acceptedConnections, one.refusedConnections, one.connectionsOverAddressLimit) = (1, 1, 1)

@@ -24,7 +24,7 @@ import Wire
     }
 
     @Test(
-        "A connection begins with a header of either version, however it is cut",
+        "A connection may begin with a header of either version, however it is split",
         arguments: [line, binary, local, Array("PROXY UNKNOWN\r\n".utf8)], [1, 5, 1000])
     func served(header: [UInt8], pieces: Int) async throws {
         try await Self.withServer { server in
@@ -40,7 +40,7 @@ import Wire
         }
     }
 
-    @Test("It works over a Unix socket too")
+    @Test("A PROXY header works over a Unix socket")
     func unix() async throws {
         try await Self.withServer(at: "/tmp/ls-proxy-\(UUID().uuidString)", maxPerAddress: 1) { server in
             var clients: [HTTPTestClient] = []
@@ -57,7 +57,7 @@ import Wire
     }
 
     @Test(
-        "Limits count the address in the header; the proxy's own connections are the proxy's",
+        "Limits count the address in the header, and the proxy's own connections count for the proxy",
         arguments: [line, binary])
     func limits(header: [UInt8]) async throws {
         try await Self.withServer(maxPerAddress: 2) { server in
@@ -81,7 +81,7 @@ import Wire
     }
 
     @Test(
-        "Without the header nothing is served",
+        "Without the header the connection is closed",
         arguments: [request, Array("PROXY nonsense\r\n".utf8), Array(binary.dropLast(20)) + [0x31]])
     func refused(bytes: [UInt8]) async throws {
         try await Self.withServer { server in
@@ -95,7 +95,7 @@ import Wire
         }
     }
 
-    @Test("A header that doesn't come whole in time ends the connection", arguments: [[], Array(line.prefix(20))])
+    @Test("An incomplete header times out", arguments: [[], Array(line.prefix(20))])
     func late(part: [UInt8]) async throws {
         try await Self.withServer(headerTimeout: .milliseconds(50)) { server in
             let connection = try await server.connection()
@@ -105,7 +105,7 @@ import Wire
         }
     }
 
-    @Test("Only trusted peers may send one")
+    @Test("Only trusted peers may send a header")
     func untrusted() async throws {
         try await Self.withServer(trusted: TrustedNetworks()) { server in
             let connection = try await server.connection()
@@ -114,7 +114,7 @@ import Wire
         }
     }
 
-    @Test("Peers that end or stay behind while the server drains are let go")
+    @Test("Peers that end or are waiting for their header are closed during a drain")
     func ends() async throws {
         try await Self.withServer { server in
             let ending = try await server.connection()

@@ -17,7 +17,7 @@ import Testing
         return admitted
     }
 
-    @Test("A burst is admitted at once, then what a second brings")
+    @Test("A burst is admitted at once, and then the rate")
     func burst() {
         let limit = RateLimit(perSecond: 50, burst: 100)
         var paid: UInt64 = 0
@@ -30,7 +30,7 @@ import Testing
         #expect(admitted(1000, by: limit, at: 1_000_000, &paid) == 100)
     }
 
-    @Test("Whoever is refused has paid nothing")
+    @Test("A refused event isn't charged")
     func refusals() {
         let limit = RateLimit(perSecond: 10, burst: 1)
         var paid: UInt64 = 0
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "At its rate nothing is refused; above it, in the long run, the rate is admitted", arguments: [1, 7, 50, 999])
+        "Events at the rate are admitted, and above it the rate holds in the long run", arguments: [1, 7, 50, 999])
     func longRun(rate: Int) {
         let limit = RateLimit(perSecond: rate, burst: 2 * rate)
         var (paid, twice): (UInt64, UInt64) = (0, 0)
@@ -63,7 +63,7 @@ import Testing
         #expect(abs(doubled - 12 * rate) <= 2)
     }
 
-    @Test("So many a day, all at once or evenly spread")
+    @Test("A daily limit admits its number at once or evenly spread")
     func daily() {
         let limit = RateLimit(perDay: 8640)
         var paid: UInt64 = 0

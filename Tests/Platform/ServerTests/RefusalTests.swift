@@ -48,7 +48,7 @@ import Wire
         }
     }
 
-    @Test("An unknown path is 404, in the shape of every error")
+    @Test("An unknown path is 404 with an error body")
     func notFound() async throws {
         try await Self.withServer { server in
             let client = try await server.client()
@@ -64,7 +64,7 @@ import Wire
     }
 
     @Test(
-        "A known path tells its methods",
+        "A known path with another method lists its methods",
         arguments: [("/item/1", "GET, DELETE, HEAD, OPTIONS"), ("/echo", "POST, OPTIONS")])
     func methods(path: String, allow: String) async throws {
         try await Self.withServer { server in
@@ -82,7 +82,7 @@ import Wire
         }
     }
 
-    @Test("A path with two routes of one method names it once")
+    @Test("Allow names the method of two routes once")
     func allowNamesOnce() async throws {
         try await Self.withServer { server in
             let response = try await HTTPTestClient.request(at: server.endpoint, "PUT", "/item/special")
@@ -90,7 +90,7 @@ import Wire
         }
     }
 
-    @Test("An Abort is Vapor's shape with a code, its text escaped")
+    @Test("An Abort has Vapor's form with a code and escaped text")
     func abort() async throws {
         try await Self.withServer { server in
             let client = try await server.client()
@@ -108,7 +108,7 @@ import Wire
         }
     }
 
-    @Test("An error that the server doesn't know is mapped", arguments: ["/unknown", "/unknown/now"])
+    @Test("An unknown error is mapped", arguments: ["/unknown", "/unknown/now"])
     func mapping(path: String) async throws {
         try await Self.withServer { server in
             let client = try await server.client()
@@ -119,7 +119,7 @@ import Wire
         }
     }
 
-    @Test("Content in a coding is refused with the codings that are read")
+    @Test("Content in a coding is refused with the accepted codings")
     func codings() async throws {
         try await Self.withServer { server in
             let client = try await server.client()
@@ -140,7 +140,7 @@ import Wire
     }()
 
     @Test(
-        "What is no request is refused with its status, and ends the connection",
+        "An invalid request is refused with its status, and ends the connection",
         arguments: [
             ("nonsense\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\r\n", 400),
             ("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),

@@ -6,7 +6,7 @@ import Wire
 
 /// Requests of an address: how fast those that read, write or register come.
 @Suite struct RequestRateTests {
-    @Test("Requests have a rate by address, and those that write another")
+    @Test("Requests and writes have separate rates per address")
     func requestRate() async throws {
         try await TestServer.withLimits {
             // Thirty, and ten, at once.
@@ -46,7 +46,7 @@ import Wire
         }
     }
 
-    @Test("What registers something has a number a day by address")
+    @Test("Registrations have a daily limit per address")
     func registrationsPerDay() async throws {
         try await TestServer.withLimits {
             $0.registrationsPerDay = 2
@@ -66,7 +66,7 @@ import Wire
         }
     }
 
-    @Test("Who heeds no refusal has to connect anew, but no proxy")
+    @Test("A client that ignores refusals is disconnected, and a proxy isn't")
     func unheeded() async throws {
         var edge = EdgePolicy()
         edge.expectsProxyHeader = true
@@ -98,7 +98,7 @@ import Wire
         }
     }
 
-    @Test("While one address hammers, another's requests are all answered")
+    @Test("While one address floods, another's requests are all answered")
     func hammering() async throws {
         try await TestServer.withLimits {
             $0.requestRate = 1

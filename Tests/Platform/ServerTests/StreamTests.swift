@@ -86,7 +86,7 @@ import Wire
 
     private static let counted = (1...50).map { "\($0) " }.joined()
 
-    @Test("Each piece leaves as it is written")
+    @Test("Each piece is sent as it is written")
     func pieces() async throws {
         try await Self.withBench { bench in
             for _ in 0..<2 {
@@ -113,7 +113,7 @@ import Wire
         }
     }
 
-    @Test("A stream that ends leaves the connection to the next request", arguments: ["/short", "/long"])
+    @Test("A stream that ends leaves the connection for the next request", arguments: ["/short", "/long"])
     func keepsConnection(path: String) async throws {
         try await Self.withBench { bench in
             let connection = try await bench.server.connection()
@@ -141,7 +141,7 @@ import Wire
         }
     }
 
-    @Test("To HTTP/1.0 a stream is what comes until the end", arguments: ["", "Connection: keep-alive\r\n"])
+    @Test("Over HTTP/1.0 a stream ends with the connection", arguments: ["", "Connection: keep-alive\r\n"])
     func oldHTTP(option: String) async throws {
         try await Self.withBench { bench in
             for (path, text) in [("/short", "one two"), ("/long", Self.counted)] {
@@ -155,7 +155,7 @@ import Wire
         }
     }
 
-    @Test("HEAD of a stream is its head")
+    @Test("HEAD of a stream returns its head")
     func head() async throws {
         try await Self.withBench { bench in
             let client = try await bench.server.client()
@@ -165,7 +165,7 @@ import Wire
         }
     }
 
-    @Test("A reader that leaves is noticed, however it leaves", arguments: ["close", "fin", "reset"])
+    @Test("A reader that disconnects in any way is detected", arguments: ["close", "fin", "reset"])
     func readerLeaves(how: String) async throws {
         try await Self.withBench { bench in
             let client = try await EventStreamTestClient.connect(to: bench.server.endpoint, "/endless")
@@ -182,7 +182,8 @@ import Wire
         }
     }
 
-    @Test("A reader that has much to say is let go; one that asks for something more is not", arguments: [true, false])
+    @Test(
+        "A reader that sends a lot is disconnected, and one that sends another request isn't", arguments: [true, false])
     func talkativeReader(isEarly: Bool) async throws {
         try await Self.withBench { bench in
             let request = "GET /now/1 HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -203,7 +204,7 @@ import Wire
         }
     }
 
-    @Test("A reader that is too slow is cut off: by bytes, or by time", arguments: [true, false])
+    @Test("A reader that is too slow is disconnected, by bytes or by time", arguments: [true, false])
     func slowReader(byBytes: Bool) async throws {
         var limits = ServerLimits.patient
         if byBytes { limits.sendQueueBytes = 10_000 } else { limits.writeTimeout = .milliseconds(50) }
@@ -222,7 +223,7 @@ import Wire
         }
     }
 
-    @Test("A stream of a server that goes away ends whole")
+    @Test("A stream is complete when the server stops")
     func drain() async throws {
         try await Self.withBench { bench in
             let client = try await EventStreamTestClient.connect(to: bench.server.endpoint, "/endless")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct TLSHandshakeTests {
-    @Test("curl gets HTTP/1.1 over TLS 1.2 and 1.3, by a certificate that it checks", arguments: ["1.2", "1.3"])
+    @Test("curl gets HTTP/1.1 over TLS 1.2 and 1.3 with a verified certificate", arguments: ["1.2", "1.3"])
     func curl(version: String) async throws {
         try await TLSServer.run { tls in
             let result = try await Curl.run([
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "Who speaks no version, cipher or protocol that is spoken here is refused, and told",
+        "A client without a common version, cipher or protocol gets an alert",
         arguments: [
             (["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"], "alert protocol version"),
             (["-tls1_2", "-cipher", "AES128-SHA256"], "alert handshake failure"),
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("A client may offer no protocol at all, or h2 first")
+    @Test("A client may offer no protocol, or h2 first")
     func protocols() async throws {
         try await TLSServer.run { tls in
             for arguments in [[], ["-alpn", "h2,http/1.1"]] {
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("A handshake that stalls is cut off in time, wherever it stalls", arguments: [0, 1, 5, 9, 100])
+    @Test("A stalled handshake times out at any step", arguments: [0, 1, 5, 9, 100])
     func stalled(count: Int) async throws {
         var limits = ServerLimits.patient
         limits.tlsHandshakeTimeout = .milliseconds(100)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("A handshake and a request come byte by byte")
+    @Test("A handshake and a request may arrive byte by byte")
     func byteByByte() async throws {
         try await TLSServer.run { tls in
             let connection = try await tls.server.connection()
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("HTTP without TLS is told so in the clear, and the connection ends")
+    @Test("HTTP without TLS gets a plain response, and the connection ends")
     func plainHTTP() async throws {
         try await TLSServer.run { tls in
             let client = try await tls.server.client()
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("What is no TLS at all is closed without a word")
+    @Test("Bytes that aren't TLS close the connection without a response")
     func noise() async throws {
         try await TLSServer.run { tls in
             let connection = try await tls.server.connection()
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("Who leaves in the midst of it is forgotten", arguments: [false, true])
+    @Test("A client that disconnects during the handshake is forgotten", arguments: [false, true])
     func left(byReset: Bool) async throws {
         try await TLSServer.run { tls in
             let connection = try await tls.server.connection()
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("A PROXY header comes before the handshake", arguments: [1, 5, 1000])
+    @Test("A PROXY header may precede the handshake", arguments: [1, 5, 1000])
     func proxy(pieces: Int) async throws {
         var edge = EdgePolicy()
         edge.expectsProxyHeader = true
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test("Who may not connect is refused before a handshake begins")
+    @Test("A connection above a limit is refused before its handshake")
     func limits() async throws {
         var (limits, edge) = (ServerLimits.patient, EdgePolicy())
         limits.maxConnectionsPerAddress = 1
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test("The server's end ends handshakes that are under way")
+    @Test("A stopping server ends handshakes in progress")
     func drain() async throws {
         try await TLSServer.run { tls in
             let connection = try await tls.server.connection()

@@ -6,7 +6,7 @@ import Testing
 import Wire
 
 @Suite struct TLSTrafficTests {
-    @Test("Large bodies go both ways whole")
+    @Test("Large bodies arrive whole in both directions")
     func large() async throws {
         var limits = ServerLimits.patient
         limits.http = HTTPLimits(headBytes: 16_384, bodyBytes: 2 << 20)
@@ -20,7 +20,7 @@ import Wire
         }
     }
 
-    @Test("A peer that takes its time over an answer gets it whole, and the server holds back its requests meanwhile")
+    @Test("A slow reader gets the whole response, and its further requests wait")
     func slowReader() async throws {
         try await TLSServer.run { tls in
             let tunnel = try await tls.tunnel()
@@ -36,7 +36,7 @@ import Wire
         }
     }
 
-    @Test("Pipelined requests in one record, or one in many records, are answered in order")
+    @Test("Pipelined requests are answered in order, in one record or in many")
     func records() async throws {
         try await TLSServer.run { tls in
             let client = try TLSTestSession()
@@ -56,7 +56,7 @@ import Wire
         }
     }
 
-    @Test("After close_notify the answer still comes, and then the server's")
+    @Test("After the client's close_notify the response and the server's close_notify follow")
     func halfClose() async throws {
         try await TLSServer.run { tls in
             let client = try TLSTestSession()
@@ -71,7 +71,7 @@ import Wire
         }
     }
 
-    @Test("A close_notify behind a handshake is heard on the loop that the connection moves to", arguments: [0, 1])
+    @Test("A close_notify behind the handshake is handled on the connection's new loop", arguments: [0, 1])
     func endThatMoves(loop: Int) async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue()
@@ -94,7 +94,7 @@ import Wire
     }
 
     @Test(
-        "An end without close_notify, or in the midst of a record, ends the connection and nothing else",
+        "An end without close_notify, or within a record, ends only that connection",
         arguments: [0, 3, 30])
     func truncated(count: Int) async throws {
         try await TLSServer.run { tls in
@@ -110,7 +110,7 @@ import Wire
         }
     }
 
-    @Test("A record that is broken ends its connection with an alert")
+    @Test("A broken record ends its connection with an alert")
     func broken() async throws {
         try await TLSServer.run { tls in
             let client = try TLSTestSession()
@@ -123,7 +123,7 @@ import Wire
         }
     }
 
-    @Test("New connections get another certificate, and those that are there go on with theirs")
+    @Test("New connections use a new certificate, and open ones keep theirs")
     func replaced() async throws {
         try await TLSServer.run { tls in
             let tunnel = try await tls.tunnel()

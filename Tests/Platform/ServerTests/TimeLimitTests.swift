@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "A head that doesn't come whole in time is answered with 408",
+        "An incomplete head is answered with 408 after its time limit",
         arguments: ["G", "GET / HTTP/1.1\r\nHost", "\r"])
     func head(part: String) async throws {
         // The time runs from the connection's start. On a busy machine the first request may need longer than that: then the
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("A body that doesn't come in time is answered with 408")
+    @Test("An incomplete body is answered with 408 after its time limit")
     func body() async throws {
         try await Self.withServer {
             $0.bodyTimeout = .milliseconds(50)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("A connection without its first request is closed without a word", arguments: ["", "\r\n"])
+    @Test("A new connection without a request is closed silently", arguments: ["", "\r\n"])
     func firstRequest(bytes: String) async throws {
         try await Self.withServer {
             $0.headerTimeout = .milliseconds(50)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("A connection that is kept and not used is closed without a word")
+    @Test("An unused persistent connection is closed silently")
     func keepAlive() async throws {
         try await Self.withServer {
             $0.keepAliveTimeout = .milliseconds(50)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("The head of a further request has a time of its own, whatever was left of that between two")
+    @Test("The head of a later request has its own time limit")
     func furtherHead() async throws {
         // Its first byte has to come in that time, which on a busy machine may take longer.
         for patience in [Duration.milliseconds(200), .seconds(2), .seconds(9)] {
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("A handler takes the time that it takes")
+    @Test("A handler has no time limit of the connection")
     func slowHandler() async throws {
         var limits = ServerLimits.patient
         limits.bodyTimeout = .milliseconds(20)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("A peer that takes no answers is cut off, whatever the answers are for", arguments: [true, false])
+    @Test("A peer that takes no responses is disconnected, whatever they are", arguments: [true, false])
     func unreadAnswers(last: Bool) async throws {
         try await Self.withServer(at: "/tmp/ls-unread-\(UUID().uuidString)") {
             $0.writeTimeout = .milliseconds(50)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct UpgradeTests {
-    @Test("A connection lands on the loop that is asked for, with what came behind its handshake", arguments: 0..<4)
+    @Test("A connection moves to the requested loop with the bytes behind its handshake", arguments: 0..<4)
     func affinity(loop: Int) async throws {
         try await WebSocketBench.run { bench in
             // Connections are dealt to the loops in turn: each loop gets some that have to move and some that don't.
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("A handshake byte by byte is one too", arguments: [0, 1])
+    @Test("A handshake may arrive byte by byte", arguments: [0, 1])
     func byteByByte(loop: Int) async throws {
         try await WebSocketBench.run { bench in
             for _ in 0..<2 {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("A refusal leaves the connection usable, for what came with it too", arguments: [0, 1])
+    @Test("A refusal leaves the connection usable, also for bytes that came with it", arguments: [0, 1])
     func refusal(loop: Int) async throws {
         try await WebSocketBench.run { bench in
             for _ in 0..<2 {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("What is no handshake is told what one is")
+    @Test("An invalid handshake gets an explanation")
     func noHandshake() async throws {
         try await WebSocketBench.run { bench in
             let client = try await bench.server.client()
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("Who may enter can be found out meanwhile", arguments: [0, 1])
+    @Test("Admission may be decided asynchronously", arguments: [0, 1])
     func asynchronousAdmission(loop: Int) async throws {
         try await WebSocketBench.run { bench in
             for admitted in [true, false, false, true] {
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("Whoever leaves before it is let in is not kept", arguments: ["fin", "reset"])
+    @Test("A client that disconnects before its admission is forgotten", arguments: ["fin", "reset"])
     func leavesEarly(how: String) async throws {
         try await WebSocketBench.run { bench in
             let connection = try await bench.server.connection()

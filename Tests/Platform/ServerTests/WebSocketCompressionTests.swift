@@ -80,7 +80,7 @@ import Wire
         }
     }
 
-    @Test("An offer that is not written as RFC 6455 §9.1 has it is a bad request", arguments: ["/plain", "/kept"])
+    @Test("An offer that violates RFC 6455 §9.1 is a bad request", arguments: ["/plain", "/kept"])
     func malformedOffer(path: String) async throws {
         try await withServer { server in
             let status = try await connect(server, path, offering: "permessage-deflate; =").status
@@ -88,7 +88,7 @@ import Wire
         }
     }
 
-    @Test("Compressed messages are read, and long ones come back compressed", arguments: ["/single", "/kept"])
+    @Test("Compressed messages are read, and long responses are compressed", arguments: ["/single", "/kept"])
     func compressed(path: String) async throws {
         try await withServer { server in
             let connection = try await connect(server, path).0
@@ -115,7 +115,7 @@ import Wire
         }
     }
 
-    @Test("What is shared by many is sent as it is, also to those who would take it compressed")
+    @Test("A broadcast frame is sent uncompressed to every member")
     func broadcast() async throws {
         try await withServer { server in
             let connection = try await connect(server, "/broadcast").0
@@ -127,7 +127,7 @@ import Wire
     }
 
     @Test(
-        "Whoever breaks the rules of compression is told them, and the others go on",
+        "A violation of compression closes the connection with the rule, and others continue",
         arguments: [
             ("/kept", 1002, "RFC 7692 §6.1", TestFrame(.ping, "x", reserved: 4)),
             ("/kept", 1007, "RFC 7692 §7.2:", TestFrame(.binary, [0x06], reserved: 4)),
@@ -150,7 +150,7 @@ import Wire
         }
     }
 
-    @Test("A bomb is refused as a message that is too big", arguments: ["/single", "/kept"])
+    @Test("A decompression bomb is refused as too big", arguments: ["/single", "/kept"])
     func bomb(path: String) async throws {
         try await withServer { server in
             let connection = try await connect(server, path).0

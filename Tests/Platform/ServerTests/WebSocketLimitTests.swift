@@ -7,7 +7,7 @@ import Wire
 
 /// WebSockets of an address: how many, how fast they are tried, and how fast they speak.
 @Suite struct WebSocketLimitTests {
-    @Test("A WebSocket counts as long as its connection, whatever loop it is on")
+    @Test("A WebSocket counts as long as its connection, on any loop")
     func webSockets() async throws {
         var limits = ServerLimits.patient
         limits.maxConnectionsPerAddress = 2
@@ -28,7 +28,7 @@ import Wire
         }
     }
 
-    @Test("Attempts at a WebSocket use up nothing of an address' other requests")
+    @Test("WebSocket requests don't use up an address's other requests")
     func attemptsAreNoRequests() async throws {
         var limits = ServerLimits.patient
         (limits.upgradeRate, limits.requestRate) = (1, 2)
@@ -43,7 +43,7 @@ import Wire
         }
     }
 
-    @Test("Attempts at a WebSocket beyond the rate are refused before anybody is asked")
+    @Test("WebSocket requests above the rate are refused before admission")
     func upgradeRate() async throws {
         var limits = ServerLimits.patient
         limits.upgradeRate = 2
@@ -80,7 +80,7 @@ import Wire
         func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}
     }
 
-    @Test("A flood of refused attempts starves nobody: who is ready too is served in the same round")
+    @Test("A flood of refused requests doesn't starve other sockets")
     func fairness() async throws {
         // The refusals on the witness's loop so far, at each of its messages.
         let (applications, refusals) = (EventRecorder<Application>(), EventRecorder<Int>())
@@ -126,7 +126,7 @@ import Wire
     }
 
     @Test(
-        "Messages, pings and pongs beyond the rate end the connection",
+        "Messages, pings and pongs above the rate end the connection",
         arguments: [TestFrame.Opcode.text, .ping, .pong])
     func messageRate(opcode: TestFrame.Opcode) async throws {
         var limits = ServerLimits.patient

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct WebSocketTests {
     @Test(
-        "Messages come back as they were sent, over every kind of address",
+        "Messages are echoed unchanged over every kind of address",
         arguments: ["127.0.0.1", "::1", "/tmp/ls-websocket-\(UUID().uuidString)"])
     func echo(address: String) async throws {
         try await WebSocketBench.run(at: address) { bench in
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("Fragments are one message, pings between them notwithstanding")
+    @Test("Fragments form one message, with pings between them")
     func fragments() async throws {
         try await WebSocketBench.run { bench in
             let client = try await bench.client()
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("Frames may be cut anywhere", arguments: [1, 2, 3, 5, 11])
+    @Test("Frames may be split anywhere", arguments: [1, 2, 3, 5, 11])
     func cuts(size: Int) async throws {
         try await WebSocketBench.run { bench in
             let client = try await bench.client()
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("A ping is answered with its own bytes", arguments: [0, 1, 125])
+    @Test("A pong contains the ping's bytes", arguments: [0, 1, 125])
     func ping(size: Int) async throws {
         try await WebSocketBench.run { bench in
             let client = try await bench.client()
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("A close from the peer is answered with its code", arguments: [1000, 1001, 1007, 3000, 4999, nil])
+    @Test("A peer's close is answered with its code", arguments: [1000, 1001, 1007, 3000, 4999, nil])
     func peerCloses(code: UInt16?) async throws {
         try await WebSocketBench.run { bench in
             let client = try await bench.client()
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("A close from the server waits for the peer's", arguments: [("close", 1000), ("close twice", 1008)])
+    @Test("The server's close waits for the peer's", arguments: [("close", 1000), ("close twice", 1008)])
     func serverCloses(message: String, code: UInt16) async throws {
         try await WebSocketBench.run { bench in
             let client = try await bench.client()
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "A handler that is told of the end has no last word, however it came",
+        "A handler that is notified of the end can't send anything, however it came",
         arguments: [
             (TestFrame.close(1001).bytes(), 1001), ([0x83, 0x80, 0, 0, 0, 0], 1002),
             ([[UInt8]](repeating: TestFrame(.ping, []).bytes(), count: 50).flatMap(\.self), 1008),
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("A WebSocket that is closed by its upgrade says so, and is over", arguments: [true, false])
+    @Test("A WebSocket closed during its upgrade reports it and is over", arguments: [true, false])
     func closedAtOnce(inOnePacket: Bool) async throws {
         try await WebSocketBench.run { bench in
             let connection = try await bench.server.connection()
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test("A connection that is lost is 1006", arguments: ["fin", "reset"])
+    @Test("A lost connection has code 1006", arguments: ["fin", "reset"])
     func lost(how: String) async throws {
         try await WebSocketBench.run { bench in
             let client = try await bench.client()
@@ -173,7 +173,7 @@ import Testing
     private static let text = TestFrame(.text, "x")
 
     @Test(
-        "Whoever breaks the protocol is told the rule, and the connection ends",
+        "A protocol violation closes the connection with the rule",
         arguments: [
             ("§5.1", 1002, text.bytes(mask: nil)), ("§5.2", 1002, TestFrame(.text, "x", reserved: 4).bytes()),
             ("§5.2", 1002, TestFrame(.text, "x", reserved: 1).bytes()), ("§5.2", 1002, TestFrame(.init(3)).bytes()),
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test("A silent peer is pinged, and gone if it stays silent")
+    @Test("A silent peer is pinged, and disconnected if it stays silent")
     func silentPeer() async throws {
         var limits = ServerLimits.patient
         limits.pingInterval = .milliseconds(30)
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test("An interval beyond all time is none")
+    @Test("An endless ping interval sends no pings")
     func noPings() async throws {
         var limits = ServerLimits.patient
         limits.pingInterval = .seconds(Int64.max)
@@ -268,7 +268,7 @@ import Testing
         }
     }
 
-    @Test("A peer that doesn't read is cut off, and the others hear everything")
+    @Test("A peer that doesn't read is disconnected, and the others receive everything")
     func slowReader() async throws {
         var limits = ServerLimits.patient
         limits.messageRate = 0
@@ -293,7 +293,7 @@ import Testing
         }
     }
 
-    @Test("Pings without end from a peer that doesn't read don't grow memory without end")
+    @Test("Endless pings from a peer that doesn't read use bounded memory")
     func pingFlood() async throws {
         var limits = ServerLimits.patient
         limits.messageRate = 0

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("Who isn't there refuses")
+    @Test("A closed port refuses the connection")
     func refused() async throws {
         let listener = try ListeningSocket(SocketAddress.resolve(host: "127.0.0.1", port: 0)[0])
         let address = listener.address
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("Who doesn't answer has failed at the limit; a loop that stops gives up")
+    @Test("An attempt without an answer fails at its limit, and a stopping loop abandons it")
     func limits() async throws {
         // TEST-NET-1 (RFC 5737): nobody. Some networks refuse it at once.
         let nobody = try SocketAddress.resolve(host: "192.0.2.1", port: 9)[0]

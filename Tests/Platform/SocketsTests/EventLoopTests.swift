@@ -22,7 +22,7 @@ import Testing
         await loop.stop()
     }
 
-    @Test("Work is done in the order of submission")
+    @Test("Work runs in the order of submission")
     func submission() async throws {
         try await Self.withLoop { loop in
             let key = LoopLocal<Log>()
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("Work gives back its result, or its error")
+    @Test("Work returns its result or throws its error")
     func results() async throws {
         try await Self.withLoop { loop in
             #expect(await loop.run { $0.index } == 3)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("A loop's own value is no other loop's")
+    @Test("Each loop has its own value")
     func locals() async throws {
         try await Self.withLoop { one in
             try await Self.withLoop { other in
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("Timers fire in the order of their times, and cancelled ones don't")
+    @Test("Timers fire in order, and cancelled ones don't")
     func timers() async throws {
         try await Self.withLoop { loop in
             let fired = EventRecorder<Int>()
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("A turn's time is that of its beginning")
+    @Test("The time of a turn is that of its beginning")
     func turnTime() async throws {
         try await Self.withLoop { loop in
             let before = MonotonicTime.now()

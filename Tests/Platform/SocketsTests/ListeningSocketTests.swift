@@ -11,7 +11,7 @@ import Testing
 
     private static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    @Test("Port 0 takes a free one, and says which", arguments: ["127.0.0.1", "::1"])
+    @Test("Port 0 chooses a free port and reports it", arguments: ["127.0.0.1", "::1"])
     func freePort(host: String) async throws {
         let listener = try ListeningSocket(SocketAddress.resolve(host: host, port: 0)[0])
         let port = try #require(listener.address.port)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("One that is let go before it was started leaves neither descriptor nor path")
+    @Test("A listener that is freed before it started leaves neither descriptor nor path")
     func neverStarted() async throws {
         let path = Self.freshPath()
         let address = try SocketAddress(path: path)
@@ -40,7 +40,7 @@ import Testing
         #expect(!Self.exists(path))
     }
 
-    @Test("A path whose listener is dead is taken over; one that is alive is not")
+    @Test("The path of a dead listener is taken over, and that of a live one isn't")
     func takeOver() throws {
         let path = Self.freshPath()
         let address = try SocketAddress(path: path)
@@ -55,7 +55,7 @@ import Testing
         #expect(!Self.exists(path))
     }
 
-    @Test("Whoever may reach the path may connect")
+    @Test("A user that can reach the path can connect")
     func permissions() throws {
         let path = Self.freshPath()
         let listener = try ListeningSocket(SocketAddress(path: path))
@@ -65,7 +65,7 @@ import Testing
         listener.close()
     }
 
-    @Test("A file that is no socket stays what it is", arguments: ["file", "link", "directory"])
+    @Test("A file that isn't a socket is left alone", arguments: ["file", "link", "directory"])
     func otherFiles(kind: String) throws {
         let (path, target) = (Self.freshPath(), Self.freshPath())
         defer { for path in [path, target] { _ = remove(path) } }
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "A connection comes with its peer's address, unless it came by a Unix socket",
+        "A connection has its peer's address, except over a Unix socket",
         arguments: [
             ("127.0.0.1", 0, 0xFFFF_7F00_0001), ("::1", 0, 1), ("/tmp/ls-peer-\(UUID().uuidString)", 0, nil),
         ] as [(String, UInt64, UInt64?)])
@@ -106,7 +106,7 @@ import Testing
         #expect(peers.first??.high == (low == nil ? nil : high))
     }
 
-    @Test("Connections are taken one a turn, and more a turn the longer there are more")
+    @Test("Connections are accepted one per turn, and more while more arrive")
     func appetite() throws {
         let address = try SocketAddress(path: Self.freshPath())
         let reactor = try Reactor(index: 0, executor: LoopExecutor(label: "test"), openSockets: SocketCount())
@@ -133,7 +133,7 @@ import Testing
     }
 
     /// On a thread with a table of descriptors of its own, which is filled: the tests beside this one have theirs.
-    @Test("Out of descriptors it rests, and then goes on with who waits")
+    @Test("Without descriptors the listener pauses, and then accepts the waiting connections")
     func exhaustion() async throws {
         let address = try SocketAddress(path: Self.freshPath())
         let outcome: Result<[String], any Error> = await withCheckedContinuation { continuation in

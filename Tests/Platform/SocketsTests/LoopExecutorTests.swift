@@ -10,7 +10,7 @@ import Testing
         return poll(&interest, 1, 0) == 1
     }
 
-    @Test("A loop that listens is woken for work that comes, once, and sleeps after that")
+    @Test("A waiting loop is woken once for new work")
     func wakeUp() async throws {
         let executor = try LoopExecutor(label: "test")
         #expect(!Self.isWoken(executor))
@@ -23,7 +23,7 @@ import Testing
         #expect(!Self.isWoken(executor))
     }
 
-    @Test("A loop doesn't listen while work waits, and does once it is done")
+    @Test("A loop doesn't wait while there is work")
     func waitingWork() async throws {
         let executor = try LoopExecutor(label: "test")
         let gate = DispatchSemaphore(value: 0)
@@ -38,7 +38,7 @@ import Testing
         #expect(!Self.isWoken(executor))
     }
 
-    @Test("A loop that waits for its sockets does what is submitted, and what an actor's caller awaits")
+    @Test("A loop that waits for sockets runs submitted work and actor calls")
     func submissions() async throws {
         let loop = try EventLoop(index: 0, openSockets: SocketCount())
         await loop.start()

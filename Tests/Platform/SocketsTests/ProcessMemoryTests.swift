@@ -4,7 +4,7 @@ import Testing
 
 /// Pages that only the start needed.
 @Suite struct StartPagesTests {
-    @Test("A page that was changed is told from one that is as in its file") func changedPagesAreKnown() {
+    @Test("A changed page is distinguished from an unchanged one") func changedPagesAreKnown() {
         let (present, swapped, file) = (UInt64(1) << 63, UInt64(1) << 62, UInt64(1) << 61)
         #expect(StartPages.isAsInFile(0))
         #expect(StartPages.isAsInFile(present | file | 0x1234))
@@ -13,7 +13,7 @@ import Testing
         #expect(!StartPages.isAsInFile(swapped | file))
     }
 
-    @Test("They are given back, again and again, and what goes on comes back") func theyAreGivenBack() async {
+    @Test("Pages are released repeatedly, and used ones come back") func theyAreGivenBack() async {
         for _ in 0..<3 { #expect(StartPages.release() > 1_000_000) }
         let sums = await withTaskGroup(of: Int.self, returning: [Int].self) { group in
             for number in 0..<4 {

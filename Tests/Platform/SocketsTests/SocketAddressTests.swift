@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SocketAddressTests {
     @Test(
-        "An address is written as --listen reads it",
+        "An address is written in the format of --listen",
         arguments: [("127.0.0.1", 8080, "127.0.0.1:8080"), ("::1", 80, "[::1]:80"), ("0.0.0.0", 0, "0.0.0.0:0")])
     func description(host: String, port: Int, text: String) throws {
         let addresses = try SocketAddress.resolve(host: host, port: UInt16(port))
@@ -14,7 +14,7 @@ import Testing
         #expect(addresses.map(\.path) == [nil])
     }
 
-    @Test("A path is an address, up to 107 bytes")
+    @Test("A path of up to 107 bytes is an address")
     func path() throws {
         let longest = "/" + String(repeating: "x", count: 106)
         let address = try SocketAddress(path: longest)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("A host that is none says so")
+    @Test("An unknown host gives an error")
     func unknownHost() {
         // RFC 6761 §6.4: `.invalid` never resolves; a label over 63 bytes isn't even asked for.
         let host = String(repeating: "x", count: 64) + ".invalid"
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("A failed call's error tells the call, the subject and the reason")
+    @Test("An error contains the call, the subject and the reason")
     func error() {
         #expect(SocketError("bind", on: "x", errno: EADDRINUSE).description == "bind x: Address already in use")
         #expect(SocketError("listen", errno: EINVAL).description == "listen: Invalid argument")

@@ -13,7 +13,9 @@ import Testing
         for _ in 0..<mebibytes { socket.enqueue(bytes) }
     }
 
-    @Test("Bytes go both ways, over every family", arguments: ["127.0.0.1", "::1", "/tmp/ls-stream-\(getpid())"])
+    @Test(
+        "Bytes travel in both directions over every family",
+        arguments: ["127.0.0.1", "::1", "/tmp/ls-stream-\(getpid())"])
     func bothWays(address: String) async throws {
         try await SocketBench.run(at: address) { bench in
             let client = try await bench.connect()
@@ -26,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("What is enqueued within a turn leaves in one call")
+    @Test("Bytes enqueued in a turn leave in one call")
     func oneCall() async throws {
         try await SocketBench.run { bench in
             // Sockets that keep the bounds of each `send`.
@@ -49,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("What each sending brings about is sent, turn after turn, and the last of it closes the socket")
+    @Test("Bytes enqueued after each drain are sent turn after turn, and the last closes the socket")
     func drainedForTurns() async throws {
         final class Counting: StreamSocketHandler {
             var left: UInt8 = 50
@@ -77,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("What a peer's taking brings about is settled and sent in the same turn")
+    @Test("Bytes enqueued because the peer read are sent in the same turn")
     func drainedWithinTurn() async throws {
         final class Settling: StreamSocketHandler, TurnEndHandler {
             let socket: StreamSocket
@@ -105,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("After the peer's FIN the other direction is open")
+    @Test("After the peer's FIN the other direction stays open")
     func halfClose() async throws {
         try await SocketBench.run { bench in
             let client = try await bench.connect()
@@ -125,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("A finished socket sends its rest, then FIN, though the peer's bytes are unread")
+    @Test("A finished socket sends its queue and FIN although the peer's bytes are unread")
     func finish() async throws {
         try await SocketBench.run { bench in
             let client = try await bench.connect()
@@ -144,7 +146,7 @@ import Testing
         }
     }
 
-    @Test("A peer that doesn't take the rest is given up")
+    @Test("A peer that doesn't take the queue times out")
     func finishTimesOut() async throws {
         try await SocketBench.run(at: "/tmp/ls-late-\(getpid())") { bench in
             let client = try await bench.connect()
@@ -157,7 +159,7 @@ import Testing
         }
     }
 
-    @Test("A peer that goes on sending to a finished socket is reset")
+    @Test("A peer that keeps sending to a finished socket is reset")
     func lingeringIsBounded() async throws {
         try await SocketBench.run { bench in
             let client = try await bench.connect()
@@ -169,7 +171,7 @@ import Testing
         }
     }
 
-    @Test("A peer that reads too slowly is cut off when too much waits for it, also in later turns")
+    @Test("A slow reader is disconnected when its queue exceeds the limit, also in later turns")
     func queueFull() async throws {
         // A Unix socket: there the kernel takes no more than it did.
         try await SocketBench.run(at: "/tmp/ls-full-\(getpid())") { bench in
@@ -193,7 +195,7 @@ import Testing
         }
     }
 
-    @Test("A peer that reads late gets everything, and the handler hears when all of it is gone")
+    @Test("A late reader gets everything, and the handler is notified when all is sent")
     func drains() async throws {
         try await SocketBench.run(at: "/tmp/ls-drains-\(getpid())") { bench in
             let client = try await bench.connect()
@@ -207,7 +209,7 @@ import Testing
         }
     }
 
-    @Test("A deadline that is moved fires at its last place alone", arguments: [true, false])
+    @Test("A moved deadline fires only at its last time", arguments: [true, false])
     func movedDeadline(later: Bool) async throws {
         try await SocketBench.run { bench in
             let client = try await bench.connect()
@@ -235,7 +237,7 @@ import Testing
         }
     }
 
-    @Test("A deadline that is taken back doesn't fire")
+    @Test("A cancelled deadline doesn't fire")
     func cancelledDeadline() async throws {
         try await SocketBench.run { bench in
             let client = try await bench.connect()
@@ -251,7 +253,7 @@ import Testing
         }
     }
 
-    @Test("A socket changes loops with what it has to send and to read, and is counted all the while")
+    @Test("A socket changes loops with its unsent and unread bytes, and stays counted")
     func detach() async throws {
         try await SocketBench.run(at: "/tmp/ls-detach-\(getpid())") { bench in
             let client = try await bench.connect()
@@ -279,7 +281,7 @@ import Testing
         }
     }
 
-    @Test("A socket that nobody takes over is closed")
+    @Test("A detached socket that no loop takes is closed")
     func abandoned() async throws {
         try await SocketBench.run { bench in
             let client = try await bench.connect()
@@ -323,7 +325,7 @@ import Testing
         weak var object: AnyObject?
     }
 
-    @Test("Bytes wait while the socket doesn't read")
+    @Test("Bytes wait while the socket isn't reading")
     func pausedReading() async throws {
         try await SocketBench.run { bench in
             let client = try await bench.connect()
@@ -336,7 +338,7 @@ import Testing
         }
     }
 
-    @Test("A reset is heard, reading or not", arguments: [true, false])
+    @Test("A reset is reported, whether reading or not", arguments: [true, false])
     func reset(reading: Bool) async throws {
         try await SocketBench.run { bench in
             let client = try await bench.connect()
@@ -347,7 +349,7 @@ import Testing
         }
     }
 
-    @Test("A Unix socket's peer that closes is heard once, reading or not", arguments: [true, false])
+    @Test("The close of a Unix socket's peer is reported once, whether reading or not", arguments: [true, false])
     func unixHangUp(reading: Bool) async throws {
         try await SocketBench.run(at: "/tmp/ls-hangup-\(getpid())-\(reading)") { bench in
             let client = try await bench.connect()
@@ -359,7 +361,7 @@ import Testing
         }
     }
 
-    @Test("A loop that stops closes its sockets, and takes no more")
+    @Test("A stopping loop closes its sockets and accepts no more")
     func stop() async throws {
         try await SocketBench.run { bench in
             let client = try await bench.connect()

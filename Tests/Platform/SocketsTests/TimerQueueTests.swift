@@ -8,7 +8,7 @@ import Testing
         .init(deadline: MonotonicTime(nanoseconds: deadline), key: key)
     }
 
-    @Test("Deadlines come out in order, whatever order they went in", arguments: 0..<50)
+    @Test("Deadlines leave in order, in whatever order they were added", arguments: 0..<50)
     func order(seed: Int) {
         var random = SeededGenerator(seed: seed)
         var queue = TimerQueue<MonotonicTime, Int>()
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("An entry is due at its deadline, and not a nanosecond before")
+    @Test("An entry is due exactly at its deadline")
     func boundary() {
         var queue = TimerQueue<MonotonicTime, Int>()
         queue.insert(Self.entry(10, 1))
@@ -39,7 +39,7 @@ import Testing
         #expect(queue.popDue(at: MonotonicTime(nanoseconds: 10)) == nil)
     }
 
-    @Test("Every entry comes out once, with its own key")
+    @Test("Every entry leaves once with its own key")
     func keys() {
         var queue = TimerQueue<MonotonicTime, Int>()
         for key in 0..<100 { queue.insert(Self.entry(UInt64(key % 7), key)) }
@@ -61,7 +61,7 @@ import Testing
     private static func time(_ nanoseconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: nanoseconds) }
 
     @Test(
-        "An instant is rounded up to a step, or down",
+        "An instant is rounded up or down to a step",
         arguments: [0, 7 * step, round - 3 * step, 3 * round], [0, 1, step - 1])
     func rounding(base: UInt64, offset: UInt64) {
         let now = Self.time(base + offset)
@@ -71,7 +71,8 @@ import Testing
     }
 
     @Test(
-        "Later is later, over the end of a round too", arguments: [UInt64(0), round - 2 * step, 5 * round - step / 2])
+        "A later instant compares as later across a wrap-around",
+        arguments: [UInt64(0), round - 2 * step, 5 * round - step / 2])
     func order(base: UInt64) {
         let instants = (0..<6).map {
             CoarseInstant(notBefore: Self.time(base + $0 * 3 * Self.step), at: Self.time(base))
@@ -83,7 +84,7 @@ import Testing
         #expect(!CoarseInstant.never.isBefore(.never))
     }
 
-    @Test("The distant future never comes, and nothing else is never")
+    @Test("The distant future never comes, and no other instant is never")
     func never() {
         let now = MonotonicTime.now()
         #expect(CoarseInstant(notBefore: .distantFuture, at: now) == .never)

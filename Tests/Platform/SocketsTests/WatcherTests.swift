@@ -6,7 +6,7 @@ import Testing
 @testable import Sockets
 
 @Suite struct WatcherTests {
-    @Test("A signal is an event, and no longer the process's end, for one watcher after the other")
+    @Test("A signal becomes an event instead of ending the process, for one watcher after another")
     func signal() async throws {
         let queue = DispatchQueue(label: "signals")
         for _ in 0..<2 {
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("Steps of the clock are told, and nothing else that wakes the watcher")
+    @Test("Only steps of the clock are reported")
     func clockSteps() async throws {
         var ends: [CInt] = [0, 0]
         try #require(pipe(&ends) == 0)
@@ -49,7 +49,7 @@ import Testing
         withExtendedLifetime(watcher) {}
     }
 
-    @Test("The clock's timer rests while the clock runs evenly, also after a look at it")
+    @Test("The timer stays silent while the clock runs evenly")
     func restingTimer() throws {
         let timer = try ClockStepWatcher.makeTimer()
         defer { close(timer) }
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("The limit of descriptors is raised as far as it goes")
+    @Test("The limit of descriptors is raised to its maximum")
     func descriptors() {
         let raised = FileDescriptorLimit.raise()
         #expect(raised >= 256)

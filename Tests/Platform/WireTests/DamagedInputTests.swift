@@ -4,7 +4,7 @@ import Testing
 
 /// Streams that were right once: whatever the damage, every split has the same outcome, and nothing is read out of bounds.
 @Suite struct DamagedInputTests {
-    @Test("Damaged requests have one outcome, however they arrive")
+    @Test("Damaged requests have the same outcome in every split")
     func requestsHaveOneOutcome() {
         var random = SeededRandom(seed: 1)
         let limits = HTTPLimits(headBytes: 120, targetBytes: 30, fields: 4, bodyBytes: 16, chunkLineBytes: 12)
@@ -22,7 +22,7 @@ import Testing
         #expect(refused.count > 25)
     }
 
-    @Test("Damaged frames have one outcome, however they arrive")
+    @Test("Damaged frames have the same outcome in every split")
     func framesHaveOneOutcome() {
         var random = SeededRandom(seed: 2)
         let cases = ConformanceCase.all.filter { $0.bytes.count < 400 }

@@ -26,7 +26,7 @@ import Testing
         return try rows[0].integer("n")
     }
 
-    @Test("Whatever hangs, whoever asks again: the server never has more processes for a pool than it may have")
+    @Test("The server never has more processes for a pool than permitted, whatever hangs or is repeated")
     func limit() async throws {
         var configuration = try await Self.configuration("flood")
         configuration.maxConnections = 3
@@ -64,7 +64,7 @@ import Testing
         await watcher.shutdown()
     }
 
-    @Test("The server's own limit is a little above the query's, whichever that is, and a session's stays its own")
+    @Test("The server's limit is slightly above each query's, and a session keeps its own")
     func serverLimit() async throws {
         var configuration = try await Self.configuration("limits")
         configuration.maxConnections = 1
@@ -91,7 +91,7 @@ import Testing
         await session.close()
     }
 
-    @Test("A query with a time of its own fails by itself, and leaves its neighbours alone")
+    @Test("A query with its own time limit fails alone")
     func ownTime() async throws {
         var configuration = try await Self.configuration("own")
         configuration.maxConnections = 1
@@ -107,7 +107,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test("A statement whose client has vanished ends, though nobody cancels it")
+    @Test("The statement of a vanished client ends without a cancel request")
     func vanished() async throws {
         let configuration = try await Self.configuration("vanished")
         let watcher = Self.watcher(configuration)
@@ -121,7 +121,7 @@ import Testing
         await watcher.shutdown()
     }
 
-    @Test("A session's script that takes longer than it may doesn't go on in the server")
+    @Test("A session's script that exceeds its limit doesn't continue in the server")
     func sessionTimeout() async throws {
         let configuration = try await Self.configuration("script")
         let watcher = Self.watcher(configuration)
@@ -134,7 +134,7 @@ import Testing
         await watcher.shutdown()
     }
 
-    @Test("Cancel requests that hang hold up no other")
+    @Test("Cancel requests that hang don't delay others")
     func cancels() async {
         let sender = CancelSender()
         let hanging = DispatchSemaphore(value: 0)
@@ -143,7 +143,7 @@ import Testing
         for _ in 0..<8 { hanging.signal() }
     }
 
-    @Test("As many cancel requests as one likes are all sent, some threads at a time")
+    @Test("Any number of cancel requests is sent, by a limited number of threads")
     func manyCancels() async {
         let sender = CancelSender()
         let (sent, sink) = AsyncStream.makeStream(of: Void.self)

@@ -15,7 +15,7 @@ import Testing
         return PostgresClient(configuration: configuration)
     }
 
-    @Test("Values come back as they went")
+    @Test("Values return unchanged")
     func valuesComeBackAsTheyWent() async throws {
         let client = try await Self.client()
         let statement = PostgresStatement(
@@ -45,7 +45,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test("Arrays that go as they are in memory come as what they are, among others", arguments: [0, 3])
+    @Test("Binary arrays are received as their values, among others", arguments: [0, 3])
     func binaryArrays(count: Int) async throws {
         let client = try await Self.client()
         let statement = PostgresStatement(
@@ -64,7 +64,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test("What can't be read names the column")
+    @Test("An unreadable value names its column")
     func whatCannotBeReadNamesTheColumn() async throws {
         let client = try await Self.client()
         let rows = try await client.query(PostgresStatement(name: "x", sql: "SELECT 'x' AS letter, NULL AS hole"))
@@ -78,7 +78,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test("A failing query leaves its neighbours in the pipeline alone")
+    @Test("A failing query doesn't affect its neighbours in the pipeline")
     func aFailingQueryLeavesItsPipelineNeighboursAlone() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         let divide = PostgresStatement(name: "divide", sql: "SELECT 1 / $1::int AS quotient")
@@ -152,7 +152,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test("A statement that no longer fits the schema works at the next try")
+    @Test("A statement that no longer fits the schema works at the next attempt")
     func aStatementThatNoLongerFitsTheSchemaWorksAtTheNextTry() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         _ = try await client.query(PostgresStatement(name: "", sql: "CREATE TABLE wide (a int)"))
@@ -164,7 +164,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test("A big query and a big answer pass in pieces")
+    @Test("A large query and a large result pass in pieces")
     func aBigQueryAndABigAnswerPassInPieces() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         let text = String(repeating: "0123456789", count: 400_000)
@@ -176,7 +176,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test("A query over its time fails, and the next one works")
+    @Test("A query that exceeds its time fails, and the next one works")
     func aQueryOverItsTimeFailsAndTheNextOneWorks() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         let sleep = PostgresStatement(name: "sleep", sql: "SELECT pg_sleep($1)")
@@ -193,7 +193,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test("A cancelled task is free at once")
+    @Test("A cancelled task returns at once")
     func aCancelledTaskIsFreeAtOnce() async throws {
         let (opened, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(10))
         var configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
@@ -210,7 +210,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test("A terminated backend fails its queries, and is replaced")
+    @Test("A terminated backend fails its queries and is replaced")
     func aTerminatedBackendFailsItsQueriesAndIsReplaced() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         let pid = PostgresStatement(name: "pid", sql: "SELECT pg_backend_pid() AS pid")
@@ -246,7 +246,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test("After shutdown nothing is sent")
+    @Test("After a shutdown nothing is sent")
     func afterShutdownNothingIsSent() async throws {
         let client = try await Self.client()
         let one = PostgresStatement(name: "one", sql: "SELECT 1")
@@ -257,7 +257,7 @@ import Testing
         #expect(error?.kind == .shutDown)
     }
 
-    @Test("An absent database is unavailable within the wait")
+    @Test("An unreachable database is unavailable within the time limit")
     func anAbsentDatabaseIsUnavailableWithinTheWait() async throws {
         var configuration = PostgresConfiguration(conninfo: "host=/nowhere dbname=x")
         configuration.stallTimeout = .milliseconds(300)

@@ -9,7 +9,7 @@ import Testing
     private static let start = ContinuousClock.now
     private static let deadlock = PostgresError(kind: .conflict(sqlState: "40P01"), message: "deadlock detected")
 
-    @Test("A query that met another is sent again so often, with growing pauses, and while there is time")
+    @Test("A conflicting query is repeated a limited number of times, with growing waits and within its time")
     func retries() {
         var retries = ConflictRetries(maximum: 3, deadline: Self.start + .seconds(10))
         let pauses = (0..<4).map { _ in retries.pause(after: Self.deadlock, now: Self.start, random: 0) }
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "Nothing else is sent again",
+        "Other errors aren't repeated",
         arguments: [
             PostgresError.Kind.unavailable(outcomeUnknown: true), .unavailable(outcomeUnknown: false),
             .refused(sqlState: "53100"), .server(sqlState: "23505"), .shutDown,
@@ -29,7 +29,7 @@ import Testing
         #expect(retries.pause(after: PostgresError(kind: kind, message: ""), now: Self.start, random: 0) == nil)
     }
 
-    @Test("Deadlocks and serialization failures say that a later try may succeed, and no other rollback does")
+    @Test("Only deadlocks and serialization failures are conflicts")
     func kinds() {
         #expect(PostgresError.kind(sqlState: "40P01", severity: "ERROR") == .conflict(sqlState: "40P01"))
         #expect(PostgresError.kind(sqlState: "40001", severity: "ERROR") == .conflict(sqlState: "40001"))
@@ -52,7 +52,7 @@ import Testing
         return PostgresClient(configuration: configuration, observer: observer)
     }
 
-    @Test("Two statements that lock crosswise both succeed, though they deadlock")
+    @Test("Two statements that deadlock both succeed")
     func deadlocks() async throws {
         let observer = ConflictObserver()
         let client = try await Self.client(observer)
@@ -83,7 +83,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test("A conflict that doesn't end is the caller's after so many tries, and passes for an outage")
+    @Test("A lasting conflict becomes the caller's error, and counts as an outage")
     func endless() async throws {
         let observer = ConflictObserver()
         let client = try await Self.client(observer) { $0.maxRetries = 3 }

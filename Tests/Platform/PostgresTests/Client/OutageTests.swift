@@ -5,7 +5,7 @@ import Testing
 
 /// A database that goes away and comes back.
 @Suite struct OutageTests {
-    @Test("A stopped cluster is noticed, and its return too")
+    @Test("A stop and a restart of the cluster are both detected")
     func aStoppedClusterIsNoticedAndItsReturnToo() async throws {
         let cluster = try await TestCluster.dedicated()
         var configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
@@ -37,7 +37,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("A frozen server leaves nobody waiting")
+    @Test("A frozen server doesn't keep callers waiting")
     func aFrozenServerLeavesNobodyWaiting() async throws {
         let cluster = try await TestCluster.dedicated()
         var configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())

@@ -23,7 +23,7 @@ import Testing
         return machine
     }
 
-    @Test("The place of a silent connection is taken when another needs it, and only once the server has ended it")
+    @Test("A silent connection is replaced when another is needed, after the server has ended it")
     func taken() {
         var machine = Self.busy(2)
         #expect(machine.tick(Self.at(11.5)) == [.fail(1, .stalled), .fail(2, .stalled)])
@@ -37,7 +37,7 @@ import Testing
         #expect(machine.counts == PostgresPoolCounts(connections: 2, inFlight: 1))
     }
 
-    @Test("As many are given up as are needed, the longest silent first, and each once")
+    @Test("As many silent connections are closed as needed, the longest silent first and each once")
     func asMany() {
         var machine = Self.busy(3)
         _ = machine.received(1, now: Self.at(11))
@@ -49,7 +49,7 @@ import Testing
         #expect(machine.submit(7, deadline: Self.at(22), now: Self.at(12.5)) == [])
     }
 
-    @Test("One whose answer somebody waits for is left alone")
+    @Test("A connection with an awaited answer isn't closed")
     func awaited() {
         var machine = Tests.connected { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(10))
@@ -59,7 +59,7 @@ import Testing
         #expect(machine.tick(Self.at(12.5)) == [.fail(2, .stalled), .cancelRunning(1), .close(1)])
     }
 
-    @Test("Every connection with an overdue query is cancelled, and none takes a place before an end")
+    @Test("Every connection with an overdue query is cancelled, and none is replaced before it ends")
     func overdue() {
         var machine = Tests.patient {
             $0.maxConnections = 4
@@ -79,7 +79,7 @@ import Testing
         #expect(machine.tick(Self.at(21.5)) == [])
     }
 
-    @Test("When no end is ever heard of, one connection more serves, and no second; in time the others are forgotten")
+    @Test("If no end is ever reported, one more connection serves, and the others are forgotten in time")
     func neverHeard() {
         var machine = Self.busy(2)
         _ = machine.tick(Self.at(11.5))
@@ -98,7 +98,7 @@ import Testing
         #expect(machine.counts.ending == 0)
     }
 
-    @Test("A query with a longer time than others keeps the place for as long")
+    @Test("A query with a longer time limit keeps its connection's place for that time")
     func longer() {
         var machine = Tests.patient { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(70), now: Self.at(10))
@@ -107,7 +107,7 @@ import Testing
         #expect(machine.tick(Self.at(131)) == [.forget(1)])
     }
 
-    @Test("An idle connection that is closed for its age holds its place as well, for as long as it takes")
+    @Test("An idle connection that is closed for its age keeps its place until it ends")
     func aged() {
         var machine = Tests.connected { $0.maxConnections = 1 }
         #expect(machine.tick(Self.at(3_600)) == [.close(1)])
@@ -116,7 +116,7 @@ import Testing
         #expect(machine.closed(1, now: Self.at(3_600.002)) == [])
     }
 
-    @Test("Shutting down waits for no end")
+    @Test("A shutdown waits for no connection's end")
     func shutDown() {
         var machine = Self.busy(1)
         _ = machine.tick(Self.at(11.5))

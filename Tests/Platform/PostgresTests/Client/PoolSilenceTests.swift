@@ -8,7 +8,7 @@ import Testing
 
     private static func at(_ seconds: Double) -> ContinuousClock.Instant { Tests.at(seconds) }
 
-    @Test("Who waits for the answer of a silent connection fails, and whoever comes next gets another connection")
+    @Test("A query on a silent connection fails, and the next one gets another connection")
     func silent() {
         var machine = Tests.connected { $0.maxConnections = 2 }
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(10))
@@ -24,7 +24,7 @@ import Testing
         #expect(machine.tick(Self.at(20)) == [.cancelRunning(1), .close(1)])
     }
 
-    @Test("A silent connection that speaks again takes queries again")
+    @Test("A silent connection that answers again takes queries again")
     func comesRound() {
         var machine = Tests.connected { $0.maxConnections = 2 }
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(10))
@@ -33,7 +33,7 @@ import Testing
         #expect(machine.finished(1, on: 1, now: Self.at(12.1)) == [.send(2, on: 1)])
     }
 
-    @Test("A pipeline that moves on may take longer than the silence that is borne, also by parts of an answer")
+    @Test("A pipeline with progress may take longer than the silence limit, even by parts of a result")
     func movesOn() {
         var machine = Tests.connected { $0.maxConnections = 1 }
         for query in 1...4 as ClosedRange<UInt64> {
@@ -50,7 +50,7 @@ import Testing
         #expect(machine.finished(4, on: 1, now: Self.at(17)) == [])
     }
 
-    @Test("Who waits for a connection fails after silence on all of them, not after a long queue")
+    @Test("A query without a connection fails after silence on all of them, not after a long queue")
     func queue() {
         var machine = Tests.connected {
             $0.maxConnections = 2
@@ -68,7 +68,7 @@ import Testing
         #expect(machine.tick(Self.at(12.5)) == [.fail(4, .noConnection(lastFailure: nil)), .fail(3, .stalled)])
     }
 
-    @Test("With one connection silent, idle ones that were not heard lately either are closed")
+    @Test("When one connection is silent, idle ones without recent input are closed")
     func suspects() {
         var machine = Tests.connected { $0.maxConnections = 3 }
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(10))
@@ -80,7 +80,7 @@ import Testing
         #expect(machine.tick(Self.at(31.5)) == [.fail(3, .stalled), .close(2)])
     }
 
-    @Test("What waited for its connection has only the rest of the time for its answer")
+    @Test("A query that waited for its connection has only the remaining time for its result")
     func bothWaits() {
         var machine = Tests.machine()
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(10))
@@ -88,7 +88,7 @@ import Testing
         #expect(machine.tick(Self.at(11.5)) == [.fail(1, .stalled)])
     }
 
-    @Test("A connection that may not write is replaced, but not more than one a second")
+    @Test("A read-only connection is replaced, at most one per second")
     func readOnly() {
         var machine = Tests.connected { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(0.5))
@@ -98,7 +98,7 @@ import Testing
         #expect(machine.submit(3, deadline: Self.at(20), now: Self.at(1.2)) == [])
         #expect(machine.closed(1, now: Self.at(1.2)) == [.connect(2)])
     }
-    @Test("And all others of its age with it, when they have answered what they owe")
+    @Test("All other connections of its age are replaced too, after they have answered")
     func readOnlyGeneration() {
         var machine = Tests.connected { $0.maxConnections = 2 }
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(1))

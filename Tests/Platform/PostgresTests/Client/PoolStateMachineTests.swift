@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("The first query opens a connection, and is sent on it")
+    @Test("The first query opens a connection and is sent on it")
     func theFirstQueryOpensAConnectionAndIsSentOnIt() {
         var machine = Self.machine()
         #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.connect(1)])
@@ -53,7 +53,7 @@ import Testing
         #expect(machine.submit(4, deadline: Self.at(10), now: Self.at(0)) == [.send(4, on: 2)])
     }
 
-    @Test("Beyond the pipeline, queries wait in order")
+    @Test("Queries beyond the pipeline's limit wait in order")
     func beyondThePipelineQueriesWaitInOrder() {
         var machine = Self.connected {
             $0.maxConnections = 1
@@ -69,7 +69,7 @@ import Testing
         #expect(machine.finished(1, on: 1, now: Self.at(0)) == [.send(4, on: 1)])
     }
 
-    @Test("While the database is away, attempts back off and waiters give up")
+    @Test("While the database is unavailable attempts back off and waiting queries fail")
     func whileTheDatabaseIsAwayAttemptsBackOffAndWaitersGiveUp() {
         var machine = Self.machine()
         #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.connect(1)])
@@ -90,7 +90,7 @@ import Testing
         #expect(machine.submit(3, deadline: Self.at(11), now: Self.at(1.7)).first == .send(3, on: 3))
     }
 
-    @Test("A query over its time fails; its connection is cancelled, then closed")
+    @Test("A query that exceeds its time fails; its connection is cancelled and then closed")
     func aQueryOverItsTimeFailsItsConnectionIsCancelledThenClosed() {
         var machine = Self.patient { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(2), now: Self.at(0))
@@ -124,7 +124,7 @@ import Testing
         #expect(machine.finished(1, on: 1, now: Self.at(3)) == [.cancelRunning(1), .close(1)])
     }
 
-    @Test("A lost connection fails what was in flight, and nothing is sent twice")
+    @Test("A lost connection fails its queries, and none is sent twice")
     func aLostConnectionFailsWhatWasInFlightAndNothingIsSentTwice() {
         var machine = Self.connected { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(10), now: Self.at(5))
@@ -134,7 +134,7 @@ import Testing
         #expect(machine.submit(3, deadline: Self.at(10), now: Self.at(5)) == [.connect(2)])
     }
 
-    @Test("A server that hangs up at once isn't hammered")
+    @Test("A server that hangs up at once isn't tried in a tight loop")
     func aServerThatHangsUpAtOnceIsNotHammered() {
         var machine = Self.connected { $0.keepAlive = true }
         #expect(machine.lost(1, message: "gone", now: Self.at(0.1)) == [])
@@ -157,7 +157,7 @@ import Testing
         #expect(machine.counts.connections == 1)
     }
 
-    @Test("The last idle connection wakes nobody while another opens")
+    @Test("The last idle connection sets no timer while another one opens")
     func theLastIdleConnectionWakesNobodyWhileAnotherOpens() {
         var machine = Self.connected { $0.stallTimeout = .seconds(600) }
         _ = machine.submit(1, deadline: Self.at(500), now: Self.at(1))
@@ -168,7 +168,7 @@ import Testing
         #expect(machine.wakeAt.map { $0 > Self.at(100) } ?? true)
     }
 
-    @Test("An old connection leaves when its queries are answered")
+    @Test("An old connection closes after its queries are answered")
     func anOldConnectionLeavesWhenItsQueriesAreAnswered() {
         var machine = Self.patient { _ in }
         _ = machine.submit(1, deadline: Self.at(3_700), now: Self.at(3_599))
@@ -176,7 +176,7 @@ import Testing
         #expect(machine.finished(1, on: 1, now: Self.at(3_601)).contains(.close(1)))
     }
 
-    @Test("Shutting down fails waiters, lets others finish, and ends in time")
+    @Test("A shutdown fails waiting queries, lets others finish, and ends in time")
     func shuttingDownFailsWaitersLetsOthersFinishAndEndsInTime() {
         var machine = Self.patient {
             $0.maxConnections = 1
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test(
-        "Whatever happens, every query ends exactly once",
+        "In any sequence of events every query ends exactly once",
         arguments: 0..<50)
     func whateverHappensEveryQueryEndsExactlyOnce(seed: UInt64) {
         var random = SplitMix(state: seed)

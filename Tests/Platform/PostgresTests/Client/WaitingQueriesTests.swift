@@ -16,7 +16,7 @@ import Testing
         return queries
     }
 
-    @Test("Queries leave in the order in which they came, but for those that were taken out")
+    @Test("Queries leave in order, without removed ones")
     func order() {
         var queries = Self.waiting(Self.entry(3), Self.entry(1), Self.entry(2))
         let wasThere = queries.remove(1)
@@ -26,7 +26,7 @@ import Testing
         #expect(ids == [3, 2, nil] && queries.isEmpty)
     }
 
-    @Test("A query gives up at its deadline, or earlier if the server is silent for too long")
+    @Test("A query fails at its deadline, or earlier if the server is silent for too long")
     func givingUp() {
         let entry = Self.entry(1, submittedAt: 1, deadline: 5)
         #expect(entry.giveUp(lastReceivedAt: nil, patience: .seconds(2)) == Self.start + .seconds(3))
@@ -38,7 +38,7 @@ import Testing
             entry.giveUp(lastReceivedAt: Self.start + .seconds(4), patience: .seconds(2)) == Self.start + .seconds(5))
     }
 
-    @Test("Those whose time is over are taken out, and the next one's time is told")
+    @Test("Overdue queries are removed, and the next deadline is returned")
     func overdue() {
         var queries = Self.waiting(Self.entry(2, deadline: 1), Self.entry(1, deadline: 2), Self.entry(3, deadline: 3))
         #expect(queries.nextGiveUp(lastReceivedAt: nil, patience: .seconds(60)) == Self.start + .seconds(1))
@@ -49,7 +49,7 @@ import Testing
         #expect(queries.nextGiveUp(lastReceivedAt: nil, patience: .seconds(60)) == nil)
     }
 
-    @Test("Any number may be taken out, and the others keep their order")
+    @Test("Any number of queries can be removed, and the others keep their order")
     func manyRemovals() {
         var queries = WaitingQueries()
         for id in 1...1000 {
@@ -63,7 +63,7 @@ import Testing
 }
 
 @Suite struct ConnectionHealthTests {
-    @Test("A stale connection is replaced at once, one that may not write once it has an age, with its likes")
+    @Test("A stale connection is replaced at once, and a read-only one with its contemporaries at a minimum age")
     func replacement() {
         let (young, old) = (Duration.milliseconds(999), Duration.seconds(1))
         #expect(!ConnectionHealth.healthy.asksForReplacement(age: old))

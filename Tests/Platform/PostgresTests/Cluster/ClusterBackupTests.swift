@@ -51,7 +51,7 @@ import Testing
 
     private func names(_ directory: String) -> [String] { Directory(path: directory).entries }
 
-    @Test("Its programs are found where there is no server any more") func clientsAlone() throws {
+    @Test("The client programs are found without a server's") func clientsAlone() throws {
         let root = TestClusterDirectories.shared.make()
         let programs = "\(root)/99/bin"
         try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
@@ -67,7 +67,7 @@ import Testing
         #expect(PostgresBinaries.client("pg_restore", major: 99, in: root) == nil)
     }
 
-    @Test("What was written while the server ran is read into a cluster that is made for it") func thereAndBack()
+    @Test("A backup of a running server is restored into a new cluster") func thereAndBack()
         async throws
     {
         let (from, to, files) = (
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(
-        "A cluster that doesn't run is started for it, and stopped; a file that was there is replaced, a link stays one"
+        "A stopped cluster is started for the backup; an existing file is replaced, and a link stays a link"
     )
     func stopped() async throws {
         let (from, files) = (try await filled(), TestClusterDirectories.shared.make())
@@ -108,7 +108,7 @@ import Testing
         #expect(!Directory(path: "\(from)/postgres/data/postmaster.pid").exists)
     }
 
-    @Test("A backup that fails leaves what was there") func failed() async throws {
+    @Test("A failed backup leaves the existing file") func failed() async throws {
         let (from, files) = (try await filled(), TestClusterDirectories.shared.make())
         let cluster = cluster(from)
         let location = try await cluster.start()
@@ -124,7 +124,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("The rest of a backup that was killed goes with the next one; that of one under way stays")
+    @Test("The leftovers of a killed backup are removed by the next one, and those of a running one stay")
     func leftovers() async throws {
         let files = TestClusterDirectories.shared.make()
         for name in ["backup.unfinished-aB3dE6", "backup.unfinished-inUse1"] {
@@ -143,7 +143,7 @@ import Testing
             ])
     }
 
-    @Test("A backup that is interrupted leaves nothing") func interrupted() async throws {
+    @Test("An interrupted backup leaves nothing") func interrupted() async throws {
         let (from, files) = (try await filled(), TestClusterDirectories.shared.make())
         let cluster = cluster(from)
         let location = try await cluster.start()
@@ -166,7 +166,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("Where there is nothing to write, or no place for it, that is said") func nothing() async throws {
+    @Test("A backup without data or without a place is refused with the reason") func nothing() async throws {
         let empty = TestClusterDirectories.shared.make()
         #expect(
             await complaint { _ = try await backup(empty).write(to: "\(empty)/backup") }
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test("A database that holds something is refused, and left as it is; so is one that is served") func refused()
+    @Test("A restore into a database with content or a running daemon is refused and changes nothing") func refused()
         async throws
     {
         let (from, files) = (try await filled(), TestClusterDirectories.shared.make())
@@ -196,7 +196,7 @@ import Testing
         await serving.stop()
     }
 
-    @Test("A file that is cut off or no backup restores nothing, and the next one can be tried") func damaged()
+    @Test("A truncated or invalid file restores nothing, and the next file can be tried") func damaged()
         async throws
     {
         let (from, to, files) = (
@@ -221,7 +221,7 @@ import Testing
     }
 
     @Test(
-        "Root makes a cluster for the user whose the state directory is, who finds it his", .enabled(if: geteuid() == 0)
+        "Root creates a cluster for the owner of the state directory, who can use it", .enabled(if: geteuid() == 0)
     )
     func forAnother() async throws {
         let (from, to, files) = (

@@ -3,7 +3,7 @@ import Testing
 @testable import Postgres
 
 @Suite struct ClusterNamesTests {
-    @Test("The superuser and the database are called as the program is, unless it says otherwise")
+    @Test("The superuser and the database have the program's name by default")
     func defaults() {
         let names = ClusterNames(program: "p")
         #expect(names.superuser == "p" && names.database == "p" && names.directory == "postgres")
@@ -11,7 +11,7 @@ import Testing
         #expect(others.superuser == "s" && others.database == "d" && others.directory == "x")
     }
 
-    @Test("The names are where PostgreSQL and its tools read them")
+    @Test("The names are used by PostgreSQL and its tools")
     func use() throws {
         let names = ClusterNames(program: "p", superuser: "s", database: "d")
         #expect(names.initialisationArguments.contains("--username=s"))

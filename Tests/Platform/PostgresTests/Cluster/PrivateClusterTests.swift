@@ -15,7 +15,7 @@ import Testing
         return rows
     }
 
-    @Test("It is made, started, stopped and found again")
+    @Test("A cluster is created, started, stopped and found again")
     func itIsMadeStartedStoppedAndFoundAgain() async throws {
         let directory = TestClusterDirectories.shared.make()
         let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
@@ -49,7 +49,7 @@ import Testing
         await next.stop()
     }
 
-    @Test("A server that was left running is taken over")
+    @Test("A server left running is taken over")
     func aServerThatWasLeftRunningIsTakenOver() async throws {
         let directory = TestClusterDirectories.shared.make()
         var killed: PrivateCluster? = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
@@ -64,7 +64,7 @@ import Testing
         #expect(!Directory(path: "\(directory)/postgres/data/postmaster.pid").exists)
     }
 
-    @Test("A server that was killed is started again")
+    @Test("A killed server is restarted")
     func aServerThatWasKilledIsStartedAgain() async throws {
         let directory = TestClusterDirectories.shared.make()
         let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
@@ -80,7 +80,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("The number of another process in the server's files is no obstacle")
+    @Test("A process number that was reused in the server's files doesn't prevent a start")
     func theNumberOfAnotherProcessInTheServersFilesIsNoObstacle() async throws {
         let directory = TestClusterDirectories.shared.make()
         let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
@@ -126,7 +126,7 @@ import Testing
         #expect(newer?.message.contains("postgresql-99") == true)
     }
 
-    @Test("Rubbish of an interrupted initialisation is cleared away")
+    @Test("The remains of an interrupted initialisation are removed")
     func rubbishOfAnInterruptedInitialisationIsClearedAway() async throws {
         let directory = TestClusterDirectories.shared.make()
         let rubbish = "\(directory)/postgres/data.unfinished-1"
@@ -140,7 +140,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("A path too long for a socket gets its socket elsewhere")
+    @Test("A path that is too long for a socket gets its socket elsewhere")
     func aPathTooLongForASocketGetsItsSocketElsewhere() async throws {
         let directory = TestClusterDirectories.shared.make() + "/" + String(repeating: "long", count: 25)
         let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(
-        "A directory that the cluster's user can't enter is left for another",
+        "A directory that the cluster's user can't enter is replaced by another",
         .enabled(if: geteuid() == 0))
     func aDirectoryThatTheClustersUserCannotEnterIsLeftForAnother() async throws {
         let parent = TestClusterDirectories.shared.make()
@@ -174,7 +174,7 @@ import Testing
         rmdir("/var/lib/letsswitch")
     }
 
-    @Test("The second signal stops the server without waiting")
+    @Test("A second signal stops the server without waiting")
     func theSecondSignalStopsTheServerWithoutWaiting() async throws {
         let cluster = PrivateCluster(
             stateDirectory: TestClusterDirectories.shared.make(), names: .test, isDurable: false)
@@ -184,7 +184,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("What the server's file says is read only when complete")
+    @Test("The server's file is read only when it is complete")
     func whatTheServersFileSaysIsReadOnlyWhenComplete() {
         let text = "123\n/data\n1700000000\n5432\n/socket\n\n  1  2\nready   \n"
         let file = PostmasterFile(text: text)
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test(
-        "Sockets go where their path needs no quoting",
+        "A socket's directory needs no quoting",
         arguments: [
             ("/var/lib/letsswitch/postgres", "/var/lib/letsswitch/postgres/socket"),
             ("/tmp/with space", "/run/letsswitch-x"), ("/tmp/a,b", "/run/letsswitch-x"),
@@ -210,7 +210,7 @@ import Testing
             ).path == sockets)
     }
 
-    @Test("Programs run to their end or their time")
+    @Test("A program runs to its end or its time limit")
     func programsRunToTheirEndOrTheirTime() throws {
         let echo = try Subprocess(command: ["sh", "-c", "echo out; echo err >&2; env; pwd; exit 3"]).run(
             timeout: Deadline.standard)

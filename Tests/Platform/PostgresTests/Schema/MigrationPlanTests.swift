@@ -8,7 +8,7 @@ import Testing
             name: "s", migrations: versions.map { PostgresMigration(version: $0, name: "m\($0)", sql: "SELECT 1") })
     }
 
-    @Test("What is missing is done in the order of the versions")
+    @Test("Missing migrations are applied in the order of their versions")
     func missing() throws {
         let plan = try MigrationPlan(of: Self.schema(3, 1, 2), applied: [1: "m1"])
         #expect(plan.missing.map(\.version) == [2, 3])
@@ -16,7 +16,7 @@ import Testing
         #expect(try MigrationPlan(of: Self.schema(1, 2), applied: [:]).missing.count == 2)
     }
 
-    @Test("A version under another name, an unknown one and one that is there twice are refused")
+    @Test("A renamed, unknown or repeated version is refused")
     func refusals() {
         #expect(throws: PostgresError.self) { try MigrationPlan(of: Self.schema(1), applied: [1: "other"]) }
         #expect(throws: PostgresError.self) { try MigrationPlan(of: Self.schema(1), applied: [1: "m1", 2: "m2"]) }
@@ -35,7 +35,7 @@ import Testing
             })
     }
 
-    @Test("Functions are replaced where they are none, older or others of the same number")
+    @Test("Functions are replaced if they are missing, older, or different under the same number")
     func replacement() throws {
         #expect(try Self.plan(3, over: nil) == .replace)
         #expect(try Self.plan(3, over: (2, 1, "theirs")) == .replace)
@@ -43,7 +43,7 @@ import Testing
         #expect(try Self.plan(3, over: (3, 3, "ours")) == .keep)
     }
 
-    @Test("Newer ones are kept by a program that can work with them, and refused by one that can't")
+    @Test("Newer functions are kept by a program that can use them, and refused by others")
     func newer() throws {
         #expect(try Self.plan(3, over: (4, 3, "theirs")) == .keep)
         #expect(throws: PostgresError.self) { try Self.plan(3, over: (5, 4, "theirs")) }

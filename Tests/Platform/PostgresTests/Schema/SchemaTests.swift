@@ -61,7 +61,7 @@ import Testing
 
     // MARK: Tables
 
-    @Test("Each migration is applied once, and in order")
+    @Test("Each migration is applied once and in order")
     func eachMigrationIsAppliedOnceAndInOrder() async throws {
         try await Self.with { client async throws in
             #expect(try await client.migrate(Self.schema([Self.first])).migrations == [1])
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("Daemons that start together take turns")
+    @Test("Daemons that start together migrate one after the other")
     func daemonsThatStartTogetherTakeTurns() async throws {
         let configuration = try await Self.configuration()
         let schema = Self.schema([Self.kept, Self.second], Self.functions(1, says: "yes"))
@@ -92,7 +92,7 @@ import Testing
         #expect(changes.filter(\.replacedFunctions).count == 1)
     }
 
-    @Test("A migration that fails leaves nothing of itself")
+    @Test("A failed migration leaves no changes")
     func aMigrationThatFailsLeavesNothingOfItself() async throws {
         try await Self.with { client async throws in
             let failing = PostgresMigration(version: 2, name: "bad", sql: "CREATE TABLE house.b (n int); SELECT 1 / 0")
@@ -118,7 +118,7 @@ import Testing
     }
 
     /// Of before the first release, whose migrations nobody carries along.
-    @Test("A database of another history is refused, and untouched")
+    @Test("A database with another history is refused and unchanged")
     func aDatabaseOfAnotherHistoryIsRefusedAndUntouched() async throws {
         try await Self.with { client async throws in
             _ = try await client.migrate(Self.schema([Self.first, Self.second]))
@@ -135,7 +135,7 @@ import Testing
 
     // MARK: Functions
 
-    @Test("Functions are made anew when their text has changed, over data that stay")
+    @Test("Functions are replaced when their text changes, and data stay")
     func functionsAreMadeAnewWhenTheirTextHasChangedOverDataThatStay() async throws {
         try await Self.with { client async throws in
             let change = try await client.migrate(Self.schema([Self.kept], Self.functions(1, says: "yes")))
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("Older functions are never put in place of newer")
+    @Test("Older functions never replace newer ones")
     func olderFunctionsAreNeverPutInPlaceOfNewer() async throws {
         try await Self.with { client async throws in
             _ = try await client.migrate(Self.schema([Self.kept], Self.functions(5, oldestUsable: 4, says: "new")))
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test("Functions that fail leave those of before")
+    @Test("Functions that fail leave the earlier ones")
     func functionsThatFailLeaveThoseOfBefore() async throws {
         try await Self.with { client async throws in
             _ = try await client.migrate(Self.schema([Self.kept], Self.functions(1, says: "yes")))
@@ -183,7 +183,7 @@ import Testing
     }
 
     /// A daemon of before the change goes on with its prepared statements.
-    @Test("Statements that were prepared before find the new functions")
+    @Test("Prepared statements use the new functions")
     func statementsThatWerePreparedBeforeFindTheNewFunctions() async throws {
         try await Self.with { client async throws in
             let say = PostgresStatement(name: "say", sql: "SELECT house.say() AS answer")

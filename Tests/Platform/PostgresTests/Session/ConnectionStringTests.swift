@@ -5,7 +5,7 @@ import Testing
 /// Read by libpq, which connects to nothing for that.
 @Suite struct ConnectionStringTests {
     @Test(
-        "What libpq reads as it is meant",
+        "A connection string that libpq parses as intended is accepted",
         arguments: [
             "postgresql://h", "postgres://u:p%40ss%2F@h1:5432,h2:/d?sslmode=require", "postgresql://u:pa?ss@h/d",
             "postgresql:///d?host=/run&user=a@b", "postgres://%40socket/d",
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "What it can't read, or would read a part of a password in as a host, a port, a user or a database",
+        "A string is refused if libpq can't parse it or takes a part of a password for another part",
         arguments: [
             "postgresql://u:50%off@h/x", "postgresql+asyncpg://u:secret@h/x?ssl", "host=h password=my secret",
             "host=h sceret=x", "postgresql://u:p@ss@h/x", "postgresql://u:pa/ss@h/x", "postgresql://u:12/ss@h/x",

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct HangUpTests {
-    @Test("A server that ends a connection is noticed, also when its farewell and the end come in one moment")
+    @Test("The end of a connection is detected even if the goodbye and the end arrive together")
     func noticed() async throws {
         let conninfo = try await TestCluster.shared.makeDatabase()
         var configuration = PostgresConfiguration(conninfo: conninfo)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct ListenerTests {
-    @Test("A listener hears, and listens again after a loss")
+    @Test("A listener receives notifications, and listens again after a loss")
     func aListenerHearsAndListensAgainAfterALoss() async throws {
         let configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
         let (events, sink) = AsyncStream.makeStream(
@@ -37,7 +37,7 @@ import Testing
         await session.close()
     }
 
-    @Test("A half-open connection is noticed by the heartbeat")
+    @Test("The heartbeat detects a half-open connection")
     func aHalfOpenConnectionIsNoticedByTheHeartbeat() async throws {
         var configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
         configuration.heartbeatInterval = .milliseconds(50)
@@ -68,7 +68,7 @@ import Testing
         await session.close()
     }
 
-    @Test("An absent database is reported, and the listener stops")
+    @Test("An unreachable database is reported, and the listener can be stopped")
     func anAbsentDatabaseIsReportedAndTheListenerStops() async throws {
         let (events, sink) = AsyncStream.makeStream(
             of: PostgresListenerEvent.self, bufferingPolicy: .bufferingOldest(100))

@@ -26,7 +26,7 @@ import Testing
         return try #require(source)
     }
 
-    @Test("Bytes are reported each time they come, and the end again and again")
+    @Test("Bytes are reported each time they arrive, and the end repeatedly")
     func bytesAndEnd() async throws {
         let (near, far) = try pair()
         let source = try source(reading: near)
@@ -42,7 +42,7 @@ import Testing
         close(near)
     }
 
-    @Test("A socket that replaces a closed one under its number is watched anew")
+    @Test("A socket that reuses a closed one's number is watched")
     func replaced() async throws {
         let (near, far) = try pair()
         let source = try source(reading: near)
@@ -57,7 +57,7 @@ import Testing
         for descriptor in [near, far, other, otherFar] { close(descriptor) }
     }
 
-    @Test("What isn't open can't be watched")
+    @Test("A closed descriptor can't be watched")
     func notOpen() throws {
         let source = try #require(ReadinessSource(queue: queue) {})
         #expect(!source.watch(-1, for: .read))
@@ -65,7 +65,7 @@ import Testing
     }
 
     /// With a Dispatch source on the descriptor itself this ended the process now and then.
-    @Test("Peers that hang up by the thousand, while their sockets are let go, disturb nobody")
+    @Test("Thousands of hang-ups while sockets are freed cause no crash")
     func hangUps() async throws {
         for _ in 0..<40 {
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ParameterTests {
     @Test(
-        "Values are written as PostgreSQL reads them",
+        "Values have the format that PostgreSQL reads",
         arguments: [
             (PostgresParameter.text("a"), "a"), (.integer(-3), "-3"), (.double(.infinity), "Infinity"),
             (.double(-.infinity), "-Infinity"), (.double(.nan), "NaN"), (.double(0.1), "0.1"), (.boolean(true), "t"),
@@ -22,7 +22,7 @@ import Testing
 
     // PostgreSQL's array_recv, uuid_recv, float8_recv and int4recv: src/backend/utils/adt.
     @Test(
-        "Arrays of many are written as PostgreSQL receives them",
+        "Binary arrays have the format that PostgreSQL receives",
         arguments: [
             (PostgresParameter.uuidArray([]), "00000000 00000001 00000b86"),
             (
@@ -65,7 +65,7 @@ import Testing
         #expect(error?.message.contains("$2") == true)
     }
 
-    @Test("Descriptions keep values out of the log")
+    @Test("Descriptions contain no values")
     func descriptionsKeepValuesOutOfTheLog() {
         let error = PostgresError(kind: .server(sqlState: "22P02"), message: #"invalid input syntax: "secret""#)
         #expect(!error.description.contains("secret"))
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "SQL states mean what callers can act on",
+        "SQLSTATEs map to errors that callers can act on",
         arguments: [
             ("25006" as String?, "ERROR", PostgresError.Kind.refused(sqlState: "25006")),
             ("53300", "ERROR", .refused(sqlState: "53300")),

@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test("Whatever is appended and however little the kernel takes, the bytes come out in order", arguments: 0..<100)
+    @Test("Bytes leave in order, whatever is appended and however little the kernel takes", arguments: 0..<100)
     func order(seed: Int) {
         var random = SeededGenerator(seed: seed)
         // A few objects, so that runs of one are frequent; one of them is empty.
@@ -44,7 +44,7 @@ import Testing
         #expect(Self.gathered(queue, atMost: 2000) == model)
     }
 
-    @Test("What may be left out is, the newest first and whole, and everything else stays in its order")
+    @Test("Optional frames are left out whole, the newest first, and the rest keeps its order")
     func leavesOut() {
         let (ale, word) = (SharedBytes([1, 2, 3], copies: 4, mayBeLeftOut: true), SharedBytes([7, 8]))
         let other = SharedBytes([4, 5, 6], mayBeLeftOut: true)
@@ -89,7 +89,7 @@ import Testing
         #expect(queue.heldBytes == queue.byteCount)
     }
 
-    @Test("Many small pieces count for the memory that they take")
+    @Test("Many small pieces count for the memory they use")
     func heldBytes() {
         var queue = SendQueue()
         for index in 0..<1000 { queue.append(SharedBytes([0x8A, UInt8(index & 0x7F)])) }
@@ -99,7 +99,7 @@ import Testing
         #expect(queue.heldBytes == 2)
     }
 
-    @Test("A copy of the queue is its own")
+    @Test("A copy of the queue is independent")
     func valueSemantics() {
         var queue = SendQueue()
         queue.append(SharedBytes([1, 2]))

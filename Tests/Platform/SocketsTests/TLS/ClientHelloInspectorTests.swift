@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "What the first bytes are is told however they are cut",
+        "The verdict about the first bytes doesn't depend on how they are split",
         arguments: [
             // Record: handshake, TLS 1.0, 512 bytes; message: ClientHello, 508 bytes.
             ([0x16, 3, 1, 2, 0, 1, 0, 1, 0xFC, 3, 3], ClientHelloInspector.Verdict.mayPass),
@@ -47,7 +47,7 @@ import Testing
     private static let longHello: [UInt8] = [0x16, 3, 3, 0x40, 0, 1, 2, 0, 0]
 
     @Test(
-        "A second ClientHello is looked at too, whatever comes between",
+        "A second ClientHello is inspected too, whatever precedes it",
         arguments: [
             (hello + longHello, ClientHelloInspector.Verdict.refused(.tooLarge)),
             (hello + changeCipherSpec + longHello, .refused(.tooLarge)),
@@ -63,7 +63,7 @@ import Testing
         #expect(verdict(example.0, inPiecesOf: size) == example.1)
     }
 
-    @Test("In TLS 1.2 what follows ChangeCipherSpec is encrypted, and judged by nobody", arguments: [1, 1000])
+    @Test("In TLS 1.2 bytes after ChangeCipherSpec are encrypted and not inspected", arguments: [1, 1000])
     func oldVersion(size: Int) {
         let encrypted: [UInt8] = [0x16, 3, 3, 0, 0x28, 0xFF, 0xFF, 0xFF, 0xFF]
         #expect(
@@ -71,7 +71,7 @@ import Testing
         #expect(verdict(Self.hello + Self.longHello, inPiecesOf: size, isOldVersion: true) == .refused(.tooLarge))
     }
 
-    @Test("What a ClientHello holds is none of its business")
+    @Test("The content of a ClientHello isn't inspected")
     func behind() {
         let hello: [UInt8] = [0x16, 3, 1, 2, 0, 1, 0, 1, 0xFC]
         #expect(verdict(hello + Array("GET / HTTP/1.1".utf8), inPiecesOf: 9) == .mayPass)

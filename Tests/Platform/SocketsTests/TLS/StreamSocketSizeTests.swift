@@ -8,7 +8,7 @@ import Testing
     /// From malloc.h, which Swift's Glibc module leaves out.
     private typealias UsableSize = @convention(c) (UnsafeMutableRawPointer?) -> Int
 
-    @Test("A plain socket costs no more because it could be another: 136 bytes, one size of the allocator's")
+    @Test("A plain socket takes 136 bytes, one size class of the allocator")
     func size() async throws {
         try await SocketBench.run { bench in
             // Where a hole that was there happened to fit, the allocator gives more than was asked for; the least is it.

@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "The certificate's names and addresses are believed", arguments: ["localhost", "127.0.0.1", "LOCALHOST"],
+        "The certificate's names and addresses are accepted", arguments: ["localhost", "127.0.0.1", "LOCALHOST"],
         [1, 1 << 20])
     func good(host: String, size: Int) async throws {
         let authority = try await TestAuthority()
@@ -64,7 +64,7 @@ import Testing
         #expect(outcome.received == Array("hello".utf8))
     }
 
-    @Test("A certificate for others is refused", arguments: ["example.org", "127.0.0.2", "a.localhost"])
+    @Test("A certificate for another name is refused", arguments: ["example.org", "127.0.0.2", "a.localhost"])
     func name(host: String) async throws {
         let authority = try await TestAuthority()
         let context = try TLSClientContext(authorities: authority.file)
@@ -73,7 +73,7 @@ import Testing
         #expect(try #require(outcome.clientFailure).contains("mismatch"))
     }
 
-    @Test("A chain that ends at no authority of ours is refused, the system's own among them")
+    @Test("A chain without a trusted authority is refused, including the system's")
     func chain() async throws {
         // Its files go with it.
         let authority = try await TestAuthority()
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("A certificate is refused before and after its time")
+    @Test("A certificate is refused before and after its validity")
     func expiry() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue(days: 1)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("A file that holds no authorities is said to be none")
+    @Test("A file without authorities is refused")
     func noAuthorities() {
         #expect(throws: TLSFileError.self) { try TLSClientContext(authorities: "/nonexistent") }
         #expect(throws: TLSFileError.self) { try TLSClientContext(authorities: "/etc/passwd") }

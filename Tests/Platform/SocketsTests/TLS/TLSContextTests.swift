@@ -5,7 +5,7 @@ import Testing
 @testable import Sockets
 
 @Suite struct TLSContextTests {
-    @Test("A certificate tells about itself")
+    @Test("A certificate's facts are read")
     func facts() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue(serial: 0x4711, days: 10)
@@ -23,7 +23,7 @@ import Testing
         #expect(context.warnings.isEmpty)
     }
 
-    @Test("The chain is taken from the certificate's file, and the key may be in it too")
+    @Test("The chain is read from the certificate's file, which may contain the key")
     func chain() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue()
@@ -38,7 +38,7 @@ import Testing
         #expect(context.certificate.subject == "CN=localhost")
     }
 
-    @Test("A key that everybody may read is warned of")
+    @Test("A key that everyone can read causes a warning")
     func warning() async throws {
         let authority = try await TestAuthority()
         let open = try await authority.issue()
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("What can't be used is refused with the file's name and what is wrong")
+    @Test("An unusable file is refused with its name and the reason")
     func refusals() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue()

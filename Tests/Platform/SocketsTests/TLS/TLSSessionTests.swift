@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "A handshake and what follows are the same however the bytes are cut",
+        "A handshake and its traffic don't depend on how the bytes are split",
         arguments: [0x0303 as Int32, 0x0304], [1, 3, 100, 1 << 20])
     func splits(version: Int32, size: Int) async throws {
         let authority = try await TestAuthority()
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "A turn's pieces leave as few records, and arrive whole however little the kernel takes",
+        "A turn's pieces become few records, and arrive whole however little the kernel takes",
         arguments: [1_000, .max])
     func seal(size: Int) async throws {
         let authority = try await TestAuthority()
@@ -121,7 +121,7 @@ import Testing
         #expect(pair.traffic.output.count == 10_000 + 22)
     }
 
-    @Test("What waits for a peer that reads nothing is bounded, as what is sealed ahead is")
+    @Test("Unsent and sealed bytes for a peer that doesn't read are bounded")
     func bounded() async throws {
         let authority = try await TestAuthority()
         let pair = try Pair(try await authority.issue())
@@ -139,7 +139,7 @@ import Testing
         #expect(queue.byteCount >= (1 << 20) - 48 * 1024)
     }
 
-    @Test("An orderly end says close_notify once, behind all else", arguments: [0x0303 as Int32, 0x0304])
+    @Test("An orderly end sends one close_notify after everything else", arguments: [0x0303 as Int32, 0x0304])
     func goodbye(version: Int32) async throws {
         let authority = try await TestAuthority()
         let pair = try Pair(try await authority.issue(), version: version)
@@ -157,7 +157,7 @@ import Testing
         #expect(pair.traffic.output.isEmpty)
     }
 
-    @Test("A record that was tampered with is a failure, and an alert")
+    @Test("A manipulated record fails with an alert")
     func tampered() async throws {
         let authority = try await TestAuthority()
         let pair = try Pair(try await authority.issue())
@@ -178,7 +178,7 @@ import Testing
         #expect(next.session.isSecure)
     }
 
-    @Test("New keys that the peer asks for are made, and both ends go on")
+    @Test("A key update that the peer requests works, and both ends continue")
     func keyUpdate() async throws {
         let authority = try await TestAuthority()
         let pair = try Pair(try await authority.issue())
@@ -195,7 +195,7 @@ import Testing
         #expect(pair.last.failure == nil)
     }
 
-    @Test("Who has new keys made again and again is cut off at once; who sends much may do it for ever")
+    @Test("Repeated key updates disconnect the peer at once, unless it sends much data")
     func keyUpdates() async throws {
         let authority = try await TestAuthority()
         let pair = try Pair(try await authority.issue())
@@ -238,7 +238,7 @@ import Testing
         return [0x16, 3, 1, 0, UInt8(message.count)] + message
     }
 
-    @Test("A handshake that never ends is cut off")
+    @Test("An endless handshake is ended")
     func endless() async throws {
         let authority = try await TestAuthority()
         let pair = try Pair(try await authority.issue())

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("What Rails' JavaScript sends is understood")
+    @Test("Messages of Rails' JavaScript are parsed")
     func railsJavaScript() throws {
         let identifier = #""{\"channel\":\"RoomChannel\",\"id\":\"7\"}""#
         #expect(try command(#"{"command":"subscribe","identifier":\#(identifier)}"#) == .subscribe(room))
@@ -29,13 +29,13 @@ import Testing
                 == .message(room, data: Array(#"{"action":"ale"}"#.utf8)))
     }
 
-    @Test("Members come in any order, with space and others between them")
+    @Test("Members may come in any order, with white space and unknown members")
     func layout() throws {
         let text = #" {"data":{"a":[1]}, "identifier" : "x" , "q":null,"command":"message" } "#
         #expect(try command(text) == .message(CableIdentifier("x"), data: nil))
     }
 
-    @Test("An identifier is its client's string, whatever its escapes")
+    @Test("An identifier is the client's string, whatever its escapes")
     func identifier() throws {
         let text = #"{"command":"subscribe","identifier":"{\u0022channel\u0022: \"\u00c9\"}"}"#
         let command = try command(text)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "What is no command says why",
+        "An invalid command gives its reason",
         arguments: [
             ("", .noObject), ("hello", .noObject), ("[]", .noObject), ("\"subscribe\"", .noObject), ("{", .noObject),
             ("{\"command\":\"subscribe\",}", .noObject), ("{}", .unknownCommand), (#"{"command":1}"#, .unknownCommand),
@@ -59,7 +59,7 @@ import Testing
         #expect(fault(text) == expected)
     }
 
-    @Test("Parameters are text, of strings or numbers")
+    @Test("Parameters are the text of strings or numbers")
     func parameters() throws {
         let parameters = try #require(
             CableIdentifier(#"{"channel":"C","id":12,"name":"x","presence":true,"no":null,"list":[]}"#).parameters)
@@ -73,13 +73,13 @@ import Testing
         #expect(CableIdentifier(#"{"channel":1}"#).parameters?.channel == nil)
     }
 
-    @Test("An identifier has 1,024 bytes at most")
+    @Test("An identifier has at most 1,024 bytes")
     func length() {
         #expect(!CableIdentifier(String(repeating: "é", count: 512)).isTooLong)
         #expect(CableIdentifier(String(repeating: "é", count: 512) + "x").isTooLong)
     }
 
-    @Test("An action is what data names, else receive")
+    @Test("An action has the name in its data, or receive")
     func actions() throws {
         func action(_ text: String) -> CableAction? { CableAction(Array(text.utf8)) }
         #expect(action(#"{"action":"ale"}"#)?.isNamed("ale") == true)
@@ -88,7 +88,7 @@ import Testing
         #expect(try #require(action(#"{"action":"speak","content":"x"}"#)).members.string("content") == Array("x".utf8))
     }
 
-    @Test("A11: commands of the extended protocol are none to the plain one")
+    @Test("Commands of the extended protocol are invalid in the plain one")
     func extended() throws {
         func extended(_ text: String) throws -> CableCommand {
             try Array(text.utf8).withUnsafeBytes { try CableCommand($0, isExtended: true) }
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("A11: of a stream that stands twice the last position counts; more streams than anybody has are refused")
+    @Test("The last position of a repeated stream counts, and too many streams are refused")
     func streams() {
         func history(_ streams: [String]) -> CableHistory? {
             CableHistory(Array(#"{"streams":{\#(streams.joined(separator: ","))}}"#.utf8))

@@ -7,7 +7,7 @@ import Testing
 
     private func text(_ message: CableMessage) -> String { String(decoding: message.bytes, as: UTF8.self) }
 
-    @Test("Messages have no white space, and their members the order that clients know")
+    @Test("Messages have no white space, and their members in the order that clients expect")
     func order() {
         let identifier = #""{\"channel\":\"RoomChannel\",\"id\":\"7\"}""#
         #expect(text(.welcome) == #"{"type":"welcome"}"#)
@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    @Test("A11: so have those of the extended protocol")
+    @Test("Messages of the extended protocol do too")
     func extendedOrder() {
         let identifier = #""{\"channel\":\"RoomChannel\",\"id\":\"7\"}""#
         #expect(text(.session("s", restored: [])) == #"{"type":"welcome","sid":"s"}"#)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "A disconnection says why, and whether to come again",
+        "A disconnection contains its reason, and whether to reconnect",
         arguments: [
             (.unauthorized, "unauthorized", false), (.tokenExpired, "token_expired", false),
             (.invalidRequest, "invalid_request", false), (.serverRestart, "server_restart", true),
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "An identifier comes back as the string that it was",
+        "An identifier returns as the same string",
         arguments: [
             "", "x", "{\"a\": \"b\\\\c\"}", "\u{0}\u{1F}\u{7F}\n\r\t\u{8}", "é e\u{301} 🍺 \u{2028}", "</script>&'",
         ])
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(
-        "The subprotocol is Rails', where it is offered",
+        "The subprotocol is Rails' if it is offered",
         arguments: [
             (["actioncable-v1-json, actioncable-unsupported"], .json),
             (["actioncable-unsupported,actioncable-v1-json"], .json),
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(
-        "A message of 40,000 bytes is three frames of 16,384 at most",
+        "A message of 40,000 bytes is split into three frames of at most 16,384",
         arguments: [
             (0, [0]), (16_384, [16_384]), (16_385, [16_384, 1]), (40_000, [16_384, 16_384, 7232]),
         ])

@@ -6,7 +6,7 @@ import Testing
     private static let stream =
         "\u{FEFF}: hello\n\nid: 1\nevent: reminder\ndata: one\ndata:two\n\ndata: \r\rid\nevent: x\n\ndata:  3\r\n\r\n"
 
-    @Test("Events are the same however the bytes are cut, and wherever lines end")
+    @Test("Events don't depend on how bytes are split or lines end")
     func splits() throws {
         for pieces in arrivals(of: Array(Self.stream.utf8)) {
             var parser = ServerSentEventParser()
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("What the server writes is read as it was meant")
+    @Test("The server's events are parsed as they were meant")
     func bothSides() throws {
         let event = ServerSentEvent(id: "A", event: "schedule", data: "{}\n{}")
         var bytes: [UInt8] = []
@@ -31,7 +31,7 @@ import Testing
         #expect(parser.lastEventID == "A")
     }
 
-    @Test("An event that never ends is refused, also one without line ends")
+    @Test("An endless event is refused, also without line ends")
     func limit() throws {
         var parser = ServerSentEventParser(maxEventBytes: 10)
         #expect(try parser.read(Array("data: 1234\n\ndata: 5678\n\n".utf8)).count == 2)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "Comments and unknown fields may go on for ever, between an event's lines too",
+        "Comments and unknown fields may continue for ever, also within an event",
         arguments: [": ping\n", "a: b\r\n", "a\r"])
     func comments(_ line: String) throws {
         var parser = ServerSentEventParser(maxEventBytes: 14)

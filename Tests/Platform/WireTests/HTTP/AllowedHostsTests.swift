@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "A name is served if it is listed, an address always",
+        "A listed name is accepted, and an address always",
         arguments: [
             ("example.org", true), ("EXAMPLE.org", true), ("example.org:8080", true), ("example.org:", true),
             ("example.org.", true), ("example.org.:80", true), ("localhost", true), ("127.0.0.1", true),
@@ -35,7 +35,7 @@ import Testing
         #expect(try hosts("example.org", "*").admit(head(host)))
     }
 
-    @Test("An absolute target counts, not the field beside it; without either nobody is deceived")
+    @Test("An absolute target counts instead of Host, and a request without either is accepted")
     func targets() throws {
         let hosts = hosts("example.org")
         #expect(try !hosts.admit(head("example.org", target: "http://evil.example/")))
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "What is no name is not taken",
+        "An invalid name is refused",
         arguments: [
             "", "a b", "example.org:80", "https://example.org", "example.org/", "[::1]", ".", "a@b", "*.example.org",
             "ä.example",

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "An origin is written as browsers write it",
+        "An origin has the format that browsers write",
         arguments: [
             ("https://example.org", "https://example.org"), ("HTTPS://Example.ORG:443", "https://example.org"),
             ("http://example.org:80", "http://example.org"), ("http://example.org:443", "http://example.org:443"),
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "What is no origin is none",
+        "An invalid origin is refused",
         arguments: [
             "", "null", "example.org", "https://", "https://example.org/", "https://example.org/path", "https://a b",
             "https://user@example.org", "https://example.org:", "https://example.org:99999", "://example.org", "1a://x",
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "A page of the server's own may have a WebSocket, and so may who is no page",
+        "The server's own pages and programs may open a WebSocket",
         arguments: [
             ([], "example.org", true), (["https://example.org"], "example.org", true),
             (["http://example.org"], "example.org", true), (["https://EXAMPLE.org"], "Example.Org", true),
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "Without an origin, what the browser says of its page counts",
+        "Without Origin the browser's fetch metadata counts",
         arguments: [
             ([], [], true), ([], ["same-origin"], true), ([], ["Same-Origin"], true), ([], ["none"], true),
             ([], ["same-site"], false), ([], ["cross-site"], false), ([], [""], false), ([], ["unheard-of"], false),
@@ -82,7 +82,7 @@ import Testing
         #expect(origins("*").admit(head))
     }
 
-    @Test("A listed page may have a WebSocket; with a star every one may")
+    @Test("A listed page may open a WebSocket, and with a star every page may")
     func listed() throws {
         let list = origins("https://app.example", "http://localhost:3000")
         for (origin, isAdmitted) in [
@@ -96,7 +96,7 @@ import Testing
         #expect(try list.admit(head(origin: [])))
     }
 
-    @Test("Answers are shared with the pages that are listed, by name, or with every one")
+    @Test("Responses are shared with listed pages by name, or with every page")
     func sharing() throws {
         let list = origins("https://app.example")
         #expect(try list.sharing(head(origin: ["https://app.example"])) == "https://app.example")

@@ -6,7 +6,7 @@ import Testing
 /// Content codings: what a client takes (RFC 9110 §12.5.3), and gzip.
 @Suite struct ContentCodingTests {
     @Test(
-        "gzip is sent to who takes it and wants it no less than plain",
+        "gzip is sent to clients that accept it at least as much as plain content",
         arguments: [
             ("gzip", true), ("gzip, deflate, br, zstd", true), ("br;q=1.0, GZip;q=0.8", true), ("x-gzip", true),
             ("*", true), ("gzip;q=0.001", true), ("deflate, gzip;q=1.0, *;q=0.5", true), (" gzip ; q=0.5 ,", true),
@@ -20,14 +20,14 @@ import Testing
         #expect(head("GET / HTTP/1.1", "Accept-Encoding: \(value)")?.headers.prefersGzip == isPreferred)
     }
 
-    @Test("A client that says nothing gets plain content, and several fields count together")
+    @Test("A client without the field gets plain content, and several fields are combined")
     func otherFields() {
         #expect(head("GET / HTTP/1.1")?.headers.prefersGzip == false)
         let fields = head("GET / HTTP/1.1", "Accept-Encoding: br", "Accept-Encoding: gzip;q=0.1")
         #expect(fields?.headers.prefersGzip == true)
     }
 
-    @Test("What nobody sends, more than 32 codings, isn't read to its end", arguments: ["br, ", ","])
+    @Test("Only the first 32 codings are read", arguments: ["br, ", ","])
     func many(_ element: String) {
         for (count, isPreferred) in [(31, true), (32, false), (1000, false)] {
             let value = String(repeating: element, count: count) + "gzip"
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("What is compressed is what zlib reads back, the same each time", arguments: [0, 1, 100, 70_000])
+    @Test("zlib decompresses the compressed content, which is the same each time", arguments: [0, 1, 100, 70_000])
     func gzip(_ count: Int) throws {
         let content = (0..<count).map { UInt8(truncatingIfNeeded: $0 % 251 * ($0 / 251)) }
         let compressed = try #require(Gzip.compress(content))

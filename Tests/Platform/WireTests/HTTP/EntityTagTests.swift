@@ -5,7 +5,7 @@ import Testing
 /// `If-None-Match` (RFC 9110 §13.1.2).
 @Suite struct EntityTagTests {
     @Test(
-        "A tag is found among those that a client has, compared weakly, and any is meant by a star",
+        "A tag is found in a list by weak comparison, and a star matches any",
         arguments: [
             (["\"a\""], true), (["W/\"a\""], true), (["\"b\" ,\t\"a\" "], true), (["\"b\"", "\"c\", W/\"a\""], true),
             (["*"], true), (["\"b\",*"], true), (["\"b\""], false), (["\"ab\""], false), (["a"], false), ([""], false),
@@ -15,7 +15,7 @@ import Testing
         #expect(names(lists) == isNamed)
     }
 
-    @Test("What nobody sends, more than 32 tags, isn't read to its end")
+    @Test("Only the first 32 tags are read")
     func many() {
         let others = String(repeating: "\"b\",", count: 31)
         #expect(names([others + "\"a\""]) == true)

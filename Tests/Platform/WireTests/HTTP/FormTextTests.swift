@@ -3,7 +3,7 @@ import Testing
 @testable import Wire
 
 @Suite struct FormTextTests {
-    @Test("Fields are found by their names, the first of each, decoded")
+    @Test("The first field of each name is found and decoded")
     func fields() throws {
         let form = try #require(FormText(Array("a=1&b=caf%C3%A9+%26+tea&&a=2&c&=x&d=1=2&%C3%A9=y".utf8)))
         for (name, value) in [
@@ -16,7 +16,8 @@ import Testing
     }
 
     @Test(
-        "Wrong escapes, NUL and what isn't UTF-8 make it no form", arguments: ["a=%", "a=%4", "%zz", "a=%00", "a=%FF"])
+        "Invalid escapes, NUL and invalid UTF-8 make a form invalid",
+        arguments: ["a=%", "a=%4", "%zz", "a=%00", "a=%FF"])
     func wrong(text: String) {
         #expect(FormText(Array(text.utf8)) == nil)
         #expect(FormText([0x61, 0x3D, 0xFF]) == nil)

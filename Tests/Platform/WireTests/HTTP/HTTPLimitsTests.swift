@@ -20,7 +20,7 @@ import Testing
         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)"
     }
 
-    @Test("A head may fill its limit, and not more")
+    @Test("A head may fill its limit exactly")
     func aHeadMayFillItsLimitAndNotMore() {
         let start = "GET / HTTP/1.1\r\nHost: a\r\nA: "
         let room = 200 - start.utf8.count - 4
@@ -30,7 +30,7 @@ import Testing
         #expect(outcome(start + String(repeating: "x", count: 1000) + "\n") == .headTooLarge)
     }
 
-    @Test("A target may fill its limit, and not more")
+    @Test("A target may fill its limit exactly")
     func aTargetMayFillItsLimitAndNotMore() {
         func request(_ length: Int) -> String {
             "GET /\(String(repeating: "x", count: length - 1)) HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -44,14 +44,14 @@ import Testing
         #expect(HTTPParseError.targetTooLong.status == 414 && HTTPParseError.headTooLarge.status == 431)
     }
 
-    @Test("Fields are counted")
+    @Test("Fields are limited in number")
     func fieldsAreCounted() {
         let start = "GET / HTTP/1.1\r\nHost: a\r\n"
         #expect(outcome(start + "A: b\r\nA: b\r\n\r\n") == nil)
         #expect(outcome(start + "A: b\r\nA: b\r\nA: b\r\n\r\n") == .tooManyFields)
     }
 
-    @Test("A body may fill its limit, and not more")
+    @Test("A body may fill its limit exactly")
     func aBodyMayFillItsLimitAndNotMore() {
         func request(_ length: Int) -> String {
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\n\(String(repeating: "x", count: length))"
@@ -77,7 +77,7 @@ import Testing
         #expect(outcome(chunked("000000001\r\n")) == .chunkLineTooLong)
     }
 
-    @Test("Chunk extensions together are bounded")
+    @Test("Chunk extensions are bounded together")
     func chunkExtensionsTogetherAreBounded() {
         let limits = HTTPLimits(headBytes: 64, bodyBytes: 100, chunkLineBytes: 34)
         let chunk = "1;\(String(repeating: "x", count: 32))\r\na\r\n"
@@ -95,13 +95,13 @@ import Testing
         #expect(outcome(chunked("0\r\nA:\(String(repeating: "x", count: 195))\r\n\r\n")) == .headTooLarge)
     }
 
-    @Test("Limits out of range are brought into it")
+    @Test("Limits out of range become valid")
     func limitsOutOfRangeAreBroughtIntoIt() {
         let limits = HTTPLimits(headBytes: 1_000_000, targetBytes: -1, fields: 0, bodyBytes: -1, chunkLineBytes: 0)
         #expect(limits == HTTPLimits(headBytes: 65_535, targetBytes: 1, fields: 1, bodyBytes: 0, chunkLineBytes: 1))
     }
 
-    @Test("A head of the largest limit keeps its places")
+    @Test("A head of the largest limit has correct positions")
     func aHeadOfTheLargestLimitKeepsItsPlaces() {
         let limits = HTTPLimits(headBytes: 65_535, targetBytes: 10)
         let start = "GET / HTTP/1.1\r\nHost: a\r\nA: "
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(
-        "A head that comes byte by byte is scanned once",
+        "A head that arrives byte by byte is scanned once",
         .timeLimit(.minutes(1)))
     func aHeadThatComesByteByByteIsScannedOnce() {
         // A thousand lines of 64 bytes, one byte a call: quadratic work would be two thousand million steps.

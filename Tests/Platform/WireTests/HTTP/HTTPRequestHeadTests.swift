@@ -14,7 +14,7 @@ import Testing
         #expect(head("GET \(target) HTTP/1.1")?.pathSegments(atMost: 3) == segments)
     }
 
-    @Test("A path of more segments than are asked for isn't split", arguments: ["/a/b/c", "/a/b/", "///", "/a%2Fb//c"])
+    @Test("A path with more segments than the limit isn't split", arguments: ["/a/b/c", "/a/b/", "///", "/a%2Fb//c"])
     func aPathOfMoreSegmentsIsNotSplit(_ target: String) throws {
         let request = try #require(head("GET \(target) HTTP/1.1"))
         #expect(request.pathSegments(atMost: 2) == nil)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "A path is compared decoded",
+        "A path is compared after decoding",
         arguments: [
             ("/task", "/task", true), ("/task", "/tas", false), ("/task", "/task/", false), ("/task?a", "/task", true),
             ("/%74as%6B", "/task", true), ("/a%2Fb", "/a/b", false), ("/a%20b", "/a b", true),
@@ -40,7 +40,7 @@ import Testing
         #expect(head("OPTIONS * HTTP/1.1")?.path(equals: "*") == false)
     }
 
-    @Test("The raw path is for logs")
+    @Test("The raw path is available for logs")
     func theRawPathIsForLogs() {
         #expect(head("GET /a%20b?c HTTP/1.1")?.rawPath == "/a%20b")
         #expect(head("GET http://h HTTP/1.1")?.rawPath == "/")
@@ -49,7 +49,7 @@ import Testing
         #expect(head("CONNECT h:443 HTTP/1.1")?.targetForm == .authority)
     }
 
-    @Test("The query is read as a form's")
+    @Test("The query is parsed as a form")
     func theQueryIsReadAsAForms() {
         let items = head("GET /?a=1&b=x+y%2B&&c&=d&a=2&e=f=g&%C3%A4=%26 HTTP/1.1")?.queryItems ?? []
         let expected = [
@@ -73,7 +73,7 @@ import Testing
         #expect(head("GET /? HTTP/1.1")?.queryItems.isEmpty == true)
     }
 
-    @Test("Fields are found in either case")
+    @Test("Field names ignore case")
     func fieldsAreFoundInEitherCase() {
         let headers = head("GET / HTTP/1.1", "X-One: 1", "x-one:2", "Empty:", "Last: \t a b \t")?.headers
         #expect(headers?.value("x-ONE") == "1")
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(
-        "Hosts that are valid are taken",
+        "Valid hosts are accepted",
         arguments: [
             ("a", "a"), ("a.example:8080", "a.example:8080"), ("127.0.0.1:", "127.0.0.1:"), ("[::1]:80", "[::1]:80"),
             ("[::ffff:1.2.3.4]", "[::ffff:1.2.3.4]"), ("a_b~c", "a_b~c"), ("%61", "%61"), ("a:65535", "a:65535"),
@@ -113,7 +113,7 @@ import Testing
         #expect(HTTPTranscript("GET / HTTP/1.0\r\n\r\n").heads.first?.host == .some(nil))
     }
 
-    @Test("The byte sets are those of the grammar")
+    @Test("The byte sets match the grammar")
     func theByteSetsAreThoseOfTheGrammar() {
         let alphanumerics = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
         let token = Set((alphanumerics + "!#$%&'*+-.^_`|~").utf8)

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("Pipelined requests come in order, with their bodies")
+    @Test("Pipelined requests are parsed in order with their bodies")
     func pipelinedRequestsComeInOrderWithTheirBodies() {
         let requests = HTTPTranscript(Self.streams[2]).requests
         #expect(requests.map(\.body) == [Array("hello".utf8), []])
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "Nothing is taken beyond the end",
+        "Bytes after the end aren't consumed",
         arguments: [
             "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab",
             streams[5],
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("The parser tells where it is")
+    @Test("The parser reports its position")
     func theParserTellsWhereItIs() throws {
         var parser = HTTPRequestParser()
         var states: [HTTPRequestParser.Position] = []
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(
-        "Whether a connection is kept follows version and Connection",
+        "Keep-alive follows the version and Connection",
         arguments: [
             ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", true),
             ("GET / HTTP/1.2\r\nHost: a\r\n\r\n", true),
@@ -109,7 +109,7 @@ import Testing
         #expect(HTTPTranscript(stream).heads.map(\.isKeepAlive) == [isKeepAlive])
     }
 
-    @Test("100 Continue is expected only before a body, and in HTTP/1.1")
+    @Test("100 Continue is expected only before a body, and only in HTTP/1.1")
     func continueIsExpectedOnlyBeforeABodyAndIn11() {
         #expect(head("POST / HTTP/1.1", "Expect: 100-continue", "Content-Length: 1")?.expectsContinue == true)
         #expect(head("POST / HTTP/1.1", "Expect: 100-continue", "Transfer-Encoding: chunked")?.expectsContinue == true)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(
-        "Methods are read with their case",
+        "Methods are case-sensitive",
         arguments: [
             ("GET", HTTPMethod.get), ("HEAD", .head), ("POST", .post), ("PUT", .put), ("PATCH", .patch),
             ("DELETE", .delete), ("OPTIONS", .options), ("TRACE", .trace), ("get", .other("get")),

@@ -225,7 +225,7 @@ import Testing
     static var all: [Refusal] { requestLines + targets + lines + hosts + framings + bodies }
 
     @Test(
-        "What is wrong is refused for its reason, in every split",
+        "An invalid request is refused for its reason in every split",
         arguments: all)
     func isRefusedForItsReasonInEverySplit(_ refusal: Refusal) {
         let whole = HTTPTranscript([refusal.bytes])
@@ -236,14 +236,14 @@ import Testing
         }
     }
 
-    @Test("Every reason fits its status, and is told apart")
+    @Test("Every reason has its status and a unique text")
     func everyReasonFitsItsStatusAndIsToldApart() {
         let reasons = HTTPParseError.allCases.map(\.reason)
         #expect(Set(reasons).count == reasons.count)
         #expect(reasons.allSatisfy { $0.hasPrefix("RFC ") && $0.hasSuffix(".") })
     }
 
-    @Test("An error is repeated until the end")
+    @Test("An error is repeated at every later call")
     func anErrorIsRepeatedUntilTheEnd() {
         var parser = HTTPRequestParser()
         for text in ["GET\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n", ""] {

@@ -61,7 +61,7 @@ private struct ResponseTranscript: Equatable {
         ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n\u{1}\u{2}", 101, "", "\u{1}\u{2}"),
     ]
 
-    @Test("A response is the same however its bytes are cut", arguments: responses)
+    @Test("A response doesn't depend on how its bytes are split", arguments: responses)
     func splits(text: String, status: Int, body: String, rest: String) {
         for pieces in arrivals(of: Array(text.utf8)) {
             let transcript = ResponseTranscript(pieces)
@@ -74,7 +74,7 @@ private struct ResponseTranscript: Equatable {
     }
 
     @Test(
-        "What isn't HTTP is refused",
+        "Bytes that aren't HTTP are refused",
         arguments: [
             ("SSH-2.0-OpenSSH_9\r\n\r\n", HTTPResponseError.badStatusLine),
             ("HTTP/2 200 OK\r\n\r\n", .badStatusLine),
@@ -97,7 +97,7 @@ private struct ResponseTranscript: Equatable {
         }
     }
 
-    @Test("Each limit holds for what is told and for what comes")
+    @Test("Each limit holds for announced and received sizes")
     func limits() {
         let limits = HTTPLimits(headBytes: 64, fields: 2, bodyBytes: 4)
         func error(_ text: String) -> HTTPResponseError? {
@@ -111,7 +111,7 @@ private struct ResponseTranscript: Equatable {
         #expect(error(head + "\r\n1234") == nil)
     }
 
-    @Test("Interim responses are skipped, however they come, but not for ever")
+    @Test("Interim responses are skipped up to a limit")
     func interim() {
         let interim = "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
         let last = "HTTP/1.1 204 No Content\r\n\r\n"
@@ -125,7 +125,7 @@ private struct ResponseTranscript: Equatable {
         #expect(transcript(500_000).error == .tooManyInterimHeads)
     }
 
-    @Test("Fields are found in either case, and only one that stands alone has a value")
+    @Test("Field names ignore case, and only a single field has a value")
     func fields() {
         let head = ResponseTranscript([Array("HTTP/1.1 204 X\r\nRetry-after: 3\r\nA: 1\r\na: 2, Two\r\n\r\n".utf8)])
             .heads[0]

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "A value can't break out of its field",
+        "A value can't leave its field",
         arguments: [
             ("a\r\nSet-Cookie: b", "a  Set-Cookie: b"), ("a\nb", "a b"), ("\0", ""), (" a\t ", "a"), ("a\tb", "a\tb"),
             ("ä", "ä"), ("\r\n\r\n<html>", "<html>"), ("a\u{7F}b", "a b"), ("", ""),
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "A field whose name is no token is left out",
+        "A field with an invalid name is left out",
         arguments: ["", "A:", "A\r\nB", "A B", "ä", "A\0"])
     func aFieldWhoseNameIsNoTokenIsLeftOut(_ name: String) {
         #expect(encoded { HTTPResponseEncoder.field(named: name, "x", into: &$0) } == "")
@@ -57,7 +57,7 @@ import Testing
         #expect(text == "12\r\nhello, world 12345\r\n0\r\n\r\n")
     }
 
-    @Test("A status is three digits")
+    @Test("A status has three digits")
     func aStatusIsThreeDigits() {
         #expect(HTTPStatus(code: 99).code == 500)
         #expect(HTTPStatus(code: 1000).code == 500)

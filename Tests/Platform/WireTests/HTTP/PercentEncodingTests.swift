@@ -8,7 +8,7 @@ import Testing
     }
 
     @Test(
-        "What is escaped is text without NUL, two hexadecimal digits a byte",
+        "An escape has two hexadecimal digits, and decoded text has no NUL",
         arguments: [
             ("plain", nil), ("%41%c3%A9", nil), ("%", .badEscape), ("a%4", .badEscape), ("%4g", .badEscape),
             ("a%00", .escapedNUL), ("%ff", .targetNotUTF8), ("%c3", .targetNotUTF8), ("%c3a", .targetNotUTF8),
@@ -17,7 +17,7 @@ import Testing
         #expect(Self.with(text) { PercentEncoding.fault(in: $0) } == fault)
     }
 
-    @Test("It is decoded, and plus is a space where a form says so")
+    @Test("Escapes are decoded, and plus is a space in a form")
     func decoding() {
         #expect(Self.with("a%20b+%c3%a9") { PercentEncoding.decode($0) } == "a b+é")
         #expect(Self.with("a%20b+%2B") { PercentEncoding.decode($0, plusIsSpace: true) } == "a b +")
@@ -25,7 +25,7 @@ import Testing
         #expect(!Self.with("a+b") { PercentEncoding.isPlain($0, plusIsSpace: true) })
     }
 
-    @Test("It equals what it stands for, but an escaped slash separates nothing")
+    @Test("An escaped text equals its decoded text, except for a slash")
     func comparison() {
         func equals(_ bytes: String, _ text: String) -> Bool {
             Self.with(bytes) { bytes in Self.with(text) { PercentEncoding.equals(bytes, $0) } }

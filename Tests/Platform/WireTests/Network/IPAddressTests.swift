@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct IPAddressTests {
     @Test(
-        "An address is its sixteen bytes, however it is written",
+        "An address equals its sixteen bytes in every format",
         arguments: [
             ("192.0.2.1", 0, 0xFFFF_C000_0201), ("::ffff:192.0.2.1", 0, 0xFFFF_C000_0201),
             ("::ffff:c000:201", 0, 0xFFFF_C000_0201), ("0.0.0.0", 0, 0xFFFF_0000_0000), ("::", 0, 0), ("::1", 0, 1),
@@ -16,14 +16,14 @@ import Testing
     }
 
     @Test(
-        "It is written as people write it",
+        "An address has its usual format",
         arguments: ["192.0.2.1", "0.0.0.0", "::1", "2001:db8::1", "fe80::abcd:0:0:1"])
     func writing(text: String) {
         #expect(IPAddress(text)?.description == text)
     }
 
     @Test(
-        "What is no address is none",
+        "An invalid address is refused",
         arguments: [
             "", "1", "1.2.3", "1.2.3.4.5", "256.0.0.1", "01.2.3.4", "1.2.3.4 ", " 1.2.3.4", "1.2.3.4:80", "[::1]",
             ":::",
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "Loopback is all of 127.0.0.0/8, and ::1",
+        "Loopback is 127.0.0.0/8 and ::1",
         arguments: [
             ("127.0.0.1", true), ("127.255.255.254", true), ("::ffff:127.0.0.1", true), ("::1", true),
             ("128.0.0.1", false), ("126.255.255.255", false), ("::2", false), ("::", false), ("1::1", false),
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "Limits count IPv4 addresses whole, and IPv6 by networks of 64 bits",
+        "Limits count whole IPv4 addresses, and IPv6 networks of 64 bits",
         arguments: [
             ("192.0.2.1", "192.0.2.1"), ("2001:db8:0:1:2:3:4:5", "2001:db8:0:1::"),
             ("2001:db8:0:1::", "2001:db8:0:1::"),
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "A network contains what shares its prefix",
+        "A network contains the addresses with its prefix",
         arguments: [
             ("10.0.0.0/8", "10.255.255.255", true), ("10.0.0.0/8", "11.0.0.0", false), ("0.0.0.0/0", "8.8.8.8", true),
             ("0.0.0.0/0", "2001:db8::1", false), ("::/0", "2001:db8::1", true), ("::/0", "8.8.8.8", true),
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "What is no network is none",
+        "An invalid network is refused",
         arguments: [
             "", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.1/8", "::/129", "2001:db8::1/64", "10.0.0.0/+8",
             "10.0.0.0/8/8",
@@ -82,7 +82,7 @@ import Testing
 
     private func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
 
-    @Test("This machine's peers are trusted, unless other networks or nobody is named")
+    @Test("This machine's peers are trusted unless other networks or none are given")
     func trusted() throws {
         let machine = TrustedNetworks.thisMachine
         #expect(machine.contains(nil))

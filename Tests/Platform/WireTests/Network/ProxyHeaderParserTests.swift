@@ -67,7 +67,7 @@ import Testing
         expect(.success(header), of: Array(line.utf8), then: [])
     }
 
-    @Test("Version 2 names the source in bytes; what follows the addresses is passed over")
+    @Test("Version 2 names the source in bytes, and the rest is skipped")
     func binary() throws {
         let v4 = ProxyHeader.source(try address("203.0.113.7"))
         let v6 = ProxyHeader.source(try address("2001:db8::7"))
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("The longest header of version 2 is passed over, not kept")
+    @Test("The longest header of version 2 is skipped without being kept")
     func longest() throws {
         let bytes = Self.binary("21 11", Self.ipv4 + [UInt8](repeating: 0, count: 65_535 - 12))
         for size in [1, 1000, 70_000] {
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "What is no header is refused as soon as it shows",
+        "An invalid header is refused at its first wrong byte",
         arguments: [
             ("GET / HTTP/1.1\r\n", ProxyHeaderError.noHeader), ("P\r\n", .noHeader), ("PROXYTCP4", .noHeader),
             ("proxy TCP4 ", .noHeader), ("\r\n\r\n\0\r\nQUIT\r", .noHeader), ("\u{16}\u{3}", .noHeader),
@@ -127,7 +127,7 @@ import Testing
         expect(.failure(error), of: Array(text.utf8), then: [])
     }
 
-    @Test("Version 2's fields are what they may be")
+    @Test("Invalid fields of version 2 are refused")
     func refusedFields() {
         let cases: [([UInt8], ProxyHeaderError)] = [
             (Self.binary("11 11", Self.ipv4), .versionUnknown), (Self.binary("31 11", Self.ipv4), .versionUnknown),
@@ -141,7 +141,7 @@ import Testing
         for (bytes, error) in cases { expect(.failure(error), of: bytes, then: []) }
     }
 
-    @Test("Damaged headers are refused or read, never more, and alike in every split", arguments: 0..<20)
+    @Test("Damaged headers have the same outcome in every split", arguments: 0..<20)
     func damage(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         let sound = [

@@ -11,7 +11,7 @@ import Testing
     ]
 
     @Test(
-        "Both alphabets are those of RFC 4648",
+        "Both alphabets match RFC 4648",
         arguments: texts)
     func bothAlphabetsAreThoseOfRFC4648(_ text: String, _ padded: String, _ forURLs: String) {
         #expect(Base64.encode(text.utf8) == padded)
@@ -20,7 +20,7 @@ import Testing
         #expect(Base64.decode(forURLs) == Array(text.utf8))
     }
 
-    @Test("What was encoded is decoded")
+    @Test("Encoded bytes are decoded unchanged")
     func whatWasEncodedIsDecoded() {
         var random = SystemRandomNumberGenerator()
         for count in 0...70 {
@@ -32,7 +32,7 @@ import Testing
 
     /// Foreign characters, impossible lengths, padding in the wrong number or place, bits that no byte has.
     @Test(
-        "What is no Base64 is refused",
+        "Invalid base64 is refused",
         arguments: [
             "Z", "Zm9vY", "Zg=", "Zg===", "Zm9v=", "Zm9v====", "=", "==", "Z===", "Zm=v", "Zm9 ", "Zm9v\n", "Zh==",
             "Zh",

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct BidirectionalTextTests {
     @Test(
-        "What runs from left to right stays as it is",
+        "Left-to-right text stays unchanged",
         arguments: ["", "History", "Größe; 語 🍺", "Ελληνικά", "Русский", "two\nlines", "e\u{301}", "\u{2060}x"])
     func leftToRight(text: String) {
         #expect(BidirectionalText.quoted(text).utf8.elementsEqual(text.utf8))
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "What may run from right to left is isolated in a sentence, on one line",
+        "Text that may run right to left is isolated on one line",
         arguments: [
             ("שלום", "שלום"), ("مرحبا 1", "مرحبا 1"), ("a\u{200F}", "a\u{200F}"), ("\u{1E900}", "\u{1E900}"),
             ("ש\nb\u{2029}c\rd", "ש b c d"),
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "What is opened is closed, innermost first; what closes nothing is left out",
+        "Open sections are closed, innermost first, and unmatched ends are removed",
         arguments: [
             ("a\u{202E}b", "a\u{202E}b\u{202C}"), ("\u{2066}\u{202B}a", "\u{2066}\u{202B}a\u{202C}\u{2069}"),
             ("a\u{2069}b\u{202C}c", "abc"), ("\u{2067}a\u{2069}\u{2069}", "\u{2067}a\u{2069}"),
@@ -36,7 +36,7 @@ import Testing
         #expect(BidirectionalText.quoted(text).utf8.elementsEqual("\u{2068}\(closed)\u{2069}".utf8))
     }
 
-    @Test("However deep it goes, each is closed once")
+    @Test("Each section is closed once at any depth")
     func depth() {
         let text = String(repeating: "\u{2067}\u{202E}", count: 100)
         #expect(BidirectionalText.closed(text).unicodeScalars.count == 400)

@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test("Every byte is judged by itself")
+    @Test("Every byte is checked independently")
     func everyByteIsJudgedByItself() {
         let names = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-".utf8)
         forEachByteAndPlace { byte, eight, place in
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "Digits become bytes in their order",
+        "Digits become bytes in order",
         arguments: [
             ("00000000", [0, 0, 0, 0]), ("0123cdef", [0x01, 0x23, 0xCD, 0xEF]), ("89ABFEDC", [0x89, 0xAB, 0xFE, 0xDC]),
             ("ffffffff", [255, 255, 255, 255]),

@@ -13,12 +13,12 @@ import Wire
         " \t\r\n{ \"a\" : [ 1 , { \"b\" : null } ] , \"c\" : \"\" } \n", "1e999999",
     ]
 
-    @Test("JSON is taken", arguments: texts)
+    @Test("Valid JSON is accepted", arguments: texts)
     func valid(text: String) {
         #expect(isValid(Array(text.utf8)))
     }
 
-    @Test("No beginning of an array, object or string is JSON", arguments: texts)
+    @Test("Truncated arrays, objects and strings are refused", arguments: texts)
     func truncated(text: String) {
         let bytes = Array(text.trimmedOfJSONSpace.utf8)
         guard let first = bytes.first, [UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: "\"")].contains(first) else {
@@ -28,7 +28,7 @@ import Wire
     }
 
     @Test(
-        "What only resembles JSON is refused",
+        "Text that only resembles JSON is refused",
         arguments: [
             "", " ", "nul", "nulls", "True", "NaN", "Infinity", "undefined", "'a'", "01", "-01", "00", "-", "+1", ".5",
             "1.",
@@ -43,7 +43,7 @@ import Wire
         #expect(!isValid(Array(text.utf8)))
     }
 
-    @Test("What is no UTF-8 is refused, wherever it stands")
+    @Test("Invalid UTF-8 is refused anywhere")
     func notUTF8() {
         let bad: [[UInt8]] = [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82]]
         for bytes in bad {
@@ -55,7 +55,7 @@ import Wire
         #expect(!isValid([0xFF, 0xFE] + utf16))
     }
 
-    @Test("Nesting is taken up to its limit, and costs no stack")
+    @Test("Nesting is accepted up to its limit without recursion")
     func nesting() {
         func nested(_ depth: Int) -> [UInt8] { Array((String(repeating: "[", count: depth) + "0").utf8) }
         func closed(_ depth: Int) -> [UInt8] { nested(depth) + Array(String(repeating: "]", count: depth).utf8) }

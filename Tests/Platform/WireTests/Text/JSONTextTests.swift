@@ -4,7 +4,7 @@ import Testing
 @testable import Wire
 
 @Suite struct JSONTextTests {
-    @Test("Members are written in order, and those without a value left out")
+    @Test("Members are written in order, without absent values")
     func membersAreWrittenInOrderAndThoseWithoutAValueLeftOut() {
         var json = JSONText()
         json.object { object in
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "What RFC 8259 §7 has escaped is escaped, and nothing else",
+        "Only the characters of RFC 8259 §7 are escaped",
         arguments: [
             ("", #""""#), ("plain", #""plain""#), ("\"", #""\"""#), ("\\", #""\\""#), ("a\"b\\c", #""a\"b\\c""#),
             ("\n\r\t", #""\n\r\t""#), ("\u{0}\u{8}\u{F}\u{10}\u{1F}", #""\u0000\u0008\u000f\u0010\u001f""#),
@@ -40,7 +40,7 @@ import Testing
         #expect(String(decoding: json.bytes, as: UTF8.self) == written)
     }
 
-    @Test("Any text is read back as it was, in one piece or byte by byte")
+    @Test("Any text is read back unchanged, in one piece or byte by byte")
     func anyTextIsReadBackAsItWasInOnePieceOrByteByByte() throws {
         let alphabet: [Character] = ["a", "\"", "\\", "\n", "\u{1}", "\u{1F}", "é", "日", "🎉", " ", "/"]
         for length in 0..<200 {

@@ -27,14 +27,14 @@ import Testing
     }
 
     @Test(
-        "Valid text is taken in every split",
+        "Valid text is accepted in every split",
         arguments: valid)
     func validTextIsTakenInEverySplit(_ bytes: [UInt8]) {
         for pieces in arrivals(of: bytes) { #expect(isValid(pieces)) }
     }
 
     @Test(
-        "A fault is seen at the byte that shows it",
+        "An error is detected at its first wrong byte",
         arguments: invalid)
     func aFaultIsSeenAtTheByteThatShowsIt(_ bytes: [UInt8], _ fault: Int) {
         for pieces in arrivals(of: bytes) { #expect(!isValid(pieces)) }
@@ -44,7 +44,7 @@ import Testing
         #expect((seen ?? bytes.count) + 1 == fault)
     }
 
-    @Test("It agrees with the standard library on random bytes")
+    @Test("Random bytes have the standard library's result")
     func itAgreesWithTheStandardLibraryOnRandomBytes() {
         var random = SeededRandom(seed: 7)
         // Bytes that are near a border of some range, so that half of the sequences are nearly right.

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SHA1Tests {
     @Test(
-        "Digests are those of FIPS 180-4's examples, and of lengths around a block's end",
+        "Digests match FIPS 180-4's examples, and lengths around the end of a block",
         arguments: [
             ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
             ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),

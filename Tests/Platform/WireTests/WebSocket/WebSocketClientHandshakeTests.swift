@@ -24,7 +24,7 @@ import Testing
         #expect(try handshake.accept(head(fields + [HTTPField("Sec-WebSocket-Protocol", "a")])) == "a")
     }
 
-    @Test("What the server's side makes of a request, the client's side accepts; and no other key's")
+    @Test("The client accepts the server's response, and no other key's")
     func bothSides() throws {
         let handshake = WebSocketClientHandshake(subprotocols: ["a"])
         let request = handshake.request("/socket?id=ü", host: "a:80", fields: [HTTPField("X", "y\r\nZ: z")])
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("Whatever breaks a rule is refused by its name")
+    @Test("Each violation is refused with its name")
     func refusals() {
         let accept = HTTPField("Sec-WebSocket-Accept", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
         func error(_ head: HTTPResponseHead) -> WebSocketAnswerError? {

@@ -11,7 +11,7 @@ import Testing
         return buffer
     }
 
-    @Test("The examples of RFC 6455, section 5.7, are written as they stand there")
+    @Test("The examples of RFC 6455, section 5.7, are encoded exactly")
     func theExamplesOfRFC6455Section57() {
         let hello = Array("Hello".utf8)
         #expect(
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "What one end writes, the other reads",
+        "An encoded frame is parsed unchanged",
         arguments: [0, 1, 3, 4, 7, 8, 9, 125, 126, 127, 65_535, 65_536])
     func whatOneEndWritesTheOtherReads(_ length: Int) {
         let payload = (0..<length).map { UInt8($0 % 253) }
@@ -49,14 +49,14 @@ import Testing
         #expect(WebSocketTranscript([fromServer], role: .client).events == [.binary(payload)])
     }
 
-    @Test("A frame is appended to what is there")
+    @Test("A frame is appended to existing bytes")
     func aFrameIsAppendedToWhatIsThere() {
         var buffer: [UInt8] = [1, 2]
         WebSocketFrameEncoder.encode(.text, [0x61], isCompressed: true, mask: mask, into: &buffer)
         #expect(buffer == [1, 2] + frame(0xC1, "a"))
     }
 
-    @Test("A close carries code and reason")
+    @Test("A close frame contains code and reason")
     func aCloseCarriesCodeAndReason() {
         #expect(
             encoded { WebSocketFrameEncoder.close(.goingAway, reason: "bye", into: &$0) }
@@ -81,7 +81,7 @@ import Testing
         #expect(bytes.count == 4 + length)
     }
 
-    @Test("Close codes that may be sent are those that RFC 6455 lets an endpoint send")
+    @Test("The sendable close codes are those of RFC 6455")
     func closeCodesThatMayBeSent() {
         let sendable = (UInt16.min...UInt16.max).filter { WebSocketCloseCode(rawValue: $0).isSendable }
         #expect(sendable == Array(1000...1003) + Array(1007...1014) + Array(3000...4999))

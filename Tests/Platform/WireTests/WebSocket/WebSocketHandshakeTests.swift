@@ -25,13 +25,13 @@ import Testing
         String(decoding: try WebSocketHandshake.accept(head).response, as: UTF8.self)
     }
 
-    @Test("The example of RFC 6455, section 1.3, is answered as it stands there")
+    @Test("The example of RFC 6455, section 1.3, is answered exactly")
     func theExampleOfRFC6455Section13() throws {
         let head = try #require(handshake(Self.good))
         #expect(try answer(to: head) == Self.answer)
     }
 
-    @Test("A thread's digest serves one handshake after the other")
+    @Test("A thread's digest serves several handshakes")
     func aThreadsDigestServesOneHandshakeAfterTheOther() throws {
         let digest = HandshakeDigest()
         let head = try #require(handshake(Self.good))
@@ -44,7 +44,7 @@ import Testing
         #expect(try answer(to: other) != Self.answer)
     }
 
-    @Test("Names and tokens are found in either case, and in lists")
+    @Test("Names and tokens ignore case, and are found in lists")
     func namesAndTokensAreFoundInEitherCaseAndInLists() throws {
         let head = try #require(
             handshake([
@@ -87,7 +87,7 @@ import Testing
     ]
 
     @Test(
-        "What is no handshake is refused by the book",
+        "An invalid handshake is refused as the RFC requires",
         arguments: refusals)
     func isRefusedByTheBook(_ refusal: Refusal) throws {
         var fields = Self.good

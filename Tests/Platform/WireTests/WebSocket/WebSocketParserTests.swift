@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct WebSocketParserTests {
     @Test(
-        "Unmasking doesn't depend on where the payload lies",
+        "Unmasking doesn't depend on the payload's position",
         arguments: 0...17)
     func unmaskingDoesNotDependOnWhereThePayloadLies(_ start: Int) {
         let payload = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("The parser is small, and holds nothing when idle")
+    @Test("The parser is small, and holds no memory when idle")
     func theParserIsSmallAndHoldsNothingWhenIdle() throws {
         #expect(MemoryLayout<WebSocketParser>.size <= 48)
         var parser = WebSocketParser(role: .server, maxMessageBytes: 100)
@@ -56,7 +56,7 @@ import Testing
     }
 
     /// Each piece leads to the next state of the parser's table.
-    @Test("Its states are those of the table")
+    @Test("The states match the table")
     func itsStatesAreThoseOfTheTable() throws {
         var parser = WebSocketParser(role: .server, maxMessageBytes: 100)
         let pieces: [(bytes: [UInt8], events: [String], isInMessage: Bool, state: String)] = [
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("Memory grows as bytes arrive, and not by the announced length")
+    @Test("Memory grows with received bytes, not with the announced length")
     func memoryGrowsAsBytesArriveAndNotByTheAnnouncedLength() {
         var buffer = GatheringBuffer()
         for count in 1...1000 {
@@ -108,7 +108,7 @@ import Testing
         #expect(bytes == (1...1000).map { UInt8($0 & 255) })
     }
 
-    @Test("A compressed message is marked, and its text left unchecked")
+    @Test("A compressed message is marked, and its text isn't checked")
     func aCompressedMessageIsMarkedAndItsTextLeftUnchecked() throws {
         let bytes = frame(0xC1, [0xFF]) + frame(0x41, [0xFE]) + frame(0x89) + frame(0x80, [0xFD]) + frame(0xC2, [1])
         for pieces in arrivals(of: bytes) {
@@ -125,7 +125,7 @@ import Testing
             #expect(messages == [[0xFF], [0xFE, 0xFD], [1]], "\(pieces.map(\.count))")
         }
     }
-    @Test("An error is the last thing")
+    @Test("Nothing follows an error")
     func anErrorIsTheLastThing() throws {
         var parser = WebSocketParser(role: .server, maxMessageBytes: 100)
         withExactMemory(frame(0x83, "a")) { memory in

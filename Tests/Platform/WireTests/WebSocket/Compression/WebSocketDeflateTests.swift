@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("The other end refuses what its window doesn't hold")
+    @Test("The peer refuses references outside its window")
     func theOtherEndRefusesWhatItsWindowDoesNotHold() throws {
         let reader = try #require(WindowedInflater(windowBits: 8))
         #expect(reader.message(TestDeflate().stored(pattern(300)).message) == pattern(300))
@@ -40,7 +40,7 @@ import Testing
 
     // 8 is zlib's trap: its raw deflate has no such window.
     @Test(
-        "Messages refer no further than was agreed",
+        "Messages refer only within the negotiated window",
         arguments: UInt8(8)...15, [true, false])
     func messagesReferNoFurtherThanWasAgreed(_ bits: UInt8, _ keepsContext: Bool) throws {
         let reader = try #require(WindowedInflater(windowBits: bits))
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "What one end sends, the other reads",
+        "A compressed message is decompressed unchanged",
         arguments: [8, 9, 12, 15, nil] as [UInt8?], [true, false])
     func whatOneEndSendsTheOtherReads(_ bits: UInt8?, _ keepsContext: Bool) throws {
         // The client's end is a server's whose parameters are turned round.
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("A message that doesn't become shorter is sent as it is, unless later ones refer to it")
+    @Test("A message that doesn't become shorter is sent uncompressed unless later ones refer to it")
     func aMessageThatDoesNotBecomeShorterIsSentAsItIsUnlessLaterOnesReferToIt() {
         let pool = WebSocketDeflatePool()
         let noise = Array(Self.messages(3)[0].prefix(200))
@@ -95,14 +95,14 @@ import Testing
         }
     }
 
-    @Test("An empty message is sent as it is")
+    @Test("An empty message is sent uncompressed")
     func anEmptyMessageIsSentAsItIs() {
         var deflate = WebSocketDeflate(Self.parameters())
         let isCompressed = deflate.deflate(UnsafeRawBufferPointer(start: nil, count: 0), with: .init()) != nil
         #expect(!isCompressed)
     }
 
-    @Test("Connections that share a pool don't see each other's messages")
+    @Test("Connections that share a pool are independent")
     func connectionsThatShareAPoolDoNotSeeEachOthersMessages() throws {
         let pool = WebSocketDeflatePool()
         var first = WebSocketDeflate(Self.parameters(keepsContext: false))
@@ -125,7 +125,7 @@ import Testing
         #expect(payloads[0] != nil && payloads[0] == payloads[1])
     }
 
-    @Test("What is read stays while it is answered")
+    @Test("A read message stays valid while it is answered")
     func whatIsReadStaysWhileItIsAnswered() throws {
         let pool = WebSocketDeflatePool()
         var deflate = WebSocketDeflate(Self.parameters(keepsContext: false))
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("A large message's memory is given back with the next")
+    @Test("The memory of a large message is freed with the next one")
     func aLargeMessagesMemoryIsGivenBackWithTheNext() throws {
         let pool = WebSocketDeflatePool()
         var deflate = WebSocketDeflate(Self.parameters(keepsContext: false))
@@ -156,7 +156,7 @@ import Testing
         #expect(capacities[2] <= ZlibOutput.kept)
     }
 
-    @Test("A bomb takes no more memory than the limit")
+    @Test("A decompression bomb uses no more memory than the limit")
     func aBombTakesNoMoreMemoryThanTheLimit() {
         let pool = WebSocketDeflatePool()
         var deflate = WebSocketDeflate(Self.parameters())
@@ -170,14 +170,14 @@ import Testing
         #expect(capacity <= 5001)
     }
 
-    @Test("What zlib can't be, is none")
+    @Test("Invalid zlib parameters fail")
     func whatZlibCannotBeIsNone() {
         #expect(Inflater(windowBits: 16) == nil)
         #expect(Inflater(windowBits: 7) == nil)
         #expect(Deflater(windowBits: 16, .thorough) == nil)
     }
 
-    @Test("A connection is small")
+    @Test("A connection's state is small")
     func aConnectionIsSmall() {
         #expect(MemoryLayout<WebSocketDeflate?>.size <= 16)
         #expect(WebSocketDeflate.longestPayload(of: .max) == .max)

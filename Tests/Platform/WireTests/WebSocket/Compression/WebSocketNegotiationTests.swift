@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "An offer is answered with what it asks for",
+        "An offer is answered with its parameters",
         arguments: [
             ("permessage-deflate", "permessage-deflate"),
             ("permessage-deflate; client_max_window_bits", "permessage-deflate"),
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "Without context takeover both are asked to forget",
+        "Without context takeover both ends must reset their windows",
         arguments: [
             "permessage-deflate", "permessage-deflate; client_max_window_bits",
             "permessage-deflate; client_max_window_bits=9", "permessage-deflate; server_no_context_takeover",
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "An offer that can't be taken is declined, and no error",
+        "An unacceptable offer is declined without an error",
         arguments: [
             // §7.1: a parameter that is unknown, or for an answer; one that has no value, or a wrong one; one that occurs twice.
             "permessage-deflate; unknown", "permessage-deflate; unknown=1",
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "What is no list of extensions is refused by RFC 6455, section 9.1",
+        "A malformed list of extensions is refused (RFC 6455 §9.1)",
         arguments: [
             "permessage-deflate;", "permessage-deflate; ;", "; server_no_context_takeover", "permessage-deflate x",
             "permessage-deflate; server_max_window_bits=", "permessage-deflate; =9", "permessage-deflate; a=\"",
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(
-        "What nobody sends, dozens of extensions and parameters, isn't read to its end",
+        "Only the first dozens of extensions and parameters are read",
         arguments: ["x, ", "x; a, ", "x; a=\"b\"; c, "])
     func many(_ other: String) throws {
         let few = String(repeating: other, count: 62 / other.split(separator: ";").count)
@@ -135,7 +135,7 @@ import Testing
         #expect(try answer(["permessage-deflate" + parameters]) == nil)
     }
 
-    @Test("The answer stands in the head")
+    @Test("The answer is part of the head")
     func theAnswerStandsInTheHead() throws {
         let request = """
             GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r

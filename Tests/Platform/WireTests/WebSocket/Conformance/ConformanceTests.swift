@@ -13,7 +13,7 @@ import Testing
     }()
 
     @Test(
-        "The outcome is that of the rule in every split",
+        "The outcome follows the rule in every split",
         arguments: ConformanceCase.all)
     func theOutcomeIsThatOfTheRuleInEverySplit(_ example: ConformanceCase) {
         expect(example, in: [example.bytes], "whole")
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "A mistake is noticed with the first byte that shows it",
+        "A violation is detected at its first wrong byte",
         arguments: ConformanceCase.all.filter { $0.shownBy != nil })
     func aMistakeIsNoticedWithTheFirstByteThatShowsIt(_ example: ConformanceCase) throws {
         let count = try #require(example.shownBy)
@@ -51,7 +51,7 @@ import Testing
         #expect(example.bytes.count >= count)
     }
 
-    @Test("The list is long, and names nothing twice")
+    @Test("The list is long and has no duplicate")
     func theListIsLongAndNamesNothingTwice() {
         #expect(ConformanceCase.all.count >= 300)
         let names = Dictionary(grouping: ConformanceCase.all, by: \.testDescription)
