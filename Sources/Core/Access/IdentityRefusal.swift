@@ -26,12 +26,13 @@ package enum IdentityRefusal: Error, Sendable, Hashable {
         case .ticketRequired:
             RequestError(
                 status: 401, code: "ticket_required",
-                reason: "This server wants a ticket, as ?token= or Authorization: Bearer.")
+                reason: "A ticket is required: send it as ?token= or in an Authorization: Bearer header.")
         case .badTicket(let fault):
             RequestError(
                 status: 401, code: fault == .expired ? "ticket_expired" : "bad_ticket", reason: fault.sentence)
         case .otherDevice:
-            RequestError(status: 401, code: "bad_ticket", reason: "The ticket is for another device than deviceId.")
+            RequestError(
+                status: 401, code: "bad_ticket", reason: "The ticket's sub claim must be the same device as deviceId.")
         case .invalid(let error): error
         }
     }
@@ -39,20 +40,21 @@ package enum IdentityRefusal: Error, Sendable, Hashable {
 
 extension RequestError {
     package static let topicNotAllowed = RequestError(
-        status: 403, code: "topic_not_allowed", reason: "The ticket is for other topics.")
+        status: 403, code: "topic_not_allowed", reason: "The ticket's topics claim doesn't include this.")
 }
 
 extension JSONWebTokenFault {
     /// For people. The reader is the ticket's author, so the reason may be stated.
     fileprivate var sentence: String {
         switch self {
-        case .malformed: "The ticket is no JSON Web Token, or sub, exp, nbf or topics are not what they have to be."
-        case .algorithm: "The ticket has to be signed with HS256, and nothing in its header may be critical."
-        case .signature: "The ticket is not signed with this server's secret."
-        case .everlasting: "The ticket has no exp."
-        case .expired: "The ticket is over."
-        case .early: "The ticket doesn't hold yet."
-        case .audience: "The ticket is for somebody else: it names an audience."
+        case .malformed:
+            "The ticket must be a JSON Web Token whose sub, exp, nbf and topics claims have the right types."
+        case .algorithm: "The ticket must be signed with HS256, and its header must not have a crit member."
+        case .signature: "The ticket's signature doesn't match this server's secret."
+        case .everlasting: "The ticket must have an exp claim."
+        case .expired: "The ticket has expired. Get a new one."
+        case .early: "The ticket isn't valid yet: its nbf claim is in the future."
+        case .audience: "The ticket must not have an aud claim."
         }
     }
 }

@@ -51,7 +51,9 @@ package struct IdentityVerifier: Sendable {
         let token = head.query("token")
         guard bearer, let inHeader = Self.bearer(of: head.headers) else { return token }
         // RFC 6750 §2.
-        guard token == nil else { throw .invalid(.invalid("token", "stands in Authorization too")) }
+        guard token == nil else {
+            throw .invalid(.invalid("token", "must not be given if there is an Authorization: Bearer header"))
+        }
         return inHeader
     }
 

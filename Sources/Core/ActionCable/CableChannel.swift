@@ -75,10 +75,11 @@ package struct CableActionError: Error, Hashable {
     }
 
     package static let unknownAction = CableActionError(
-        code: "unknown_action", reason: "The channel has no such action.")
-    static let busy = CableActionError(code: "busy", reason: "More actions wait than may.")
+        code: "unknown_action", reason: "The channel has no action with this name.")
+    static let busy = CableActionError(code: "busy", reason: "Too many actions are waiting. Send this one again later.")
     static let badData = CableActionError(
-        code: "invalid_request", reason: "data is a string that holds an object, whose action is a string.")
+        code: "invalid_request",
+        reason: "data must be a string that contains a JSON object with an action, which must be a string.")
 }
 
 extension CableParameters {

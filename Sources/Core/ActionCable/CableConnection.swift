@@ -145,7 +145,7 @@ final class CableConnection: WebSocketHandler {
     }
 
     private func cutOffTooFast() {
-        cutOff("more than \(shard.cables.limits.messageRate) messages a second")
+        cutOff("more than \(shard.cables.limits.messageRate) messages per second")
     }
 
     private func begin(

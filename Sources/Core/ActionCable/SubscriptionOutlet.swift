@@ -233,7 +233,7 @@ package final class SubscriptionOutlet {
         case .send: connection.send(frame: frame, times: times)
         case .hold: break
         case .holdUntil(let delay): reactor.schedule(after: delay) { [weak self] in self?.releaseHeld() }
-        case .overflow: connection.cutOff("too much came at once")
+        case .overflow: connection.cutOff("too many messages before the subscription's confirmation")
         }
     }
 
@@ -257,7 +257,7 @@ package final class SubscriptionOutlet {
     }
 
     /// Closes the connection of a peer that doesn't read.
-    package func cutOff() { connection.cutOff("too much waits for it") }
+    package func cutOff() { connection.cutOff("the client reads too slowly") }
 
     // MARK: Backlogs
 

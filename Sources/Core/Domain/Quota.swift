@@ -174,14 +174,16 @@ extension RequestError {
     /// The address has used up its stored messages for today.
     package static func tooManyMessages(retryAfter: Int?) -> RequestError {
         RequestError(
-            status: 429, code: "too_many_messages", reason: "This address says more in a day than may be kept of it.",
+            status: 429, code: "too_many_messages",
+            reason: "This address has reached its daily limit of questions, votes and messages. Try again later.",
             retryAfter: retryAfter, quota: .messagesPerDay)
     }
 
     /// The server stores no more of these rows for anyone, until some expire or its operator raises the limit.
     package static func storageFull(_ table: StoredTable) -> RequestError {
         RequestError(
-            status: 503, code: "storage_full", reason: "This server keeps as many \(table.rawValue) as it may.",
+            status: 503, code: "storage_full",
+            reason: "This server has reached its limit of stored \(table.rawValue). Try again later.",
             retryAfter: 3600, quota: table.quota)
     }
 }

@@ -33,7 +33,7 @@ package struct RequestError: Error, Hashable, Sendable {
     /// `503`: the database is unavailable, or was never available.
     package static let databaseUnavailable = RequestError(
         status: 503, code: "database_unavailable",
-        reason: "The database is away for a moment. Please try again.", retryAfter: 1)
+        reason: "The database is unavailable. Please try again in a moment.", retryAfter: 1)
 
     /// ``databaseUnavailable`` for an unavailable database or missing tables. Nil for other errors, which are the
     /// server's own.
@@ -62,7 +62,8 @@ package struct RequestError: Error, Hashable, Sendable {
 
     /// `500`: an error of the server.
     package static let internalError = RequestError(
-        status: 500, code: "internal_server_error", reason: "Something went wrong here; the log knows what.")
+        status: 500, code: "internal_server_error",
+        reason: "An internal error occurred. The server's log has the details.")
 
     /// `{"error":true,"code":…,"reason":…}`.
     package var json: [UInt8] {

@@ -18,13 +18,13 @@ package struct RequestFields {
     package static func decode<Value: Decodable>(_ type: Value.Type, from body: [UInt8]) throws(RequestError) -> Value {
         // RFC 8259 §8.1 lets a reader ignore a byte order mark, and some editors write one.
         let body = body.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(body.dropFirst(3)) : body
-        guard body.withUnsafeBytes(JSONSyntax.isValid) else { throw .invalid("The body is not JSON.") }
+        guard body.withUnsafeBytes(JSONSyntax.isValid) else { throw .invalid("The body must be valid JSON.") }
         do {
             return try JSONDecoder().decode(type, from: Data(body))
         } catch let error as RequestError {
             throw error
         } catch {
-            throw .invalid("The body can't be decoded.")
+            throw .invalid("The body contains JSON that can't be decoded.")
         }
     }
 
@@ -32,7 +32,7 @@ package struct RequestFields {
         do {
             container = try decoder.container(keyedBy: Name.self)
         } catch {
-            throw RequestError.invalid("The body is not a JSON object.")
+            throw RequestError.invalid("The body must be a JSON object.")
         }
     }
 
@@ -103,7 +103,7 @@ package enum RequestText {
     {
         let text = try check(text, member, maximumScalars: maximumScalars)
         guard !text.unicodeScalars.allSatisfy(showsNothing) else {
-            throw .invalid(member, "holds nothing that can be seen")
+            throw .invalid(member, "must contain at least one visible character")
         }
         return text
     }
@@ -127,10 +127,10 @@ package enum RequestText {
     /// missing, too long or can't be stored.
     package static func check(_ text: String, _ member: String, maximumScalars: Int) throws(RequestError) -> String {
         let scalars = text.unicodeScalars
-        guard !scalars.contains("\0") else { throw .invalid(member, "contains U+0000, which can't be stored") }
-        guard !scalars.allSatisfy(\.properties.isWhitespace) else { throw .invalid(member, "is blank") }
+        guard !scalars.contains("\0") else { throw .invalid(member, "must not contain the character U+0000") }
+        guard !scalars.allSatisfy(\.properties.isWhitespace) else { throw .invalid(member, "must not be blank") }
         guard scalars.count <= maximumScalars else {
-            throw .invalid(member, "is longer than \(maximumScalars) characters")
+            throw .invalid(member, "must have at most \(maximumScalars) characters")
         }
         return text
     }

@@ -91,7 +91,10 @@ package struct ConversationOffsets: Sendable {
             guard parts.count == 2, let conversation = UUID(text: String(parts[0])), let offset = Int(parts[1]),
                 offset >= 0, offsets.count < Self.maximumCount
             else {
-                throw .invalid("after", "must be <conversation>:<offset>,… with \(Self.maximumCount) at most")
+                throw .invalid(
+                    "after",
+                    "must be a list of at most \(Self.maximumCount) entries like <conversation>:<offset>,<conversation>:<offset>"
+                )
             }
             offsets[conversation] = offset
         }

@@ -25,7 +25,7 @@ final class ConversationSocket: WebSocketHandler, ExclusiveConversationSink {
 
     func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {
         guard allowance.pays(at: webSocket.reactor.now) else {
-            return socket.close(.policyViolation, "more than \(allowance.rates.perSecond) messages a second")
+            return socket.close(.policyViolation, "more than \(allowance.rates.perSecond) messages per second")
         }
         subscriber?.received(ConversationCommand(message))
     }
@@ -62,9 +62,9 @@ final class ConversationSocket: WebSocketHandler, ExclusiveConversationSink {
 
     func end(_ cause: ConversationSinkEnd) {
         switch cause {
-        case .tooFast: socket.close(.policyViolation, "more messages wait than may")
-        case .expired: socket.close(.policyViolation, "the ticket is over")
-        case .erased: socket.close(.normalClosure, "the device was erased")
+        case .tooFast: socket.close(.policyViolation, "too many messages are waiting")
+        case .expired: socket.close(.policyViolation, "the ticket has expired")
+        case .erased: socket.close(.normalClosure, "the device's data was erased")
         }
     }
 }

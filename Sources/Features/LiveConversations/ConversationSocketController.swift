@@ -33,7 +33,7 @@ package struct ConversationSocketController: RouteCollection, Sendable {
         guard let (member, after) = try? identities.listener(of: request),
             let user = conversations.names[member.device]
         else {
-            webSocket.close(.tryAgainLater, "please come again")
+            webSocket.close(.tryAgainLater, "please try again")
             return NoConversations()
         }
         let shard = conversations.shard(on: webSocket.reactor, loop: request.loop)

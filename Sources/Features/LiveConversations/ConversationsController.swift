@@ -44,7 +44,8 @@ package struct ConversationsController: RouteCollection, Sendable {
         var last: ConversationCursor?
         if let text = request.query("before") {
             guard let cursor = ConversationCursor(text) else {
-                throw RequestError.invalid("before", "must be a conversation's UUID, or a list's next")
+                throw RequestError.invalid(
+                    "before", "must be the UUID of a conversation, or next from an earlier answer")
             }
             last = cursor
         }
@@ -89,14 +90,14 @@ package struct ConversationsController: RouteCollection, Sendable {
 
     private func conversation(of request: Request) throws(RequestError) -> UUID {
         guard let id = request.parameters["conversation"].flatMap(UUID.init(text:)) else {
-            throw .invalid("A conversation is named by its UUID.")
+            throw .invalid("The conversation in the path must be a UUID.")
         }
         return id
     }
 
     private func number(_ name: String, of request: Request) throws(RequestError) -> Int? {
         guard let text = request.query(name) else { return nil }
-        guard let number = Int(text), number >= 0 else { throw .invalid(name, "must be a number") }
+        guard let number = Int(text), number >= 0 else { throw .invalid(name, "must be a whole number of at least 0") }
         return number
     }
 }

@@ -24,7 +24,8 @@ package struct MessageController: RouteCollection, Sendable {
         let (wanted, member) = try identities.decode(request) { try MessageRequest.decode(request.body, identify: $0) }
         guard conversations.rates.pays(wanted.device, at: .now()) else {
             throw RequestError(
-                status: 429, code: "too_many_messages", reason: "More messages than a device may send.", retryAfter: 1)
+                status: 429, code: "too_many_messages",
+                reason: "This device sends messages too fast. Try again in a second.", retryAfter: 1)
         }
         try member.check(wanted.message.target)
         if let seconds = request.wait(for: .message, times: wanted.message.target.count) {

@@ -17,7 +17,7 @@ enum QuestionBody: Sendable {
         } else if let form = FormText(request.body) {
             self = .form(form)
         } else {
-            throw .invalid("The body is neither JSON nor a form's.")
+            throw .invalid("The body must be JSON or a URL-encoded form.")
         }
     }
 

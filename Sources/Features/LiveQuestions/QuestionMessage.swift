@@ -25,14 +25,14 @@ package enum QuestionMessage: Equatable, Sendable {
         guard let message = JSONObject(bytes), let type = message.text("type") else {
             self = .unknown(
                 JSONSyntax.isValid(bytes)
-                    ? "A message is an object whose type is a string." : "A message is JSON in UTF-8; this one isn't.")
+                    ? "A message must be a JSON object whose type is a string." : "A message must be JSON in UTF-8.")
             return
         }
         switch type {
         case "newQuestion": self = .ask(id: message.uuid("id"), content: message.text("content"))
         case "vote": self = .vote(question: message.uuid("questionId"), isFor: true)
         case "unvote": self = .vote(question: message.uuid("questionId"), isFor: false)
-        default: self = .unknown("The type of a message is newQuestion, vote or unvote.")
+        default: self = .unknown("The type of a message must be newQuestion, vote or unvote.")
         }
     }
 }

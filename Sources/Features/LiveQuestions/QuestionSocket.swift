@@ -23,7 +23,7 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
 
     func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {
         guard allowance.pays(at: webSocket.reactor.now) else {
-            return socket.close(.policyViolation, "more than \(allowance.rates.perSecond) messages a second")
+            return socket.close(.policyViolation, "more than \(allowance.rates.perSecond) messages per second")
         }
         subscriber?.received(QuestionMessage(message))
     }
@@ -73,11 +73,11 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
 
     func end(_ code: QuestionSubscriber.End) {
         switch code {
-        case .tooFast: socket.close(.policyViolation, "more messages wait than may")
+        case .tooFast: socket.close(.policyViolation, "too many messages are waiting")
         case .full: socket.close(.policyViolation, "the session is full")
-        case .expired: socket.close(.policyViolation, "the ticket is over")
-        case .erased: socket.close(.normalClosure, "the device was erased")
-        case .gone: socket.close(.normalClosure, "the session is gone")
+        case .expired: socket.close(.policyViolation, "the ticket has expired")
+        case .erased: socket.close(.normalClosure, "the device's data was erased")
+        case .gone: socket.close(.normalClosure, "the session was deleted")
         }
     }
 }

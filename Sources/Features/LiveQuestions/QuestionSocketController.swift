@@ -50,6 +50,7 @@ package struct QuestionSocketController: RouteCollection, Sendable {
 extension RequestError {
     /// `409`, of a session on this daemon.
     fileprivate static func sessionFull(limit: Int) -> RequestError {
-        RequestError(status: 409, code: "session_full", reason: "The session has \(limit) sockets, its limit.")
+        RequestError(
+            status: 409, code: "session_full", reason: "The session already has \(limit) connections, the maximum.")
     }
 }

@@ -65,12 +65,15 @@ package final class QuestionSubscriber: RoomListener {
         switch message {
         case .unknown(let reason): return sink.send(.error(code: nil, reason: reason))
         case .ask(let id, _) where id != member.id:
-            return sink.send(.error(code: nil, reason: "The id of a question is the one that the handshake gave."))
+            return sink.send(.error(code: nil, reason: "The id of a question must be the id from the handshake."))
         case .vote(nil, _):
-            return sink.send(.error(code: "invalid_request", reason: "The questionId of a vote is a question's UUID."))
+            return sink.send(
+                .error(code: "invalid_request", reason: "The questionId of a vote must be the UUID of a question."))
         case .vote where member.device == nil:
             return sink.send(
-                .error(code: "device_required", reason: "Who votes says by deviceId who it is: one vote each."))
+                .error(
+                    code: "device_required",
+                    reason: "Voting requires a deviceId. Each device has one vote per question."))
         case .ask, .vote: break
         }
         guard waiting.count < SocketLimits.waitingMessages else { return sink.end(.tooFast) }

@@ -84,7 +84,7 @@ package struct QuestionsController: RouteCollection, Sendable {
 
     private func moderate(_ request: Request, _ action: QuestionAction) async throws -> Response {
         guard let id = request.parameters["question"].flatMap(UUID.init(text:)) else {
-            throw RequestError.invalid("A question is named by its UUID.")
+            throw RequestError.invalid("The question in the path must be a UUID.")
         }
         let body = try QuestionBody(request)
         let answer = try body.answer()

@@ -23,7 +23,7 @@ package struct SessionAccess: Sendable {
     /// The session that the path names.
     func session(of request: Request) throws(RequestError) -> UUID {
         guard let id = request.parameters["session"].flatMap(UUID.init(text:)) else {
-            throw .invalid("A session is named by its UUID.")
+            throw .invalid("The session in the path must be a UUID.")
         }
         guard hasOpenSession || id != QuestionSession.open.id else { throw .noSuchSession }
         return id
@@ -39,7 +39,7 @@ package struct SessionAccess: Sendable {
     /// The last question that one has.
     func last(of request: Request) throws(RequestError) -> UUID? {
         guard let text = request.query("after") else { return nil }
-        guard let last = UUID(text: text) else { throw .invalid("after", "must be a question's UUID") }
+        guard let last = UUID(text: text) else { throw .invalid("after", "must be the UUID of a question") }
         return last
     }
 
@@ -84,7 +84,7 @@ package struct SessionAccess: Sendable {
     /// - Parameter member: `nil`: it was let through, and isn't anybody there any more.
     func enter(_ request: Request, _ webSocket: WebSocket, as member: QuestionMember?) -> any WebSocketHandler {
         guard let member else {
-            webSocket.close(.tryAgainLater, "please come again")
+            webSocket.close(.tryAgainLater, "please try again")
             return NoQuestions()
         }
         return QuestionSocket(webSocket, member, on: questions.shard(on: webSocket.reactor, loop: request.loop))

@@ -26,7 +26,7 @@ package enum ChangeWindow: Hashable, Sendable {
         let end = try Self.instant(to, "to")
         guard first < end else { throw .invalid("to", "must be later than from") }
         guard end.seconds - first.seconds <= Self.maximumSpan else {
-            throw .invalid("to", "must be within 32 days after from")
+            throw .invalid("to", "must be at most 32 days after from")
         }
         self = .between(first, end)
     }

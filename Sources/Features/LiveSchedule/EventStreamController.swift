@@ -33,7 +33,8 @@ package struct EventStreamController: RouteCollection, Sendable {
 
         guard let opened = try await source.open(device, window: window, after: last, on: request.loop) else {
             throw Abort(
-                .tooManyRequests, code: "too_many_streams", reason: "The device has as many streams open as it may.",
+                .tooManyRequests, code: "too_many_streams",
+                reason: "This device already has the maximum number of open reminder streams. Close one first.",
                 headers: [HTTPField("Retry-After", "15")])
         }
         return Response(

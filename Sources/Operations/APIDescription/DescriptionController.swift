@@ -28,7 +28,9 @@ package struct DescriptionController: RouteCollection, Sendable {
         routes.get("schemas", ":name", as: Self.schema) { request in
             let name = request.parameters["name"].flatMap { $0.hasSuffix(".json") ? String($0.dropLast(5)) : nil }
             guard let schemas = name.flatMap({ SocketSchemas.all[$0] }) else {
-                throw Abort(.notFound, reason: "There are \(Self.schemaFiles.joined(separator: ", ")).")
+                throw Abort(
+                    .notFound,
+                    reason: "There is no such schema. The schemas are \(Self.schemaFiles.joined(separator: ", ")).")
             }
             return .json(schemas.json)
         }

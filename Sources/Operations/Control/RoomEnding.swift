@@ -30,7 +30,7 @@ package struct RoomEnding: Sendable {
             switch try await closeInDatabase(room) {
             case .closed: break
             case .notOpen: throw ControlFailure("the room isn't open yet")
-            case .over where inside == 0: throw ControlFailure("the room is over")
+            case .over where inside == 0: throw ControlFailure("the room has closed")
             case .unknown where inside == 0:
                 throw ControlFailure(
                     "there is no such room, and nobody in it on this daemon; others were told to end it")

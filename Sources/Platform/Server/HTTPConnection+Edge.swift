@@ -11,8 +11,8 @@ extension HTTPConnection {
         guard peer.isProxy, let cause = server.count(&peer, for: head, on: socket) else { return nil }
         let reason =
             switch cause {
-            case .tooManyConnections: "This address has as many connections as it may have."
-            case .tooFast: "This address makes new connections faster than it may."
+            case .tooManyConnections: "This address has too many open connections."
+            case .tooFast: "This address opens new connections too fast."
             }
         return Abort(.tooManyRequests, code: "too_many_connections", reason: reason, headers: Self.retryAfter)
     }
@@ -52,10 +52,11 @@ extension HTTPConnection {
     private static let patienceWithHaste: UInt8 = 32
 
     private static let asksTooFast = Response(
-        Abort(.tooManyRequests, reason: "This address asks faster than it may.", headers: retryAfter))
+        Abort(.tooManyRequests, reason: "This address sends requests too fast.", headers: retryAfter))
     private static let writesTooFast = Response(
         Abort(
-            .tooManyRequests, reason: "This address writes faster than it may: with POST, DELETE and the like.",
+            .tooManyRequests,
+            reason: "This address sends requests that change something, such as POST and DELETE, too fast.",
             headers: retryAfter))
 
     /// The next registration is admitted after a day's share of time.
@@ -64,7 +65,7 @@ extension HTTPConnection {
         return Response(
             Abort(
                 .tooManyRequests, code: "too_many_registrations",
-                reason: "This address registers more in a day than it may.",
+                reason: "This address has reached its daily limit of registrations. Try again later.",
                 headers: [HTTPField("Retry-After", "\(seconds)")]))
     }
 
@@ -73,7 +74,7 @@ extension HTTPConnection {
         if let permit = peer.permit, !permit.admits(.upgrade, at: socket.reactor.now) {
             server.counters.rateLimitedUpgrades += 1
             return Abort(
-                .tooManyRequests, reason: "This address asks for WebSockets faster than it may.",
+                .tooManyRequests, reason: "This address opens WebSockets too fast.",
                 headers: Self.retryAfter)
         }
         guard !server.application.edge.allowedOrigins.admit(head), WebSocketHandshake.isAsked(by: head) else {
@@ -82,7 +83,7 @@ extension HTTPConnection {
         server.counters.crossOriginUpgrades += 1
         return Abort(
             .forbidden, code: "origin_not_allowed",
-            reason: "RFC 6455 §10.2: pages of this origin get no WebSocket here.")
+            reason: "RFC 6455 §10.2: pages of this origin must not open a WebSocket here.")
     }
 
     /// Returns the refusal of a request that a foreign page sent and that could change something. Any page may send
@@ -91,7 +92,8 @@ extension HTTPConnection {
         guard !head.method.isSafe, !server.application.edge.allowedOrigins.admit(head) else { return nil }
         server.counters.crossOriginWrites += 1
         return Abort(
-            .forbidden, code: "origin_not_allowed", reason: "Pages of this origin may change nothing here.")
+            .forbidden, code: "origin_not_allowed",
+            reason: "Pages of this origin must not change anything on this server.")
     }
 
     /// Returns the refusal of a request for another server's name.
@@ -101,7 +103,8 @@ extension HTTPConnection {
         server.refusedHost(of: head, at: socket.reactor.now)
         return Abort(
             .misdirectedRequest, code: "host_not_allowed",
-            reason: "This server doesn't answer to that name: use another, or an address, or have its operator name it."
+            reason:
+                "This server doesn't accept requests for this host name. Its operator can allow the name with --hosts."
         )
     }
 

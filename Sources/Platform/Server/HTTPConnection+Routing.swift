@@ -30,7 +30,7 @@ extension HTTPConnection {
                 let fields = [allow] + preflight(head, allowing: allow.value)
                 return answer(Response(.noContent, headers: fields), to: head)
             }
-            let reason = "\(head.method.name) is not among the methods of this path: \(allow.value)."
+            let reason = "\(head.method.name) is not supported here. Supported methods: \(allow.value)."
             answer(Abort(.methodNotAllowed, reason: reason, headers: [allow]), to: head)
         case .notFound where head.method == .options && head.targetForm == .asterisk:
             answer(Response(.noContent, headers: [HTTPField("Allow", "GET, HEAD, POST, DELETE, OPTIONS")]), to: head)

@@ -178,7 +178,7 @@ final class HTTPConnection: StreamSocketHandler {
     private func end(by ending: HTTPConnectionEnding) {
         switch ending {
         case .finish: end()
-        case .refuse: refuse(Abort(.requestTimeout, reason: "The request did not come whole in time."))
+        case .refuse: refuse(Abort(.requestTimeout, reason: "The request was not completed in time."))
         case .close: socket.close()
         case .cutOff:
             server.counters.slowPeers += 1

@@ -83,7 +83,8 @@ final class TLSHandshakeConnection: TLSHandshakeHandler {
         failed(failure, because: reason)
         guard failure == .plainHTTP else { return socket.finish() }
         // A client used `http://` instead of `https://`. A browser can show this response.
-        let abort = Abort(.badRequest, reason: "This port speaks TLS: the address begins with https:// or wss://.")
+        let abort = Abort(
+            .badRequest, reason: "This port requires TLS: use an address that begins with https:// or wss://.")
         let response = Response(abort)
         server.counters.responses[response.status.code, default: 0] += 1
         var writer = ResponseWriter(response, on: server, isSecure: false)
@@ -100,17 +101,17 @@ final class TLSHandshakeConnection: TLSHandshakeHandler {
     }
 
     func socketDeadlinePassed(_ socket: StreamSocket) {
-        failed(.timeout, because: "it took longer than it may")
+        failed(.timeout, because: "the handshake timed out")
         socket.close()
     }
 
     func socketReceivedEnd(_ socket: StreamSocket) {
-        failed(.closed, because: "the peer left")
+        failed(.closed, because: "the peer closed the connection")
         socket.close()
     }
 
     func socketDidClose(_ socket: StreamSocket, because cause: StreamSocket.CloseCause) {
-        if case .failed = cause { failed(.closed, because: "the peer left") }
+        if case .failed = cause { failed(.closed, because: "the peer closed the connection") }
     }
 
     func serverStops(_ socket: StreamSocket) { socket.close() }

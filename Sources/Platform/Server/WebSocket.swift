@@ -136,7 +136,7 @@ package final class WebSocket: StreamSocketHandler {
     /// Ends the WebSocket for an operator. The handler may send a last message.
     func endForOperator() {
         if phase == .open { handler?.operatorEnds(self) }
-        close(.policyViolation, "an operator has ended it")
+        close(.policyViolation, "an operator closed this connection")
     }
 
     // MARK: Receiving
@@ -206,7 +206,7 @@ package final class WebSocket: StreamSocketHandler {
     /// Closes without a closing handshake, which would give a peer that exceeds the rate several more seconds.
     private func tooFast() {
         server.counters.rateLimitedPeers += 1
-        finish(.policyViolation, "more than \(server.application.limits.messageRate) messages a second")
+        finish(.policyViolation, "more than \(server.application.limits.messageRate) messages per second")
     }
 
     /// Returns the message of a compressed payload. The parser permits the compression bit only if it was negotiated.
@@ -278,7 +278,7 @@ package final class WebSocket: StreamSocketHandler {
     /// The handler may send a last message.
     private func stop() {
         if phase == .open { handler?.serverStops(self) }
-        close(.goingAway, "the server stops")
+        close(.goingAway, "the server is stopping")
     }
 
     package func socketDidDrain(_ socket: StreamSocket) {

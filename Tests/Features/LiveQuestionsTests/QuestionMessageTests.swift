@@ -55,7 +55,8 @@ import Testing
         #expect(
             text(.refused(content: "", .databaseUnavailable))
                 == #"{"type":"questionResponse","success":false,"#
-                + #""message":"The database is away for a moment. Please try again.","answered":false,"content":""}"#)
+                + #""message":"The database is unavailable. Please try again in a moment.","answered":false,"content":""}"#
+        )
         #expect(text(.answered(id)) == #"{"type":"questionAnswer","questionId":"\#(id)"}"#)
         #expect(text(.error(code: nil, reason: "No.")) == #"{"type":"error","reason":"No."}"#)
         #expect(text(.announcement("Tea!")) == #"{"type":"announcement","content":"Tea!"}"#)

@@ -22,7 +22,7 @@ import Testing
             let client = try await bench.client()
             // Two messages' worth at once are thirty-two; what the second brings meanwhile is sixteen more.
             try await client.connection.send(Self.fragments(2000, of: payload))
-            #expect(try await client.expectClose(1008) == "more than 1 messages a second")
+            #expect(try await client.expectClose(1008) == "more than 1 messages per second")
             try await bench.server.untilConnections(0)
             let counters = await bench.server.application.counters()
             #expect(counters.rateLimitedPeers == 1 && counters.receivedMessages == 0)

@@ -44,7 +44,7 @@ import Wire
             try await server.untilConnections(7)
 
             async let drained = server.application.drain(within: Deadline.standard)
-            for client in webSockets { #expect(try await client.expectClose(1001) == "the server stops") }
+            for client in webSockets { #expect(try await client.expectClose(1001) == "the server is stopping") }
             for client in idle { try await client.expectClosed() }
             do {
                 _ = try await server.connection()

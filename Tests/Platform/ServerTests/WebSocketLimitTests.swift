@@ -137,7 +137,7 @@ import Wire
             for _ in 0..<2 where opcode != .pong {
                 #expect(try await client.nextFrame() == TestFrame(opcode == .ping ? .pong : .text, "hello"))
             }
-            #expect(try await client.expectClose(1008) == "more than 1 messages a second")
+            #expect(try await client.expectClose(1008) == "more than 1 messages per second")
             let counters = await bench.server.application.counters()
             #expect(counters.rateLimitedPeers == 1)
             #expect(counters.closedWebSockets == [1008: 1])

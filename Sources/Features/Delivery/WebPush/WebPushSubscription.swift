@@ -29,7 +29,7 @@ extension WebPushSubscription: Decodable {
         endpoint = try members.text("endpoint")
         guard let url = ProviderURL(endpoint), !url.hasCredentials, !endpoint.contains("#") else {
             throw RequestError.invalid(
-                "subscription.endpoint", "must be an https URL of \(ProviderURL.maximumBytes) bytes at most")
+                "subscription.endpoint", "must be an https URL of at most \(ProviderURL.maximumBytes) bytes")
         }
         keys = try members.member("keys", WebPushKeys.self)
     }

@@ -75,7 +75,7 @@ package struct BlockRequest: Sendable, Hashable {
         case (nil, let text?):
             guard let task = UUID(text: text) else { throw RequestError.invalid("taskId", "must be a UUID") }
             return BlockRequest(device: device, target: .partner(task: task))
-        default: throw RequestError.invalid("Say whom, by one of name and taskId.")
+        default: throw RequestError.invalid("Exactly one of name and taskId is required.")
         }
     }
 

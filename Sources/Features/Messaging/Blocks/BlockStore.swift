@@ -46,7 +46,8 @@ package struct BlockStore: Sendable {
         case "repeated": return (try Block(row), false)
         case "too_many_blocks":
             throw RequestError(
-                status: 429, code: "too_many_blocks", reason: "The device blocks \(Self.perDevice), the limit.")
+                status: 429, code: "too_many_blocks",
+                reason: "This device already blocks \(Self.perDevice) people, the maximum.")
         case "blocks_full": throw RequestError.storageFull(.blocks)
         case let code: throw try RequestError.conversationRefused(code)
         }
@@ -55,7 +56,7 @@ package struct BlockStore: Sendable {
     package func unblock(_ id: UUID, by device: DeviceID) async throws {
         let row = try await database.query(Self.unblock, [.text(device.text), .text(id.text)])[0]
         guard let other = try row.optionalString("other") else {
-            throw RequestError(status: 404, code: "no_such_block", reason: "The device has no such block.")
+            throw RequestError(status: 404, code: "no_such_block", reason: "This device has no block with this id.")
         }
         // Whoever registered meanwhile saw the block until now. It is undone whatever becomes of this.
         _ = try? await database.query(Self.pairAfter, [.text(device.text), .text(other)])

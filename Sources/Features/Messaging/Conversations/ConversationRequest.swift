@@ -177,25 +177,25 @@ package struct ConversationFields: Decodable, Sendable {
             return .conversation(id)
         case (nil, let texts?, nil):
             guard (1...MessageTarget.maximumConversations).contains(texts.count) else {
-                throw .invalid("conversations", "must name 1 to \(MessageTarget.maximumConversations)")
+                throw .invalid("conversations", "must contain 1 to \(MessageTarget.maximumConversations) UUIDs")
             }
             var ids: [UUID] = []
             for text in texts {
                 guard let id = UUID(text: text), !ids.contains(id) else {
-                    throw .invalid("conversations", "must be different UUIDs")
+                    throw .invalid("conversations", "must contain different UUIDs")
                 }
                 ids.append(id)
             }
             return .conversations(ids)
         case (nil, nil, let text?):
             guard let key = RoutingKey(text.utf8) else {
-                throw .invalid("routingKey", "is longer than \(RoutingKey.maxLength) bytes")
+                throw .invalid("routingKey", "must have at most \(RoutingKey.maxLength) bytes")
             }
             var names: [UserName] = []
             for word in key.words { names.append(try UserName(String(decoding: word, as: UTF8.self), "routingKey")) }
             return .participants(names)
         default:
-            throw .invalid("Say where it goes, by one of conversation, conversations and routingKey.")
+            throw .invalid("Exactly one of conversation, conversations and routingKey is required.")
         }
     }
 

@@ -186,7 +186,7 @@ package struct ConversationSettings: Sendable, Hashable {
         case "too_many_conversations":
             RequestError(
                 status: 429, code: code,
-                reason: "One of the participants is in \(perDevice) conversations, the limit.",
+                reason: "A participant is already in \(perDevice) conversations, the maximum.",
                 quota: .conversationsPerDevice)
         default: try .conversationRefused(code)
         }
@@ -197,39 +197,44 @@ extension RequestError {
     package static let noSuchConversation = RequestError(
         status: 404, code: "no_such_conversation", reason: "There is no such conversation.")
     package static let nameRequired = RequestError(
-        status: 409, code: "name_required", reason: "The device has no name yet: POST /users gives it one.")
+        status: 409, code: "name_required", reason: "This device has no name yet. Choose one with POST /users.")
     static func tooManyNames(for seconds: Int) -> RequestError {
         RequestError(
-            status: 429, code: "too_many_names", reason: "This address takes more names in an hour than it may.",
+            status: 429, code: "too_many_names",
+            reason: "This address has reached its hourly limit of new names. Try again later.",
             retryAfter: seconds, quota: .namesPerHour)
     }
     static let noSuchTask = RequestError(
-        status: 404, code: "no_such_task", reason: "The device has no such task.")
+        status: 404, code: "no_such_task", reason: "This device has no such task.")
     static let noPartner = RequestError(
-        status: 409, code: "no_partner", reason: "The task has no partner, or that one was erased.")
+        status: 409, code: "no_partner", reason: "The task has no partner, or the partner's data was erased.")
     static let noSuchUser = RequestError(
-        status: 404, code: "no_such_user", reason: "There is nobody of this name.")
+        status: 404, code: "no_such_user", reason: "No user has this name.")
     static let idTaken = RequestError(
-        status: 409, code: "id_taken", reason: "There is something else with this id.")
+        status: 409, code: "id_taken", reason: "This id is already in use. Choose another UUID.")
     static let tooManyParticipants = RequestError.invalid(
         "participants",
-        "must be \(Conversation.maximumParticipants) at most, their names 255 bytes with what joins them")
+        "must be at most \(Conversation.maximumParticipants), and their names joined by dots at most 255 bytes")
 
     /// By the functions' codes.
     static func conversationRefused(_ code: String) throws -> RequestError {
         switch code {
         case "name_required": .nameRequired
-        case "name_taken": RequestError(status: 409, code: code, reason: "Somebody else has, or had, this name.")
-        case "has_name": RequestError(status: 409, code: code, reason: "The device has a name, and names don't change.")
+        case "name_taken":
+            RequestError(status: 409, code: code, reason: "This name is taken, or was used before. Choose another one.")
+        case "has_name":
+            RequestError(
+                status: 409, code: code, reason: "This device already has a name, and a name can't be changed.")
         case "no_such_user": .noSuchUser
         case "no_such_conversation": .noSuchConversation
         case "id_taken": .idTaken
         case "other_participants":
-            RequestError(status: 409, code: code, reason: "The conversation isn't that of exactly these.")
+            RequestError(
+                status: 409, code: code, reason: "The conversation has other participants than the ones named.")
         case "no_such_task": .noSuchTask
         case "no_partner": .noPartner
-        case "blocked": RequestError(status: 403, code: code, reason: "One of the two doesn't want to hear the other.")
-        case "too_few": .invalid("participants", "must name somebody else")
+        case "blocked": RequestError(status: 403, code: code, reason: "One of the two people has blocked the other.")
+        case "too_few": .invalid("participants", "must name at least one other user")
         case "too_many": .tooManyParticipants
         default: throw PostgresError(kind: .decoding, message: "unknown code \(code)")
         }

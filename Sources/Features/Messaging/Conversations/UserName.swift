@@ -14,7 +14,8 @@ package struct UserName: Sendable, Hashable {
     /// Throws `invalid_request`, naming the member.
     package init(_ text: String, _ member: String = "name") throws(RequestError) {
         guard (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else {
-            throw .invalid(member, "must be 1 to \(Self.maximumLength) of A–Z, a–z, 0–9, _ and -")
+            throw .invalid(
+                member, "must have 1 to \(Self.maximumLength) characters, each of them A–Z, a–z, 0–9, _ or -")
         }
         self.text = text
     }

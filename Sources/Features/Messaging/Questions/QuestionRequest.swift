@@ -126,11 +126,11 @@ package struct AnnouncementRequest: Sendable, Hashable {
 
         private static func check(_ ids: [String]) throws(RequestError) -> Set<UUID> {
             guard ids.count <= Recipients.maximumCount else {
-                throw .invalid("to", "names more than \(Recipients.maximumCount)")
+                throw .invalid("to", "must name at most \(Recipients.maximumCount) ids")
             }
             var uuids: Set<UUID> = []
             for id in ids {
-                guard let uuid = UUID(text: id) else { throw .invalid("to", "must name UUIDs") }
+                guard let uuid = UUID(text: id) else { throw .invalid("to", "must contain UUIDs") }
                 uuids.insert(uuid)
             }
             return uuids

@@ -81,7 +81,7 @@ package struct QuestionStore: Sendable {
         guard try row.string("code") == "made" else {
             throw RequestError(
                 status: 429, code: "too_many_sessions",
-                reason: "The device has made \(settings.sessionsPerDevice) sessions, its limit.",
+                reason: "This device already has \(settings.sessionsPerDevice) question sessions, the maximum.",
                 quota: .sessionsPerDevice)
         }
         storage.added(.sessions)
@@ -142,11 +142,13 @@ package struct QuestionStore: Sendable {
         case "too_fast":
             throw RequestError(
                 status: 429, code: "too_many_questions",
-                reason: "More than \(Self.questionsPerMinute) questions a minute: please wait a little.")
+                reason:
+                    "Too many questions: at most \(Self.questionsPerMinute) per minute are allowed. Please wait a little."
+            )
         case "session_full":
             throw RequestError(
                 status: 409, code: "session_full",
-                reason: "The session has \(settings.questionsPerSession) questions, its limit.",
+                reason: "The session already has \(settings.questionsPerSession) questions, the maximum.",
                 quota: .questionsPerSession)
         case let code: throw try RequestError.refused(code)
         }
@@ -227,8 +229,8 @@ package struct QuestionStore: Sendable {
             throw RequestError(
                 status: 429, code: "too_many_announcements",
                 reason: """
-                    More than \(Self.announcementsPerMinute) announcements a minute, or \(Self.announcementsPerHour) an \
-                    hour: please wait a little.
+                    Too many announcements: at most \(Self.announcementsPerMinute) per minute and \
+                    \(Self.announcementsPerHour) per hour are allowed. Please wait a little.
                     """)
         }
         try row.throwRefusal()
@@ -249,13 +251,14 @@ extension RequestError {
     package static let noSuchQuestion = RequestError(
         status: 404, code: "no_such_question", reason: "There is no such question.")
     package static let noSuchSession = RequestError(
-        status: 404, code: "no_such_session", reason: "There is no such session of questions.")
+        status: 404, code: "no_such_session", reason: "There is no such question session.")
     package static let presenterOnly = RequestError(
-        status: 403, code: "presenter_only", reason: "That is for the session's presenter, who has its key.")
+        status: 403, code: "presenter_only",
+        reason: "Only the session's presenter may do this: the presenter key is missing or wrong.")
     package static let sessionClosed = RequestError(
         status: 409, code: "session_closed", reason: "The session is closed.")
     package static let deviceErased = RequestError(
-        status: 409, code: "device_erased", reason: "The device was erased: please come in anew.")
+        status: 409, code: "device_erased", reason: "The device's data was erased. Please connect again.")
 
     /// By the functions' codes.
     static func refused(_ code: String) throws -> RequestError {

@@ -28,7 +28,7 @@ package struct InvitationStore: Sendable {
         case nil: break
         case "registration_closed":
             throw RequestError(
-                status: 409, code: "registration_closed", reason: "It is too late: registration is closed.")
+                status: 409, code: "registration_closed", reason: "It is too late: registration has closed.")
         case let code?: throw RequestError.invitation(code)
         }
         guard let closesAt = Instant(epoch: try row.double("reminds_at")) else {

@@ -42,10 +42,11 @@ package struct PreferenceStore: Sendable {
         case "no_such_task":
             throw RequestError(status: 404, code: "no_such_task", reason: "This device has no such task.")
         case "no_partner":
-            throw RequestError(status: 409, code: "no_partner", reason: "Nobody is the partner in this task.")
+            throw RequestError(status: 409, code: "no_partner", reason: "The task has no partner.")
         case "too_many_preferences":
             throw RequestError(
-                status: 429, code: "too_many_preferences", reason: "The device prefers \(Self.perDevice), the limit.")
+                status: 429, code: "too_many_preferences",
+                reason: "This device already prefers \(Self.perDevice) partners, the maximum.")
         case "preferences_full": throw RequestError.storageFull(.preferences)
         case let code: throw PostgresError(kind: .decoding, message: "unknown outcome \(code)")
         }
@@ -54,7 +55,8 @@ package struct PreferenceStore: Sendable {
     package func forget(_ id: UUID, of device: DeviceID) async throws {
         let row = try await database.query(Self.forget, [.text(device.text), .text(id.text)])[0]
         guard try row.boolean("was_there") else {
-            throw RequestError(status: 404, code: "no_such_preference", reason: "The device has no such preference.")
+            throw RequestError(
+                status: 404, code: "no_such_preference", reason: "This device has no preference with this id.")
         }
     }
 

@@ -39,7 +39,7 @@ extension SeriesRequest: Decodable {
         startTime = try members.wallTime("startTime")
         timeZone = try members.text("timeZone")
         guard let days = try members.optionalTexts("days").flatMap(Weekdays.init(names:)) else {
-            throw RequestError.invalid("days", #"must be days of the week like ["mon","wed"]"#)
+            throw RequestError.invalid("days", #"must be a list of weekdays like ["mon","wed"]"#)
         }
         self.days = days
         until = try members.optionalDay("until")
@@ -92,7 +92,7 @@ package struct OwnSeries: Hashable, Sendable {
 
     /// From path and query; the id in either case. Throws `invalid_request`, naming the member.
     package init(id: String, deviceId: String?) throws(RequestError) {
-        guard let id = UUID(text: id) else { throw .invalid("id", "must be a series' UUID") }
+        guard let id = UUID(text: id) else { throw .invalid("id", "must be the UUID of a series") }
         self.init(id: id, device: try DeviceID(deviceId))
     }
 }

@@ -139,14 +139,15 @@ package struct SeriesStore: Sendable {
             return RequestError(status: 404, code: code, reason: "This device has no such series.")
         case "series_exists":
             return RequestError(
-                status: 409, code: code, reason: "This device has a series of that time on these days.")
+                status: 409, code: code,
+                reason: "This device already has another series at this time on one of these days.")
         case "until_past":
-            return .invalid("until", "is past")
+            return .invalid("until", "must not be in the past")
         case "too_many_series":
             guard !storage.isFull(.series) else { return .storageFull(.series) }
             return RequestError(
                 status: 429, code: code,
-                reason: "This device has \(settings.maxSeriesPerDevice) series: as many as it may.",
+                reason: "This device already has \(settings.maxSeriesPerDevice) series, the maximum.",
                 quota: .seriesPerDevice)
         case "too_many_tasks":
             return storage.isFull(.tasks) ? .storageFull(.tasks) : .tooManyTasks(settings.maxTasksPerDevice)

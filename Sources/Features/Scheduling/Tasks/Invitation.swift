@@ -97,11 +97,11 @@ extension RequestError {
     static func invitation(_ code: String) -> RequestError {
         switch code {
         case "invitation_used":
-            RequestError(status: 409, code: code, reason: "Somebody has come along already.")
+            RequestError(status: 409, code: code, reason: "This invitation has already been accepted.")
         case "own_invitation":
-            RequestError(status: 409, code: code, reason: "This is the device's own invitation.")
+            RequestError(status: 409, code: code, reason: "A device can't accept its own invitation.")
         default:
-            RequestError(status: 404, code: code, reason: "There is no such invitation, or none any more.")
+            RequestError(status: 404, code: code, reason: "This invitation doesn't exist, or is no longer valid.")
         }
     }
 }

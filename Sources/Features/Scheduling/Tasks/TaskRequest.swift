@@ -43,7 +43,7 @@ package struct OwnTask: Hashable, Sendable {
 
     /// From path and query; the id in either case. Throws `invalid_request`, naming the member.
     package init(id: String, deviceId: String?) throws(RequestError) {
-        guard let id = UUID(text: id) else { throw .invalid("id", "must be a task's UUID") }
+        guard let id = UUID(text: id) else { throw .invalid("id", "must be the UUID of a task") }
         self.init(id: id, device: try DeviceID(deviceId))
     }
 }

@@ -43,27 +43,28 @@ struct TaskRow {
     /// The answer to a code that stands for a refusal. Throws for one that nobody knows.
     func refusal() throws -> RequestError {
         let place = task.map { " at \($0.startTime)" } ?? ""
+        let start = task.map { " for \($0.startTime)" } ?? ""
         return switch code {
         case "registration_closed":
             RequestError(
-                status: 409, code: code, reason: "It is too late: registration\(place.isEmpty ? "" : place) is closed.")
+                status: 409, code: code, reason: "It is too late: registration\(start) has closed.")
         case "too_far_ahead":
-            RequestError(status: 400, code: code, reason: "startsAt is too far ahead: 90 days are the most.")
+            RequestError(status: 400, code: code, reason: "The start must be at most 90 days in the future.")
         case "no_such_task":
             RequestError(status: 404, code: code, reason: "This device has no such task.")
         case "has_partner":
             RequestError(
                 status: 409, code: code,
-                reason: "Somebody counts on you\(place): a task with a partner can't be cancelled.")
+                reason: "The task\(place) has a partner. To cancel it anyway, send DELETE /task/{id} with leave=true.")
         case "not_begun":
             RequestError(
                 status: 409, code: "not_started",
-                reason: "It isn't time yet.")
+                reason: "A task can't be marked as started before its start time.")
         case "slot_taken":
-            RequestError(status: 409, code: code, reason: "This device has another promise for that time.")
+            RequestError(status: 409, code: code, reason: "This device already has another task at that time.")
         case "no_such_invitation", "invitation_used", "own_invitation": .invitation(code)
         case "far_from_midnight": .farFromMidnight
-        case "skipped_time": .invalid("startTime", "is skipped on that day: the clocks are put forward")
+        case "skipped_time": .invalid("startTime", "doesn't exist on that day, because clocks are put forward")
         default: throw PostgresError(kind: .decoding, message: "unknown outcome \(code)")
         }
     }
@@ -73,9 +74,9 @@ extension RequestError {
     static func tooManyTasks(_ most: Int) -> RequestError {
         RequestError(
             status: 429, code: "too_many_tasks",
-            reason: "This device has \(most) tasks that haven't started: as many as it may.",
+            reason: "This device already has \(most) tasks that haven't started, the maximum.",
             quota: .tasksPerDevice)
     }
 
-    static let farFromMidnight = RequestError.invalid("timeZone", "has no midnight within three hours of date")
+    static let farFromMidnight = RequestError.invalid("timeZone", "must have a midnight within three hours of date")
 }

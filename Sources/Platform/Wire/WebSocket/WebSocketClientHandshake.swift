@@ -67,11 +67,11 @@ package enum WebSocketAnswerError: Error, Hashable, CaseIterable {
     /// The violated rule, with its section.
     package var reason: String {
         switch self {
-        case .notSwitching: "RFC 6455 §4.1: the answer to a handshake is 101."
-        case .noUpgrade: "RFC 6455 §4.1: the answer's Upgrade is websocket, and its Connection says Upgrade."
-        case .wrongAccept: "RFC 6455 §4.1: Sec-WebSocket-Accept follows from the key."
-        case .foreignExtension: "RFC 6455 §4.1: the server takes up an extension that wasn't offered."
-        case .foreignSubprotocol: "RFC 6455 §4.1: the server takes up a subprotocol that wasn't offered."
+        case .notSwitching: "RFC 6455 §4.1: the status of a handshake's answer must be 101."
+        case .noUpgrade: "RFC 6455 §4.1: the answer must have the fields Upgrade: websocket and Connection: Upgrade."
+        case .wrongAccept: "RFC 6455 §4.1: Sec-WebSocket-Accept doesn't match Sec-WebSocket-Key."
+        case .foreignExtension: "RFC 6455 §4.1: the server chose an extension that the client didn't offer."
+        case .foreignSubprotocol: "RFC 6455 §4.1: the server chose a subprotocol that the client didn't offer."
         }
     }
 }

@@ -10,35 +10,39 @@ package struct WebSocketError: Error, Sendable, Hashable {
         self.reason = reason
     }
 
-    static var reservedBit: Self { Self(.protocolError, "RFC 6455 §5.2: a reserved bit is set") }
+    static var reservedBit: Self { Self(.protocolError, "RFC 6455 §5.2: reserved bits must be 0") }
     static var misplacedCompressionBit: Self {
-        Self(.protocolError, "RFC 7692 §6.1: RSV1 is set on the first frame of a message, and on no other")
+        Self(.protocolError, "RFC 7692 §6.1: RSV1 must be set only on the first frame of a message")
     }
-    static var reservedOpcode: Self { Self(.protocolError, "RFC 6455 §5.2: a reserved opcode") }
-    static var unmasked: Self { Self(.protocolError, "RFC 6455 §5.1: a client's frames are masked") }
-    static var masked: Self { Self(.protocolError, "RFC 6455 §5.1: a server's frames are not masked") }
-    static var fragmentedControl: Self { Self(.protocolError, "RFC 6455 §5.5: a control frame is not fragmented") }
-    static var longControl: Self { Self(.protocolError, "RFC 6455 §5.5: a control frame has at most 125 bytes") }
-    static var longLength: Self { Self(.protocolError, "RFC 6455 §5.2: a length is written in the fewest bytes") }
-    static var hugeLength: Self { Self(.protocolError, "RFC 6455 §5.2: a length's highest bit is 0") }
+    static var reservedOpcode: Self { Self(.protocolError, "RFC 6455 §5.2: the opcode is reserved") }
+    static var unmasked: Self { Self(.protocolError, "RFC 6455 §5.1: a client's frames must be masked") }
+    static var masked: Self { Self(.protocolError, "RFC 6455 §5.1: a server's frames must not be masked") }
+    static var fragmentedControl: Self { Self(.protocolError, "RFC 6455 §5.5: a control frame must not be fragmented") }
+    static var longControl: Self { Self(.protocolError, "RFC 6455 §5.5: a control frame must have at most 125 bytes") }
+    static var longLength: Self {
+        Self(.protocolError, "RFC 6455 §5.2: a length must be encoded in as few bytes as possible")
+    }
+    static var hugeLength: Self { Self(.protocolError, "RFC 6455 §5.2: the highest bit of a length must be 0") }
     static var strayContinuation: Self {
-        Self(.protocolError, "RFC 6455 §5.4: a continuation without a message to continue")
+        Self(.protocolError, "RFC 6455 §5.4: a continuation frame must follow an unfinished message")
     }
     static var interruptedMessage: Self {
-        Self(.protocolError, "RFC 6455 §5.4: a new message before the last one's final fragment")
+        Self(.protocolError, "RFC 6455 §5.4: a new message must not begin before the previous one has ended")
     }
-    static var halfCloseCode: Self { Self(.protocolError, "RFC 6455 §5.5.1: a close code has two bytes") }
-    static var badCloseCode: Self { Self(.protocolError, "RFC 6455 §7.4: a close code that is not sent") }
-    static var closeReasonNotUTF8: Self { Self(.invalidPayload, "RFC 6455 §5.5.1: a close reason is UTF-8") }
-    static var textNotUTF8: Self { Self(.invalidPayload, "RFC 6455 §8.1: a text message is UTF-8") }
+    static var halfCloseCode: Self { Self(.protocolError, "RFC 6455 §5.5.1: a close code must have two bytes") }
+    static var badCloseCode: Self { Self(.protocolError, "RFC 6455 §7.4: this close code must not be sent") }
+    static var closeReasonNotUTF8: Self { Self(.invalidPayload, "RFC 6455 §5.5.1: a close reason must be UTF-8") }
+    static var textNotUTF8: Self { Self(.invalidPayload, "RFC 6455 §8.1: a text message must be UTF-8") }
     static var corruptDeflate: Self {
-        Self(.invalidPayload, "RFC 7692 §7.2: the payload of a compressed message is DEFLATE")
+        Self(.invalidPayload, "RFC 7692 §7.2: the payload of a compressed message must be valid DEFLATE data")
     }
     static var truncatedDeflate: Self {
-        Self(.invalidPayload, "RFC 7692 §7.2.1: a compressed message ends within an empty block, less 00 00 FF FF")
+        Self(
+            .invalidPayload,
+            "RFC 7692 §7.2.1: a compressed message must end with an empty block, without its 00 00 FF FF")
     }
     static var outOfMemory: Self { Self(.internalError, "out of memory") }
     static func messageTooBig(limit: Int) -> Self {
-        Self(.messageTooBig, "RFC 6455 §10.4: a message has at most \(limit) bytes here")
+        Self(.messageTooBig, "RFC 6455 §10.4: a message must have at most \(limit) bytes here")
     }
 }

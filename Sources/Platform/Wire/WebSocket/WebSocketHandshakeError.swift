@@ -21,22 +21,23 @@ package struct WebSocketHandshakeError: Error, Sendable, Hashable {
     }
 
     static var noUpgrade: Self {
-        Self(.upgradeRequired, "This is a WebSocket: ask for it with Upgrade: websocket.", fields: offer)
+        Self(
+            .upgradeRequired, "This is a WebSocket: the request must have the field Upgrade: websocket.", fields: offer)
     }
     static var badVersion: Self {
-        Self(.upgradeRequired, "RFC 6455 §4.4: Sec-WebSocket-Version is 13 here.", fields: offer)
+        Self(.upgradeRequired, "RFC 6455 §4.4: Sec-WebSocket-Version must be 13.", fields: offer)
     }
-    package static var notGet: Self { Self(.badRequest, "RFC 6455 §4.2.1: a handshake is a GET.") }
-    static var hasBody: Self { Self(.badRequest, "RFC 6455 §4.2.1: a handshake has no body.") }
-    static var oldHTTP: Self { Self(.badRequest, "RFC 6455 §4.2.1: a handshake is HTTP/1.1.") }
+    package static var notGet: Self { Self(.badRequest, "RFC 6455 §4.2.1: a handshake must be a GET request.") }
+    static var hasBody: Self { Self(.badRequest, "RFC 6455 §4.2.1: a handshake must not have a body.") }
+    static var oldHTTP: Self { Self(.badRequest, "RFC 6455 §4.2.1: a handshake must use HTTP/1.1.") }
     static var noConnectionUpgrade: Self {
-        Self(.badRequest, "RFC 6455 §4.2.1: Connection doesn't have the token Upgrade.")
+        Self(.badRequest, "RFC 6455 §4.2.1: the Connection field must contain Upgrade.")
     }
     static var badKey: Self {
-        Self(.badRequest, "RFC 6455 §4.2.1: Sec-WebSocket-Key is given once, the base64 of 16 bytes.")
+        Self(.badRequest, "RFC 6455 §4.2.1: Sec-WebSocket-Key must be given once, and be 16 bytes in base64.")
     }
     static var badExtensions: Self {
-        Self(.badRequest, "RFC 6455 §9.1: Sec-WebSocket-Extensions is a list of extensions with their parameters.")
+        Self(.badRequest, "RFC 6455 §9.1: Sec-WebSocket-Extensions must be a list of extensions with their parameters.")
     }
-    static var noDigest: Self { Self(.internalServerError, "SHA-1 is not to be had.") }
+    static var noDigest: Self { Self(.internalServerError, "SHA-1 is unavailable on this server.") }
 }

@@ -62,7 +62,9 @@ struct WebPushController: RouteCollection, Sendable {
 
     private func configured() throws -> VAPIDKeyStore {
         guard let keyStore else {
-            throw Abort(.notFound, code: "web_push_off", reason: "This server doesn't push to browsers.")
+            throw Abort(
+                .notFound, code: "web_push_off",
+                reason: "This server doesn't send notifications to browsers: Web Push is off.")
         }
         return keyStore
     }

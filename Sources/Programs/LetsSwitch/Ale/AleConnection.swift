@@ -12,7 +12,7 @@ extension Connection: WebSocketHandler {
         case .ale(room.id, let kind):
             cheer(kind)
         case .ale:
-            webSocket.send(AleFrame.error("The id of an ale is that of the room one is in."), .binary)
+            webSocket.send(AleFrame.error("The id of an ale must be the id of this room."), .binary)
         case .unknown(let reason):
             webSocket.send(AleFrame.error(reason), .binary)
         }

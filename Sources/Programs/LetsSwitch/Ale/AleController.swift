@@ -41,7 +41,7 @@ struct AleController: RouteCollection, Sendable {
                 return .admitted
             }
             throw Abort(
-                .badRequest, code: "invalid_request", reason: "id is the UUID of a room: /socket?id=<room uuid>.")
+                .badRequest, code: "invalid_request", reason: "id must be the UUID of a room: /socket?id=<room>.")
         }
         return try matches.admission(to: room, on: reactor)
     }
@@ -62,7 +62,7 @@ struct AleController: RouteCollection, Sendable {
         } else {
             // It closed, or filled, while the connection was on its way.
             matches.metrics.turnedAway.add()
-            webSocket.close(.policyViolation, "the room is full or over")
+            webSocket.close(.policyViolation, "the room is full or closed")
         }
         return connection
     }

@@ -26,7 +26,7 @@ package enum AleMessage: Equatable {
             return
         }
         guard JSONSyntax.isValid(bytes) else {
-            self = .unknown("A message is JSON in UTF-8; this one isn't.")
+            self = .unknown("A message must be JSON in UTF-8.")
             return
         }
         do {
@@ -41,12 +41,12 @@ package enum AleMessage: Equatable {
             }
             self = .ale(room, message.kind)
         } catch {
-            self = .unknown("A message is an object whose type and id are strings.")
+            self = .unknown("A message must be a JSON object whose type and id are strings.")
         }
     }
 
-    static let unknownType = "The type of a message is ale."
-    static let noRoom = "The id of an ale is its room's UUID."
+    static let unknownType = "The type of a message must be ale."
+    static let noRoom = "The id of an ale must be the UUID of its room."
 
     private static func ale(_ members: FlatJSONObject) -> AleMessage {
         guard let room = members.id.flatMap({ UUID(ascii: UnsafeRawBufferPointer(rebasing: $0)) }) else {

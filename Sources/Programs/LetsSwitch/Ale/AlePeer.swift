@@ -21,12 +21,12 @@ extension WebSocket: RoomPeer {
             send(frame: publication.form { SharedBytes(AleFrame.presence(presence)) })
         case let rematch as Rematch:
             send(frame: publication.form { SharedBytes(AleFrame.rematched(rematch)) })
-        case is PersonErased: close(.normalClosure, "the device was erased")
+        case is PersonErased: close(.normalClosure, "the device's data was erased")
         default: break
         }
     }
 
     package func roomClosed() {
-        close(.normalClosure, "the room is over")
+        close(.normalClosure, "the room has closed")
     }
 }

@@ -33,7 +33,8 @@ struct MatchRooms: Sendable {
         case .full:
             metrics.turnedAway.add()
             throw Abort(
-                .conflict, code: "room_full", reason: "The room has \(policy.capacity) connections, its limit.")
+                .conflict, code: "room_full",
+                reason: "The room already has \(policy.capacity) connections, the maximum.")
         case .refused(let state, let age):
             guard let refusal = Abort(state, after: age) else { return .admitted }
             throw refusal
@@ -82,10 +83,10 @@ extension Abort {
         case .unknown:
             self.init(.notFound, code: "no_such_room", reason: "There is no such room.")
         case .closed:
-            self.init(.gone, code: "room_closed", reason: "The room's time is over.")
+            self.init(.gone, code: "room_closed", reason: "The room has closed.")
         case .notOpen(let opensAt, let then):
             let left = (opensAt - then - age / .seconds(1)).rounded(.up)
-            let instant = Instant(epoch: opensAt)?.description ?? "another time"
+            let instant = Instant(epoch: opensAt)?.description ?? "a later time"
             self.init(
                 .forbidden, code: "room_not_open", reason: "The room opens at \(instant).",
                 headers: [HTTPField("Retry-After", String(Int(max(1, min(left, 1e9)))))],

@@ -40,7 +40,7 @@ extension ConversationCommand {
 
     private static func history(_ members: JSONObject, in conversation: UUID?) throws(RequestError) -> Self {
         let (after, limit) = (members.count("after") ?? 0, members.count("limit") ?? ConversationPage.maximumCount)
-        guard after >= 0, limit > 0 else { throw .invalid("after and limit must not be negative.") }
+        guard after >= 0, limit > 0 else { throw .invalid("after must be at least 0, and limit at least 1.") }
         return .history(try named(by: members, or: conversation), after: after, limit: limit, ref: nil)
     }
 

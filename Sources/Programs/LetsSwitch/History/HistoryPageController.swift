@@ -75,7 +75,7 @@ struct HistoryPageController: RouteCollection, Sendable {
         guard let text = request.query(name) else { return usual }
         guard let choice = Choice(rawValue: text) else {
             let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Abort(.badRequest, code: "invalid_request", reason: "\(name) is one of \(words).")
+            throw Abort(.badRequest, code: "invalid_request", reason: "\(name) must be one of \(words).")
         }
         return choice
     }

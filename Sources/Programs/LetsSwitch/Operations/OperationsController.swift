@@ -53,10 +53,10 @@ struct Readiness: Sendable, Equatable {
     /// Why not; nil when all is well.
     var reason: String? {
         if draining { return "The server is stopping." }
-        if !database { return "The database doesn't answer, or can't be written." }
-        if !migrated { return "The database isn't prepared yet." }
+        if !database { return "The database doesn't answer, or can't be written to." }
+        if !migrated { return "The database's schema isn't ready yet." }
         return schedulerLateness.map { lateness in
-            "Reminders are held up: the scheduler hasn't got round for \(lateness.components.seconds) seconds."
+            "Reminders are late: the scheduler has made no progress for \(lateness.components.seconds) seconds."
         }
     }
 }

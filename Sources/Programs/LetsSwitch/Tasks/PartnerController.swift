@@ -53,7 +53,7 @@ struct PartnerController: RouteCollection, Sendable {
 
     private func task(of request: Request) throws(RequestError) -> UUID {
         guard let id = request.parameters["task"].flatMap(UUID.init(text:)) else {
-            throw .invalid("A task is named by its UUID.")
+            throw .invalid("The task in the path must be a UUID.")
         }
         return id
     }

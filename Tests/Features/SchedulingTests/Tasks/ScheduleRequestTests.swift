@@ -133,7 +133,7 @@ import Testing
     func whatOnlyALenientDecoderTakesForJSONIsRefused(value: String) {
         let json = body()
         let error = #expect(throws: RequestError.self) { try task(json.dropLast() + ",\"mood\":\(value)}") }
-        #expect(error?.reason == "The body is not JSON.")
+        #expect(error?.reason == "The body must be valid JSON.")
     }
 
     @Test("A byte order mark before the JSON is ignored") func byteOrderMark() throws {

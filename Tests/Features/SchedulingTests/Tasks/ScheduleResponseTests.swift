@@ -70,9 +70,9 @@ import Testing
 
     @Test("An error has Vapor's shape and a code")
     func anErrorHasVaporsShapeAndACode() {
-        let error = RequestError.invalid("title", "is blank")
+        let error = RequestError.invalid("title", "must not be blank")
         #expect(
             String(decoding: error.json, as: UTF8.self)
-                == #"{"error":true,"code":"invalid_request","reason":"title is blank."}"#)
+                == #"{"error":true,"code":"invalid_request","reason":"title must not be blank."}"#)
     }
 }

@@ -261,7 +261,7 @@ import Testing
                         _ = try await peer.hearMessage(of: mine)
                     }
                 } catch let close as TestClose {
-                    #expect(close.code == 1008 && close.reason == "more than 1 messages a second")
+                    #expect(close.code == 1008 && close.reason == "more than 1 messages per second")
                     return
                 }
             }

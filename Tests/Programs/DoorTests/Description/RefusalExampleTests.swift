@@ -51,7 +51,7 @@ import Testing
     private static let variable = [
         "not_found": "ale.json, cable.json, conversations.json, events.json, questions.json", "storage_full": "tasks",
         // Where a slot may be named.
-        "has_partner": ": ",
+        "has_partner": " has",
     ]
 
     @Test("Each reason is one that the sources give") func reasons() throws {

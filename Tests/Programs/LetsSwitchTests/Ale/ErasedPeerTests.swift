@@ -5,7 +5,7 @@ import Testing
 
 /// Who was erased is in no match's room any more.
 @Suite struct ErasedPeerTests {
-    private static let reason = "the device was erased"
+    private static let reason = "the device's data was erased"
 
     @Test("S6: who is erased leaves the room on all daemons, by task and by device, without a trace; the partner stays")
     func everywhere() async throws {

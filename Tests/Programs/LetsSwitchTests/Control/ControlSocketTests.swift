@@ -54,7 +54,7 @@ import Testing
     @Test(
         "What is no command is refused in words",
         arguments: [
-            ("connections", "The body is not JSON."), ("[]", "The body is not a JSON object."),
+            ("connections", "The body must be valid JSON."), ("[]", "The body must be a JSON object."),
             ("{}", "command is missing"), (#"{"command":"sing"}"#, "command is unknown to this build"),
             (#"{"command":"close","target":"here"}"#, "target must be a room's UUID"),
             (#"{"command":"drain","rate":0}"#, "rate is out of range"),

@@ -44,7 +44,7 @@ import Testing
             try await other.expectEnd()
 
             #expect(try await control.rows(["kick", "127.0.0.1"]).count >= 1)
-            for peer in peers { #expect(try await peer.expectClose(1008) == "an operator has ended it") }
+            for peer in peers { #expect(try await peer.expectClose(1008) == "an operator closed this connection") }
 
             let done = try await control.daemon.waitForLog("operator") { $0["command"] == "kick" }
             #expect(done["uid"].int == Int(getuid()) && done["outcome"] == "done" && done["count"] == 1)
@@ -79,13 +79,15 @@ import Testing
             let kicked = try await control.command(["kick", "ada"])
             #expect(kicked.status == .exited(0) && kicked.output.split(separator: "\n").count == 1)
             #expect(kicked.errors.contains("other daemons that were told to do the same, and don't answer: 1"))
-            for peer in [here, there] { #expect(try await peer.expectClose(1008) == "an operator has ended it") }
+            for peer in [here, there] {
+                #expect(try await peer.expectClose(1008) == "an operator closed this connection")
+            }
             try await stream.expectEnd()
             // Nobody else was meant, and the device may come again.
             try await eventually("one in the room") { try await inRoom() == 1 }
             _ = try await room.enter(ada.id, at: other)
             #expect(try await control.rows(["kick", "bob"]).count == 1)
-            #expect(try await partner.expectClose(1008) == "an operator has ended it")
+            #expect(try await partner.expectClose(1008) == "an operator closed this connection")
         }
     }
 
@@ -103,10 +105,10 @@ import Testing
             let there = try await other.enter(room)
             let rows = try await control.rows(["close", room.uuidString])
             #expect(rows == [["room": .string(room.uuidString), "connections": 1]])
-            for peer in [here, there] { #expect(try await peer.expectClose(1000) == "the room is over") }
+            for peer in [here, there] { #expect(try await peer.expectClose(1000) == "the room has closed") }
             #expect(try await control.endpoint.status(of: room) == 410)
             #expect(try await other.status(of: room) == 410)
-            #expect(try await control.command(["close", room.uuidString]).errors == "letsswitchd: the room is over")
+            #expect(try await control.command(["close", room.uuidString]).errors == "letsswitchd: the room has closed")
             let none = try await control.command(["close", UUID().uuidString])
             #expect(none.status == .exited(1))
             #expect(none.errors.hasPrefix("letsswitchd: there is no such room, and nobody in it on this daemon"))
@@ -122,7 +124,7 @@ import Testing
             for _ in 0..<5 { peers.append(try await control.endpoint.enter(room)) }
             let listening = peers
             async let drained = control.rows(["drain", "--rate", "2"])
-            for peer in listening { #expect(try await peer.expectClose(1001, passingOver: true) == "the server stops") }
+            for peer in listening { #expect(try await peer.expectClose(1001, passingOver: true) == "the server is stopping") }
             let left = try await drained.compactMap { $0["left"].int }
             #expect(left.first == 5 && left.last == 0 && left == left.sorted(by: >) && left.count >= 3)
             await #expect(throws: ClientFailure.self) { try await control.endpoint.get("/healthz") }
@@ -149,7 +151,7 @@ import Testing
             let first = try await slow
             #expect(first.status == .exited(1))
             #expect(first.errors == "letsswitchd: another command goes on with the drain, at its own rate")
-            for peer in peers { #expect(try await peer.expectClose(1001, passingOver: true) == "the server stops") }
+            for peer in peers { #expect(try await peer.expectClose(1001, passingOver: true) == "the server is stopping") }
             #expect(try await control.command(["drain"]).errors.isEmpty)
         }
     }
@@ -192,7 +194,7 @@ import Testing
             let room = UUID()
             let peer = try await control.endpoint.enter(room)
             #expect(try shown(.close(room)) == "closed, with 1 connections to this daemon\n")
-            #expect(try await peer.expectClose(1000) == "the room is over")
+            #expect(try await peer.expectClose(1000) == "the room has closed")
             #expect(try shown(.drain(perSecond: 10)).hasSuffix("\n0 connections left\n"))
             try await stream.expectEnd()
         }

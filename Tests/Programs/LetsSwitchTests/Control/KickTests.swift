@@ -45,7 +45,7 @@ import Testing
             #expect(try await control.rows(["kick", tag]).count == 1)
             try await here.expectEnd()
             try await there.expectEnd()
-            #expect(try await inRoom.expectClose(1008) == "an operator has ended it")
+            #expect(try await inRoom.expectClose(1008) == "an operator closed this connection")
 
             // It has gone to the other daemon, whose own name for it is another; its socket in a room is here.
             let gone = try await other.reminders(of: "ada")
@@ -53,12 +53,12 @@ import Testing
             let first = try await control.command(["kick", tag])
             #expect(first.status == .exited(0))
             try await gone.expectEnd()
-            #expect(try await stays.expectClose(1008) == "an operator has ended it")
+            #expect(try await stays.expectClose(1008) == "an operator closed this connection")
 
             // Nothing but a socket in a room is left of it, there.
             let last = try await room.enter(ada.id, at: other)
             #expect(try await control.command(["kick", tag]).status == .exited(0))
-            #expect(try await last.expectClose(1008) == "an operator has ended it")
+            #expect(try await last.expectClose(1008) == "an operator closed this connection")
 
             // Nobody else was meant.
             try await eventually("one in the room") {
@@ -66,7 +66,7 @@ import Testing
             }
             let names = try await control.rows(["kick", "bob"])
             #expect(names.isEmpty)
-            #expect(try await bobInRoom.expectClose(1008) == "an operator has ended it")
+            #expect(try await bobInRoom.expectClose(1008) == "an operator closed this connection")
             try await bobsStream.expectEnd()
         }
     }

@@ -101,7 +101,7 @@ import Testing
 
             let peer = try await endpoint.enter(room)
             try await journey.advance(to: start, 3600)
-            #expect(try await peer.expectClose(1000) == "the room is over")
+            #expect(try await peer.expectClose(1000) == "the room has closed")
             #expect(try await endpoint.get(ClientEndpoint.room(room)).status == 410)
         }
     }

@@ -21,7 +21,7 @@ import Wire
             #expect(abort.status == .unauthorized && abort.code == code)
             #expect(abort.headers == [HTTPField("WWW-Authenticate", challenge)])
         }
-        let abort = Abort(IdentityRefusal.invalid(.invalid("deviceId", "is blank")))
+        let abort = Abort(IdentityRefusal.invalid(.invalid("deviceId", "must not be blank")))
         #expect(abort.status == .badRequest && abort.headers.isEmpty)
     }
 }
