@@ -9,7 +9,7 @@ package enum BridgeProbe {
     }
 
     package static func run(_ url: AMQPURL, authorities: String?, within limit: Duration) async -> Outcome {
-        var configuration = AMQPConfiguration(url: url, name: "letsswitch, checking")
+        var configuration = AMQPConfiguration(url: url, name: "letsswitch check")
         if let authorities { configuration.authorities = authorities }
         let connection = AMQPConnection(configuration, declaring: BridgeTopology.places)
         let (events, sink) = AsyncStream.makeStream(of: AMQPEvent.self)

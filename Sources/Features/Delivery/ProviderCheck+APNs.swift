@@ -30,11 +30,11 @@ extension ProviderCheck {
         for host in APNsProvider.hosts(settings) {
             guard let request = request?(host) else {
                 lines.append(
-                    await ask("apns", OutgoingRequest(.get, host), caFile: settings.caFile, "not asked to send"))
+                    await ask("apns", OutgoingRequest(.get, host), caFile: settings.caFile, "the key was not checked"))
                 continue
             }
             lines.append(
-                await ask("apns", request, caFile: settings.caFile, "takes the key") { apns(APNsResponse($0)) })
+                await ask("apns", request, caFile: settings.caFile, "accepts the key") { apns(APNsResponse($0)) })
         }
         return lines
     }
@@ -43,7 +43,7 @@ extension ProviderCheck {
     static func apns(_ answer: APNsResponse) -> Verdict {
         switch (answer.status, answer.reason) {
         case (200, _), (400, "BadDeviceToken"): .works
-        case (403, "BadEnvironmentKeyIdInToken"): .warns("the key is of the other environment alone")
+        case (403, "BadEnvironmentKeyIdInToken"): .warns("the key works only in Apple's other environment")
         case (429, _), (500..., _): .warns(answer.reason)
         default: .fails(answer.reason)
         }

@@ -55,7 +55,7 @@ package struct ProviderCheck: Sendable {
             do throws(SecretFile.Failure) {
                 let text = try SecretFile.read(file, maximumBytes: 4 << 20)
                 return text.contains("-----BEGIN") && text.contains("CERTIFICATE-----")
-                    ? nil : .fails("--\(name)-ca \(file): holds no certificate in PEM")
+                    ? nil : .fails("--\(name)-ca \(file): contains no certificate in PEM")
             } catch {
                 return .fails("--\(name)-ca \(file): \(error)")
             }
@@ -97,9 +97,9 @@ package struct ProviderCheck: Sendable {
     /// Of an answer to HEAD, which many receivers don't know (405, 501), and some deny as if there were nothing.
     static func webhook(_ answer: OutgoingResponse) -> Verdict {
         switch answer.status {
-        case 404, 410: .warns("there seems to be nothing at this path")
+        case 404, 410: .warns("the server reports that this path doesn't exist")
         case 501: .works
-        case 500...: .warns("the receiver is in trouble")
+        case 500...: .warns("the receiver reports an internal error")
         default: .works
         }
     }
@@ -118,9 +118,9 @@ package struct ProviderCheck: Sendable {
 
     static func ntfy(_ answer: OutgoingResponse) -> Verdict {
         switch answer.status {
-        case 401, 403: .fails("the server wants another token")
-        case 404: .warns("is it an ntfy server?")
-        case 500...: .warns("the server is in trouble")
+        case 401, 403: .fails("the server rejects the token")
+        case 404: .warns("this doesn't seem to be an ntfy server")
+        case 500...: .warns("the server reports an internal error")
         default: .works
         }
     }

@@ -70,7 +70,7 @@ package final class EventStreams: Sendable {
         quotaKey.value(on: reactor) { StreamQuota(limit: limitPerDevice) }
     }
 
-    /// Whether nobody listens here.
+    /// Whether no stream on this daemon.
     package var isEmpty: Bool { rooms.hasNoSubscribers }
 
     // MARK: Events

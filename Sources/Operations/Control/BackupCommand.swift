@@ -33,7 +33,8 @@ package struct BackupCommand: Sendable {
         case .backup:
             let size = try await backup.write(to: order.file) {
                 remark(
-                    "no daemon serves from \(order.stateDirectory): its cluster is started for the backup, and stopped")
+                    "no daemon is running: the cluster in \(order.stateDirectory) is started for the backup, and stopped afterwards"
+                )
             }
             return "backup: \(order.file), \(size) bytes\n"
         case .restore:

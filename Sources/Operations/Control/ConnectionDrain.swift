@@ -22,7 +22,7 @@ package actor ConnectionDrain {
     func run(perSecond rate: Int, _ reply: ControlReply) async throws {
         commands += 1
         let own = commands
-        if let before = self.rate { reply.note("this takes the place of a drain at \(before) a second") }
+        if let before = self.rate { reply.note("this replaces a drain at \(before) connections per second") }
         self.rate = rate
         await application.beginDrain(keeping: watchers)
         while own == commands {
@@ -34,6 +34,6 @@ package actor ConnectionDrain {
             }
             try await Task.sleep(for: .seconds(1))
         }
-        throw ControlFailure("another command goes on with the drain, at its own rate")
+        throw ControlFailure("another drain command has replaced this one")
     }
 }

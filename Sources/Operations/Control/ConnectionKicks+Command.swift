@@ -41,12 +41,13 @@ extension ConnectionKicks {
             }
         } catch let error as PostgresError where error.isUnavailable {
             throw ControlFailure(
-                "the database is away: rooms' sockets and other daemons may be left out (\(count) ended)")
+                "the database is unavailable: connections in rooms and on other daemons may still be open (\(count) ended)"
+            )
         }
         let others = others()
-        if others > 0 { reply.note("other daemons that were told to do the same, and don't answer: \(others)") }
+        if others > 0 { reply.note("other daemons that were asked to do the same, and don't report back: \(others)") }
         guard count + others > 0 else {
-            throw ControlFailure("nobody is connected by that number, name or address")
+            throw ControlFailure("no connection has this number, device or address")
         }
         return count
     }

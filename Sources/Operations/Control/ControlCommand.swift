@@ -40,7 +40,7 @@ package struct ControlCommand: Sendable {
             }
         }
         if layout == .table, !columns.isEmpty { tell(InspectionCommand.table(columns, rows)) }
-        guard isWritten else { throw ControlFailure("the output couldn't be written") }
+        guard isWritten else { throw ControlFailure("the output can't be written") }
     }
 
     /// Calls `body` with each row as it comes.
@@ -57,12 +57,12 @@ package struct ControlCommand: Sendable {
                 note(sentence)
             } else if let end = frame.end {
                 if end == ControlEnd.done.rawValue { return }
-                throw ControlFailure(frame.reason ?? "it couldn't be done")
+                throw ControlFailure(frame.reason ?? "the command failed")
             } else {
                 try body(line)
             }
         }
-        throw ControlFailure("the daemon ended before it had answered")
+        throw ControlFailure("the daemon stopped before it answered")
     }
 
     private func connect() throws(ControlFailure) -> LineSocket {
@@ -70,9 +70,9 @@ package struct ControlCommand: Sendable {
             return try LineSocket(path: socket, patience: Self.patience)
         } catch {
             switch error.errno {
-            case ENOENT, ECONNREFUSED: throw ControlFailure("no daemon listens at \(socket)")
+            case ENOENT, ECONNREFUSED: throw ControlFailure("no daemon is listening at \(socket)")
             case EACCES, EPERM:
-                throw ControlFailure("\(socket) is for the daemon's user and root: try it with sudo")
+                throw ControlFailure("only root and the daemon's user may use \(socket): try sudo")
             default: throw ControlFailure("\(error)")
             }
         }
@@ -101,8 +101,8 @@ package struct ControlCommand: Sendable {
         switch order.name {
         case .connections, .kick, .remind, .export: nil
         case .erase: "erased"
-        case .close: "closed, with \(row["connections"]?.text ?? "0") connections to this daemon"
-        case .drain: "\(row["left"]?.text ?? "0") connections left"
+        case .close: "closed; connections on this daemon that were in it: \(row["connections"]?.text ?? "0")"
+        case .drain: "connections left: \(row["left"]?.text ?? "0")"
         }
     }
 

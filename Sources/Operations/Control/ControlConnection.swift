@@ -117,7 +117,7 @@ final class ControlConnection: StreamSocketHandler {
 
     func socketDeadlinePassed(_ socket: StreamSocket) {
         if case .working = state { return socket.close() }
-        end(failedBecause: "no command came")
+        end(failedBecause: "no command arrived in time")
     }
 
     func socketDidClose(_ socket: StreamSocket, because cause: StreamSocket.CloseCause) { leave() }

@@ -125,7 +125,7 @@ package struct ControlReply: Sendable {
 
     /// Returns when the command has taken what was written: for answers that are long.
     func awaitTaking() async throws(ControlFailure) {
-        guard await isTaken() else { throw ControlFailure("whoever asked has gone") }
+        guard await isTaken() else { throw ControlFailure("the command has disconnected") }
     }
 
     /// Something for people, beside the rows.

@@ -41,8 +41,8 @@ package struct DaemonControl: ControlActions {
             guard error.meansOtherDefinitions, let revision = try? await functions.newer() else { throw error }
             throw ControlFailure(
                 """
-                a newer build's functions (\(revision)) stand in the database, and this daemon, which has yet to be upgraded, can't do it \
-                by them: ask one that was (\(error.message))
+                the database's functions (revision \(revision)) are newer than this daemon, which can't run this command with them: \
+                use a daemon that is upgraded (\(error.message))
                 """)
         }
     }
@@ -69,7 +69,7 @@ package struct DaemonControl: ControlActions {
         let others = others()
         guard others > 0 else { return }
         reply.note(
-            "\(what) daemon \(kicks.daemon) on \(Configuration.machineName) alone; others alive on the database: \(others)"
+            "\(what) only daemon \(kicks.daemon) on \(Configuration.machineName); other daemons on the database: \(others)"
         )
     }
 

@@ -33,11 +33,11 @@ package struct RoomEnding: Sendable {
             case .over where inside == 0: throw ControlFailure("the room has closed")
             case .unknown where inside == 0:
                 throw ControlFailure(
-                    "there is no such room, and nobody in it on this daemon; others were told to end it")
+                    "there is no such room, and it has no members on this daemon; other daemons were asked to close it")
             case .over, .unknown: break
             }
         } catch let error as PostgresError where error.isUnavailable && inside > 0 {
-            reply.note("the database is away: the room is ended on this daemon alone")
+            reply.note("the database is unavailable: the room was closed on this daemon only")
         }
         rooms.close([room])
         reply.row { row in

@@ -23,13 +23,13 @@ package struct TestReminder: Sendable {
         let now = Double(time(nil))
         let start = Instant(seconds: Int(now + lead / .seconds(1)))
         let content = ReminderContent(
-            id: UUID(), taskId: UUID(), title: "A test, by who runs this server", startsAt: start,
+            id: UUID(), taskId: UUID(), title: "A test by this server's operator", startsAt: start,
             startTime: String(start.description.dropFirst(11).prefix(5)), timeZone: "UTC", roomId: nil,
             partnerTask: nil, isTest: true)
         let listening = await streams.test(content, to: device)
         reply.row { row in
             row.member("way", "stream")
-            row.member("outcome", listening > 0 ? "sent" : "nobody listens here")
+            row.member("outcome", listening > 0 ? "sent" : "no stream on this daemon")
             row.member("count", listening)
         }
         try await deliveries.test(content, to: device, at: now) { test in

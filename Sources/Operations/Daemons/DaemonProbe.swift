@@ -38,11 +38,11 @@ package enum DaemonProbe {
 extension DaemonReport {
     /// How its bus is, in words.
     package var standing: String {
-        guard let bus else { return "how its bus is its build doesn't say" }
-        let behind = bus.delay.map { ", \($0.wholeMilliseconds) ms behind" } ?? ""
+        guard let bus else { return "its build doesn't report the state of its bus" }
+        let behind = bus.delay.map { ", \($0.wholeMilliseconds) ms round trip" } ?? ""
         return """
-            it \(bus.isConnected ? "stands" : "is away, or not needed")\(behind); \
-            ales lost: \(bus.lost), not told to others: \(bus.dropped)
+            its bus is \(bus.isConnected ? "connected" : "disconnected or not needed")\(behind); \
+            cheers lost: \(bus.lost), not sent: \(bus.dropped)
             """
     }
 }

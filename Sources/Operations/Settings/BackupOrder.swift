@@ -18,8 +18,8 @@ package struct BackupOrder: Sendable, Equatable {
         guard configuration.database == .privateCluster else {
             throw UsageError(
                 """
-                \(direction.rawValue): tasks are in \(configuration.database.description), and this command is for the private cluster: \
-                use pg_dump and pg_restore
+                \(direction.rawValue): this command is for the private cluster only, but the tasks are in \
+                \(configuration.database.description): use pg_dump and pg_restore
                 """)
         }
         self.direction = direction
@@ -30,7 +30,7 @@ package struct BackupOrder: Sendable, Equatable {
     /// What follows the command: the file, and the flags of all commands.
     static func file(_ arguments: inout ArraySlice<String>, _ direction: Direction) throws(UsageError) -> String {
         guard let name = arguments.first, !name.isEmpty, !name.hasPrefix("--") else {
-            throw UsageError("\(direction.rawValue): a file is wanted: letsswitchd \(direction.rawValue) FILE")
+            throw UsageError("\(direction.rawValue): a file name is missing: letsswitchd \(direction.rawValue) FILE")
         }
         arguments.removeFirst()
         return name

@@ -97,7 +97,9 @@ package struct CommandLineParser: Sendable {
             return values.isEmpty ? nil : Choice(form: form, source: form.variable, values: values)
         }
         for choices in [flags, variables] {
-            guard choices.count < 2 else { throw UsageError("\(choices[1].source): \(choices[0].source) is given too") }
+            guard choices.count < 2 else {
+                throw UsageError("\(choices[1].source): must not be given together with \(choices[0].source)")
+            }
             if let choice = choices.first { return choice }
         }
         return credential(for: setting, forms.last ?? setting)

@@ -32,22 +32,23 @@ extension Configuration {
     func checkCombinations() throws(UsageError) {
         try checkTLS()
         if let twice = operationsListen.first(where: { listen.contains($0) && !$0.takesFreePort }) {
-            throw UsageError("--operations-listen: --listen has \(twice) too")
+            throw UsageError("--operations-listen: \(twice) must not be an address of --listen too")
         }
         try providers.checkCombinations()
         guard !tickets.areRequired || !tickets.secrets.isEmpty else {
             throw UsageError("--require-tickets: --ticket-secret is missing")
         }
-        guard bus != .amqp || amqpURL != nil else { throw UsageError("--bus: amqp needs --amqp-url") }
+        guard bus != .amqp || amqpURL != nil else { throw UsageError("--bus: amqp requires --amqp-url") }
         let frame = limits.maxMessageBytes + Self.maxFrameHeaderBytes
         guard limits.sendQueueBytes >= frame else {
             throw UsageError(
-                "--send-queue-bytes: \(limits.sendQueueBytes) can't hold one message of --max-message-bytes: \(frame) are needed"
+                "--send-queue-bytes: must be at least \(frame), to hold one message of --max-message-bytes"
             )
         }
         guard schedule.retention >= schedule.roomDuration else {
             throw UsageError(
-                "--retention: shorter than --room-duration, tasks would be purged while their room is open")
+                "--retention: must not be shorter than --room-duration: tasks would be deleted while their room is open"
+            )
         }
     }
 
@@ -57,9 +58,10 @@ extension Configuration {
         case (nil, nil, false), (.some, .some, true): break
         case (.some, nil, _): throw UsageError("--tls-certificate: --tls-key is missing")
         case (nil, .some, _): throw UsageError("--tls-key: --tls-certificate is missing")
-        case (nil, nil, true): throw UsageError("--listen: TLS needs --tls-certificate and --tls-key")
+        case (nil, nil, true): throw UsageError("--listen: TLS requires --tls-certificate and --tls-key")
         case (.some, .some, false):
-            throw UsageError("--tls-certificate: no --listen speaks TLS; that is written --listen tls:0.0.0.0:443")
+            throw UsageError(
+                "--tls-certificate: no address of --listen uses TLS; add one, such as --listen tls:0.0.0.0:443")
         }
     }
 

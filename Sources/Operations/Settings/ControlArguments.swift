@@ -14,13 +14,13 @@ struct ControlArguments {
             order = .connections
         case .close, .kick, .remind, .export, .erase:
             guard let target = remaining.first, !target.isEmpty, !target.hasPrefix("--") else {
-                throw UsageError("\(name): \(Self.wanted(name)) is wanted")
+                throw UsageError("\(name): \(Self.wanted(name)) is missing")
             }
             remaining.removeFirst()
             do throws(RequestError) {
                 order = try ControlOrder(name, target: target)
             } catch {
-                throw UsageError("\(name): \"\(target)\": \(Self.wanted(name)) is wanted")
+                throw UsageError("\(name): \"\(target)\": must be \(Self.wanted(name))")
             }
         case .drain:
             (order, remaining) = try Self.drain(remaining)
@@ -30,8 +30,8 @@ struct ControlArguments {
 
     private static func wanted(_ name: ControlOrder.Name) -> String {
         switch name {
-        case .close: "a room's UUID"
-        case .kick: "a connection's number, a device or an address"
+        case .close: "the UUID of a room"
+        case .kick: "the number of a connection, a device or an address"
         case .remind, .export, .erase: "a device"
         case .connections, .drain: "nothing"
         }
@@ -51,7 +51,7 @@ struct ControlArguments {
             guard let number = Int(text), ControlOrder.drainRates.contains(number) else {
                 let range = ControlOrder.drainRates
                 throw UsageError(
-                    "--rate: \"\(text)\": a number of connections a second from \(range.lowerBound) to \(range.upperBound) is wanted"
+                    "--rate: \"\(text)\": must be a number of connections per second from \(range.lowerBound) to \(range.upperBound)"
                 )
             }
             rate = number

@@ -63,7 +63,7 @@ extension ControlOrder: Decodable {
     package init(from decoder: any Decoder) throws {
         let fields = try RequestFields(decoder)
         guard let name = Name(rawValue: try fields.text("command")) else {
-            throw RequestError.invalid("command", "is unknown to this build")
+            throw RequestError.invalid("command", "is unknown to this version of the daemon")
         }
         switch name {
         case .connections: self = .connections
@@ -71,7 +71,10 @@ extension ControlOrder: Decodable {
             self = try ControlOrder(name, target: try fields.text("target"))
         case .drain:
             let rate = try fields.optionalInteger("rate") ?? Self.drainRate
-            guard Self.drainRates.contains(rate) else { throw RequestError.invalid("rate", "is out of range") }
+            guard Self.drainRates.contains(rate) else {
+                throw RequestError.invalid(
+                    "rate", "must be from \(Self.drainRates.lowerBound) to \(Self.drainRates.upperBound)")
+            }
             self = .drain(perSecond: rate)
         }
     }
@@ -80,11 +83,11 @@ extension ControlOrder: Decodable {
     init(_ name: Name, target: String) throws(RequestError) {
         switch name {
         case .close:
-            guard let room = UUID(text: target) else { throw .invalid("target", "must be a room's UUID") }
+            guard let room = UUID(text: target) else { throw .invalid("target", "must be the UUID of a room") }
             self = .close(room)
         case .kick:
             guard !target.isEmpty, target.utf8.count <= Self.maximumTargetBytes else {
-                throw .invalid("target", "must be a connection, a device or an address")
+                throw .invalid("target", "must be the number of a connection, a device or an address")
             }
             self = .kick(target)
         case .remind: self = .remind(try DeviceID(target))

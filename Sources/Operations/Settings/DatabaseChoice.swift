@@ -33,13 +33,14 @@ package enum DatabaseChoice: Sendable, Hashable {
 
     init(url: String) throws(InvalidValue) {
         guard ConnectionString.schemes.contains(where: { url.hasPrefix($0) }) || url.contains("=") else {
-            throw InvalidValue(secret: "a database is named postgresql://user@host/database")
+            throw InvalidValue(secret: "must be a URL like postgresql://user@host/database")
         }
         // Said here, since libpq's own words would quote it.
         guard ConnectionString.isReadable(url) else {
             throw InvalidValue(
-                secret: "libpq can't read it; in a URL's user and password all but letters, digits and -._~ is written "
-                    + "with a %, as %40 for an @, and no option may be one that libpq doesn't know")
+                secret:
+                    "libpq can't parse it. In a URL's user and password, every character except letters, digits and -._~ "
+                    + "must be percent-encoded, such as %40 for @. Options must be ones that libpq knows.")
         }
         self = .url(url)
     }
@@ -50,7 +51,7 @@ extension DatabaseChoice: CustomStringConvertible {
     package var description: String {
         switch self {
         case .privateCluster: return "private cluster"
-        case .libpqEnvironment: return "the database that PGHOST and its kin name"
+        case .libpqEnvironment: return "the database that libpq's PG* variables name"
         case .url(let text):
             guard let scheme = ConnectionString.schemes.first(where: { text.hasPrefix($0) }) else {
                 return "the database that --database-url names"

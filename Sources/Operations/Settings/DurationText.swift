@@ -17,7 +17,7 @@ enum DurationText {
         }
         let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = parts.first.flatMap(number), let fraction = parts.count > 1 ? number(parts[1]) : 0 else {
-            throw InvalidValue(text, "a duration is seconds, or 90s, 5m, 1h, 30d")
+            throw InvalidValue(text, "must be a duration: seconds, or 90s, 5m, 1h, 30d")
         }
         var nanoseconds = fraction
         for _ in (parts.count > 1 ? parts[1].count : maxDigits)..<maxDigits { nanoseconds *= 10 }

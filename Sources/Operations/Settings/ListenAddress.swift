@@ -38,22 +38,24 @@ package enum ListenAddress: Sendable, Hashable {
         let port: Substring
         if text.hasPrefix("[") {
             guard let bracket = text.firstIndex(of: "]"), text[bracket...].hasPrefix("]:") else {
-                throw InvalidValue(whole, "an IPv6 address is written [::1]:8080")
+                throw InvalidValue(whole, "an IPv6 address must be written like [::1]:8080")
             }
             host = text[text.index(after: text.startIndex)..<bracket]
             port = text[bracket...].dropFirst(2)
-            guard isIPv6(host) else { throw InvalidValue(whole, "the brackets hold no IPv6 address") }
+            guard isIPv6(host) else { throw InvalidValue(whole, "the text in brackets must be an IPv6 address") }
         } else {
             guard let colon = text.lastIndex(of: ":") else {
-                throw InvalidValue(whole, "an address is written 127.0.0.1:8080, [::1]:8080 or unix:/path")
+                throw InvalidValue(whole, "must be an address like 127.0.0.1:8080, [::1]:8080 or unix:/path")
             }
             host = text[..<colon]
             port = text[colon...].dropFirst()
-            if host.contains(":") { throw InvalidValue(whole, "an IPv6 address is written [::1]:8080") }
+            if host.contains(":") { throw InvalidValue(whole, "an IPv6 address must be written like [::1]:8080") }
             if host.isEmpty {
                 throw InvalidValue(whole, "the address before the colon is missing (0.0.0.0 means every IPv4 address)")
             }
-            guard isHost(host) else { throw InvalidValue(whole, "the part before the colon is no address") }
+            guard isHost(host) else {
+                throw InvalidValue(whole, "the part before the colon must be an IP address or a host name")
+            }
         }
         return (String(host), try Self.port(port, in: whole))
     }
@@ -61,17 +63,17 @@ package enum ListenAddress: Sendable, Hashable {
     /// Parses the port alone, as `PORT` in the environment gives it.
     static func port(_ digits: Substring, in text: String) throws(InvalidValue) -> UInt16 {
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else {
-            throw InvalidValue(text, "a port is a number from 0 to 65535")
+            throw InvalidValue(text, "the port must be a number from 0 to 65535")
         }
         return port
     }
 
     private static func path(_ path: Substring) throws(InvalidValue) -> String {
         guard path.hasPrefix("/") else {
-            throw InvalidValue("unix:\(path)", "the path of a Unix socket begins with /")
+            throw InvalidValue("unix:\(path)", "the path of a Unix socket must begin with /")
         }
         guard path.utf8.count > 1, path.utf8.count <= maxPathBytes, !path.utf8.contains(0) else {
-            throw InvalidValue("unix:\(path)", "the path of a Unix socket has at most \(maxPathBytes) bytes")
+            throw InvalidValue("unix:\(path)", "the path of a Unix socket must have at most \(maxPathBytes) bytes")
         }
         return String(path)
     }

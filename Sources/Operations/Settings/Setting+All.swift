@@ -20,35 +20,37 @@ extension Setting {
     private static let service: [Setting] = [
         Setting(
             name: "listen", section: .service, kind: .values(placeholder: "ADDRESS:PORT"),
-            help: "where to listen: [::1]:80, unix:/path, tls:0.0.0.0:443; repeatable",
+            help: "address to listen on: [::1]:80, unix:/path, tls:0.0.0.0:443; repeatable",
             defaultText: "127.0.0.1:8080, or 0.0.0.0:$PORT"
         ) { configuration, values throws(InvalidValue) in
             configuration.listen = try addresses(values)
         },
         Setting(
             name: "operations-listen", section: .service, kind: .values(placeholder: "ADDRESS:PORT"),
-            help: "where /metrics and /readyz are, and only there; repeatable", defaultText: "wherever it listens"
+            help: "the only address that serves /metrics and /readyz; repeatable",
+            defaultText: "the addresses of --listen"
         ) { configuration, values throws(InvalidValue) in
             configuration.operationsListen = try addresses(values)
         },
         .text(
-            "database-url", .service, placeholder: "URL", default: "$DATABASE_URL, libpq's PG*, a private cluster",
-            "the database, as postgresql://user@host/name"
+            "database-url", .service, placeholder: "URL",
+            default: "$DATABASE_URL, libpq's PG* variables, or a private cluster",
+            "URL of the database: postgresql://user@host/name"
         ) { configuration, value throws(InvalidValue) in
             configuration.database = try DatabaseChoice(url: value)
         }.mayStandInFile,
         .text(
             "state-dir", .service, placeholder: "DIR", default: Configuration().stateDirectory,
-            "the directory of the private cluster"
+            "directory of the private cluster"
         ) { configuration, value throws(InvalidValue) in
-            guard !value.isEmpty else { throw InvalidValue(value, "a directory is wanted") }
+            guard !value.isEmpty else { throw InvalidValue(value, "must not be empty") }
             configuration.stateDirectory = value
         },
         .integer(
-            "loops", \.loops, in: 1...1_024, .service, default: "the number of cores", "event loops"),
+            "loops", \.loops, in: 1...1_024, .service, default: "the number of cores", "number of event loops"),
         .duration(
             "drain-timeout", \.drainTimeout, in: moment ... .seconds(3_600), .service,
-            "from SIGTERM to the exit, at most"),
+            "longest time from SIGTERM to the exit"),
     ]
 
     private static func addresses(_ values: [String]) throws(InvalidValue) -> [ListenAddress] {
@@ -66,7 +68,7 @@ extension Setting {
     private static let schedule: [Setting] = [
         .duration(
             "reminder-lead", \.schedule.reminderLead, in: moment...day, .schedule,
-            "before the start: registration closes, the reminder fires, the room opens"),
+            "time before the start at which registration closes, the reminder is sent and the room opens"),
         .duration(
             "room-duration", \.schedule.roomDuration, in: moment...day * 30, .schedule,
             "how long after the start the room closes"),
@@ -94,124 +96,144 @@ extension Setting {
         .boolean("open-rooms", \.openRooms, .schedule, "any UUID is a room at any time (for development and tests)"),
         .boolean(
             "open-questions", \.openQuestions, .schedule,
-            "a session of questions that is everybody's: /socket without id, /questions"),
+            "adds a question session that everyone can use: /socket without id, /questions"),
         .boolean("echo", \.echo, .schedule, "/echo sends every WebSocket message back (for conformance suites)"),
     ]
 
     private static let limits: [Setting] = [
-        .integer("room-size", \.roomSize, in: 2...1_000_000, .limits, "peers in a room"),
-        .integer("max-connections", \.limits.maxConnections, in: 1...10_000_000, .limits, "open connections in all"),
-        .integer("max-header-bytes", \.limits.http.headBytes, in: 512...65_535, .limits, "head of an HTTP request"),
-        .integer("max-body-bytes", \.limits.http.bodyBytes, in: 1_024...16_777_216, .limits, "body of an HTTP request"),
-        .integer("max-message-bytes", \.limits.maxMessageBytes, in: 128...16_777_216, .limits, "a WebSocket message"),
+        .integer("room-size", \.roomSize, in: 2...1_000_000, .limits, "maximum connections in a room"),
+        .integer("max-connections", \.limits.maxConnections, in: 1...10_000_000, .limits, "maximum open connections"),
+        .integer(
+            "max-header-bytes", \.limits.http.headBytes, in: 512...65_535, .limits,
+            "maximum bytes of an HTTP request's head"),
+        .integer(
+            "max-body-bytes", \.limits.http.bodyBytes, in: 1_024...16_777_216, .limits,
+            "maximum bytes of an HTTP request's body"),
+        .integer(
+            "max-message-bytes", \.limits.maxMessageBytes, in: 128...16_777_216, .limits,
+            "maximum bytes of a WebSocket message"),
         .integer(
             "min-compressed-bytes", \.limits.minCompressedBytes, in: 1...16_777_216, .limits,
-            "minimum size of a WebSocket message to be compressed, if the peer supports it"),
+            "smallest WebSocket message that is compressed, in bytes, if the peer supports it"),
         .integer(
             "send-queue-bytes", \.limits.sendQueueBytes, in: 1_024...268_435_456, .limits,
             "maximum bytes queued for one peer that doesn't read"),
         .integer(
             "max-streams-per-device", \.maxStreamsPerDevice, in: 1...10_000, .limits,
-            "reminder streams of one device"),
+            "maximum reminder streams per device"),
         .integer(
             "max-subscriptions", \.cable.subscriptions, in: 1...1_000, .limits,
-            "subscriptions of one connection of Action Cable"),
+            "maximum subscriptions per Action Cable connection"),
         .integer(
-            "max-cable-bytes", \.cable.messageBytes, in: 2_048...16_777_216, .limits, "a message of Action Cable"),
+            "max-cable-bytes", \.cable.messageBytes, in: 2_048...16_777_216, .limits,
+            "maximum bytes of an Action Cable message"),
         .integer(
             "device-message-rate", \.cable.messageRate, in: 0...1_000_000, .limits,
-            "messages of a device a second, not of /socket, ten times as many at once; 0 for any number"),
+            "maximum messages per second from one device, except in /socket; bursts are ten times as large; 0 for no limit"
+        ),
         .integer(
             "max-tasks-per-device", \.schedule.maxTasksPerDevice, in: 1...1_000_000, .limits,
-            "tasks of one device that haven't started"),
+            "maximum tasks per device that haven't started"),
         .integer(
             "max-series-per-device", \.schedule.maxSeriesPerDevice, in: 1...1_000_000, .limits,
-            "series of promises of one device"),
-        .integer("max-stored-tasks", \.storage.tasks, in: 1...1_000_000_000, .limits, "tasks in all"),
-        .integer("max-stored-series", \.storage.series, in: 1...1_000_000_000, .limits, "series of promises in all"),
+            "maximum series per device"),
+        .integer("max-stored-tasks", \.storage.tasks, in: 1...1_000_000_000, .limits, "maximum stored tasks"),
+        .integer("max-stored-series", \.storage.series, in: 1...1_000_000_000, .limits, "maximum stored series"),
         .integer(
             "max-stored-addresses", \.storage.addresses, in: 1...1_000_000_000, .limits,
-            "tokens, subscriptions and ntfy topics in all"),
-        .integer("max-stored-calendars", \.storage.calendars, in: 1...1_000_000_000, .limits, "calendars in all"),
-        .integer("session-size", \.sessionSize, in: 2...1_000_000, .limits, "sockets in a session of questions"),
+            "maximum stored push tokens, browser subscriptions and ntfy topics"),
+        .integer(
+            "max-stored-calendars", \.storage.calendars, in: 1...1_000_000_000, .limits, "maximum stored calendars"),
+        .integer(
+            "session-size", \.sessionSize, in: 2...1_000_000, .limits, "maximum connections in a question session"),
         .integer(
             "max-sessions-per-device", \.questions.sessionsPerDevice, in: 1...1_000_000, .limits,
-            "sessions of questions of one device"),
+            "maximum question sessions per device"),
         .integer(
             "max-questions-per-session", \.questions.questionsPerSession, in: 1...10_000_000, .limits,
-            "questions in a session"),
+            "maximum questions per session"),
         .integer(
             "max-stored-sessions", \.storage.sessions, in: 1...1_000_000_000, .limits,
-            "sessions of questions in all"),
-        .integer("max-stored-questions", \.storage.questions, in: 1...1_000_000_000, .limits, "questions in all"),
-        .integer("max-stored-votes", \.storage.votes, in: 1...1_000_000_000, .limits, "votes for questions in all"),
+            "maximum stored question sessions"),
+        .integer(
+            "max-stored-questions", \.storage.questions, in: 1...1_000_000_000, .limits, "maximum stored questions"),
+        .integer(
+            "max-stored-votes", \.storage.votes, in: 1...1_000_000_000, .limits, "maximum stored votes for questions"),
         .integer(
             "max-conversations-per-device", \.conversations.perDevice, in: 1...10_000, .limits,
-            "conversations of one device"),
+            "maximum conversations per device"),
         .integer(
-            "max-stored-users", \.storage.users, in: 1...1_000_000_000, .limits, "names in conversations in all"),
+            "max-stored-users", \.storage.users, in: 1...1_000_000_000, .limits, "maximum stored names in conversations"
+        ),
         .integer(
             "max-stored-conversations", \.storage.conversations, in: 1...1_000_000_000, .limits,
-            "conversations in all"),
+            "maximum stored conversations"),
         .integer(
             "max-stored-messages", \.storage.messages, in: 1...10_000_000_000, .limits,
-            "messages of conversations in all"),
+            "maximum stored messages of conversations"),
         .integer(
             "max-stored-blocks", \.storage.blocks, in: 1...1_000_000_000, .limits,
-            "blocks of one person by another in all"),
+            "maximum stored blocks"),
         .integer(
             "max-stored-preferences", \.storage.preferences, in: 1...1_000_000_000, .limits,
-            "partners whom somebody prefers in all"),
+            "maximum stored preferences for partners"),
     ]
 
     private static let waits: [Setting] = [
         .duration(
             "tls-handshake-timeout", \.limits.tlsHandshakeTimeout, in: moment ... .seconds(3_600), .waits,
-            "for the TLS handshake of a new connection"),
+            "longest time for the TLS handshake of a new connection"),
         .duration(
             "header-timeout", \.limits.headerTimeout, in: moment ... .seconds(3_600), .waits,
-            "for the head of a request"),
+            "longest time for the head of a request"),
         .duration(
-            "body-timeout", \.limits.bodyTimeout, in: moment ... .seconds(3_600), .waits, "for the body of a request"),
-        .duration("keep-alive-timeout", \.limits.keepAliveTimeout, in: moment...day, .waits, "between two requests"),
+            "body-timeout", \.limits.bodyTimeout, in: moment ... .seconds(3_600), .waits,
+            "longest time for the body of a request"),
+        .duration(
+            "keep-alive-timeout", \.limits.keepAliveTimeout, in: moment...day, .waits,
+            "longest time between two requests on a connection"),
         .duration(
             "write-timeout", \.limits.writeTimeout, in: moment ... .seconds(3_600), .waits,
-            "for a peer to read the bytes queued for it"),
-        .duration("ping-interval", \.limits.pingInterval, in: moment...day, .waits, "between two WebSocket pings"),
+            "longest time for a peer to read the bytes queued for it"),
+        .duration("ping-interval", \.limits.pingInterval, in: moment...day, .waits, "time between two WebSocket pings"),
         .duration(
-            "pong-timeout", \.limits.pongTimeout, in: moment ... .seconds(3_600), .waits, "for the pong to a ping"),
+            "pong-timeout", \.limits.pongTimeout, in: moment ... .seconds(3_600), .waits,
+            "longest time for the pong to a ping"),
         .duration(
-            "close-timeout", \.limits.closeTimeout, in: moment ... .seconds(3_600), .waits, "for the peer's close frame"
+            "close-timeout", \.limits.closeTimeout, in: moment ... .seconds(3_600), .waits,
+            "longest time for the peer's close frame"
         ),
     ]
 
     private static let databaseLimits: [Setting] = [
         .integer(
             "database-connections", \.postgres.maxConnections, in: 1...1_000, .database,
-            "for requests at a time; eight more for reminders and deliveries, ten with other daemons"),
+            "maximum connections for requests; reminders and deliveries use eight more, or ten with other daemons"),
         .duration(
-            "database-timeout", \.postgres.queryTimeout, in: moment ... .seconds(3_600), .database, "for one query"),
+            "database-timeout", \.postgres.queryTimeout, in: moment ... .seconds(3_600), .database,
+            "longest time for one query"),
         .duration(
             "database-wait", \.postgres.stallTimeout, in: moment ... .seconds(60), .database,
-            "of a request while the database is silent, before its 503"),
+            "longest time that a request waits for a silent database before its 503"),
     ]
 
     private static let log: [Setting] = [
         .text(
             "log-level", .log, placeholder: "LEVEL", default: Configuration().logLevel.rawValue,
-            LogLevel.allCases.map(\.rawValue).joined(separator: ", ")
+            "least severe messages in the log: \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))"
         ) { configuration, value throws(InvalidValue) in
             guard let level = LogLevel(rawValue: value.lowercased()) else {
                 let known = LogLevel.allCases.map(\.rawValue).joined(separator: ", ")
-                throw InvalidValue(value, "one of \(known) is wanted")
+                throw InvalidValue(value, "must be one of \(known)")
             }
             configuration.logLevel = level
         },
         .text(
-            "log-format", .log, placeholder: "FORMAT", default: "text on a terminal, else json", "text or json"
+            "log-format", .log, placeholder: "FORMAT", default: "text on a terminal, otherwise json",
+            "format of the log: text or json"
         ) { configuration, value throws(InvalidValue) in
             guard let format = LogFormat(rawValue: value.lowercased()) else {
-                throw InvalidValue(value, "text or json is wanted")
+                throw InvalidValue(value, "must be text or json")
             }
             configuration.logFormat = format
         },

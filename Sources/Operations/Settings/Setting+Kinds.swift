@@ -14,7 +14,7 @@ extension Setting {
             for value in values {
                 guard let number = Int(value), range.contains(number), value.first?.isNumber == true else {
                     throw InvalidValue(
-                        value, "a whole number from \(range.lowerBound) to \(range.upperBound) is wanted")
+                        value, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
                 }
                 configuration[keyPath: field] = number
             }
@@ -32,7 +32,7 @@ extension Setting {
                 let duration = try DurationText.parse(value)
                 guard range.contains(duration) else {
                     let (least, most) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
-                    throw InvalidValue(value, "a duration from \(least) to \(most) is wanted")
+                    throw InvalidValue(value, "must be a duration from \(least) to \(most)")
                 }
                 configuration[keyPath: field] = duration
             }
@@ -48,7 +48,7 @@ extension Setting {
                 switch value.lowercased() {
                 case "1", "true", "yes", "on": configuration[keyPath: field] = true
                 case "0", "false", "no", "off": configuration[keyPath: field] = false
-                default: throw InvalidValue(value, "true or false is wanted")
+                default: throw InvalidValue(value, "must be true or false")
                 }
             }
         }

@@ -6,7 +6,7 @@ extension Setting {
         [
             text(
                 "public-url", .providers, placeholder: "URL", default: "none",
-                "where people reach this server, for links: https://example.org"
+                "public address of this server, for links: https://example.org"
             ) { configuration, value throws(InvalidValue) in
                 configuration.providers.publicURL = try baseURL(value)
             }
@@ -15,62 +15,65 @@ extension Setting {
     private static let webhook: [Setting] = [
         text(
             "webhook-url", .providers, placeholder: "URL", default: "none",
-            "where every event is posted, signed by Standard Webhooks"
+            "URL that every event is posted to, signed by Standard Webhooks"
         ) { configuration, value throws(InvalidValue) in
             configuration.providers.webhook.url = try url(value)
         },
         Setting(
             name: "webhook-secret", section: .providers, kind: .values(placeholder: "SECRET"),
-            help: "what it is signed with: whsec_ and 24 to 64 bytes in base64; two while they rotate",
+            help: "secret for the signature: whsec_ and 24 to 64 bytes in base64; two during a rotation",
             defaultText: "none"
         ) { configuration, values throws(InvalidValue) in
             configuration.providers.webhook.secrets = try webhookSecrets(values.joined(separator: " "))
         }.mayStandInFile,
         integer(
             "webhook-concurrency", \.providers.webhook.concurrency, in: 1...1024, .providers,
-            "requests to it at once; what isn't a reminder has half of them"),
+            "maximum concurrent requests; deliveries other than reminders use at most half"),
         integer(
             "webhook-batch", \.providers.webhook.batch, in: 1...LeaseLimits.perStatement, .providers,
-            "events in one request at most; above 1 each body is an array"),
+            "maximum events per request; above 1, each body is an array"),
         providerFile(
-            "webhook-ca", \.providers.webhook.caFile, "whom to trust instead of the system's authorities, in PEM"),
+            "webhook-ca", \.providers.webhook.caFile, "certificate authorities to trust instead of the system's, in PEM"
+        ),
     ]
 
     private static let ntfy: [Setting] = [
         text(
             "ntfy-server", .providers, placeholder: "URL", default: "none",
-            "an ntfy server, which brings reminders to phones: https://ntfy.sh"
+            "ntfy server that delivers reminders to phones: https://ntfy.sh"
         ) { configuration, value throws(InvalidValue) in
             configuration.providers.ntfy.server = try baseURL(value)
         },
         text(
-            "ntfy-token", .providers, placeholder: "TOKEN", default: "none", "its access token, if it asks for one"
+            "ntfy-token", .providers, placeholder: "TOKEN", default: "none",
+            "access token for the ntfy server, if it requires one"
         ) { configuration, value throws(InvalidValue) in
             configuration.providers.ntfy.token = try ntfyToken(value)
         }.mayStandInFile,
         integer(
             "ntfy-concurrency", \.providers.ntfy.concurrency, in: 1...1024, .providers,
-            "requests to it at once; what isn't a reminder has half of them"),
-        providerFile("ntfy-ca", \.providers.ntfy.caFile, "whom to trust instead of the system's authorities, in PEM"),
+            "maximum concurrent requests; deliveries other than reminders use at most half"),
+        providerFile(
+            "ntfy-ca", \.providers.ntfy.caFile, "certificate authorities to trust instead of the system's, in PEM"),
     ]
 
     private static func webhookSecrets(_ text: String) throws(InvalidValue) -> [WebhookSecret] {
         var secrets: [WebhookSecret] = []
         for part in text.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
             guard let secret = WebhookSecret(part) else {
-                throw InvalidValue(secret: "a secret is written whsec_ and 24 to 64 bytes in base64")
+                throw InvalidValue(secret: "a secret must be whsec_ followed by 24 to 64 bytes in base64")
             }
             secrets.append(secret)
         }
         guard !secrets.isEmpty, secrets.count <= WebhookSecret.mostAtOnce else {
-            throw InvalidValue(secret: "one secret is wanted, or \(WebhookSecret.mostAtOnce) at most")
+            throw InvalidValue(secret: "must have 1 to \(WebhookSecret.mostAtOnce) secrets")
         }
         return secrets
     }
 
     private static func ntfyToken(_ text: String) throws(InvalidValue) -> String {
         guard !text.isEmpty, text.utf8.count <= 1024, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw InvalidValue(secret: "a token is a word of letters, digits and signs")
+            throw InvalidValue(secret: "a token must have 1 to 1024 ASCII characters, without spaces")
         }
         return text
     }
@@ -80,10 +83,10 @@ extension Setting {
     /// An absolute `http` or `https` URL.
     static func url(_ text: String) throws(InvalidValue) -> String {
         guard let parts = ProviderURL(text) else {
-            throw InvalidValue(text, "a URL is written https://example.org/path")
+            throw InvalidValue(text, "must be a URL like https://example.org/path")
         }
         guard !parts.hasCredentials else {
-            throw InvalidValue(secret: "the URL must not have a name or a password in it")
+            throw InvalidValue(secret: "the URL must not contain a user name or a password")
         }
         return text
     }
@@ -92,7 +95,7 @@ extension Setting {
     static func baseURL(_ text: String) throws(InvalidValue) -> String {
         var text = try url(text)
         guard !text.contains("?"), !text.contains("#") else {
-            throw InvalidValue(text, "the URL must have neither a query nor a fragment")
+            throw InvalidValue(text, "the URL must not have a query or a fragment")
         }
         while text.hasSuffix("/") { text.removeLast() }
         return text
@@ -101,7 +104,7 @@ extension Setting {
     static func providerFile(_ name: String, _ field: Field<String?>, _ help: String) -> Setting {
         text(name, .providers, placeholder: "FILE", default: "none", help) {
             configuration, value throws(InvalidValue) in
-            guard !value.isEmpty else { throw InvalidValue(value, "a file is wanted") }
+            guard !value.isEmpty else { throw InvalidValue(value, "must not be empty") }
             configuration[keyPath: field] = value
         }
     }

@@ -4,42 +4,45 @@ import Delivery
 extension Setting {
     static let apns: [Setting] = [
         providerFile(
-            "apns-key", \.providers.apns.keyFile, "the signing key of Apple's push notifications: AuthKey_….p8"
+            "apns-key", \.providers.apns.keyFile, "signing key for Apple's push notifications: AuthKey_….p8"
         ).mayBeCredential,
-        identifier("apns-key-id", \.providers.apns.keyId, placeholder: "ID", "the key's identifier: ten characters"),
-        identifier("apns-team-id", \.providers.apns.teamId, placeholder: "ID", "the team's identifier: ten characters"),
+        identifier("apns-key-id", \.providers.apns.keyId, placeholder: "ID", "identifier of the key: ten characters"),
+        identifier(
+            "apns-team-id", \.providers.apns.teamId, placeholder: "ID", "identifier of the team: ten characters"),
         text(
-            "apns-topic", .providers, placeholder: "BUNDLE", default: "none", "the app's bundle identifier"
+            "apns-topic", .providers, placeholder: "BUNDLE", default: "none", "bundle identifier of the app"
         ) { configuration, value throws(InvalidValue) in
             guard (1...255).contains(value.utf8.count),
                 value.utf8.allSatisfy({ isAlphanumeric($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") })
-            else { throw InvalidValue(value, "a bundle identifier is written com.example.App") }
+            else { throw InvalidValue(value, "must be a bundle identifier like com.example.App") }
             configuration.providers.apns.topic = value
         },
         text(
             "apns-url", .providers, placeholder: "URL", default: "Apple's",
-            "another server instead of Apple's, for tests"
+            "server to use instead of Apple's, for tests"
         ) { configuration, value throws(InvalidValue) in
             configuration.providers.apns.url = try baseURL(value)
         },
-        providerFile("apns-ca", \.providers.apns.caFile, "whom to trust instead of the system's authorities, in PEM"),
+        providerFile(
+            "apns-ca", \.providers.apns.caFile, "certificate authorities to trust instead of the system's, in PEM"),
     ]
 
     static let webPush: [Setting] = [
         text(
             "web-push-contact", .providers, placeholder: "URL", default: "none",
-            "turns Web Push on; whom push services may ask: mailto:ops@example.org, or https:"
+            "contact for push services: mailto:ops@example.org or an https URL; switches Web Push on"
         ) { configuration, value throws(InvalidValue) in
             guard isContact(value) else {
-                throw InvalidValue(value, "mailto:ops@example.org or an https URL is wanted")
+                throw InvalidValue(value, "must be an address like mailto:ops@example.org, or an https URL")
             }
             configuration.providers.webPush.contact = value
         },
         boolean(
             "web-push-private", \.providers.webPush.allowsPrivateAddresses, .providers,
-            "browsers may name push services in private networks, and by http"),
+            "allows push services in private networks and by http"),
         providerFile(
-            "web-push-ca", \.providers.webPush.caFile, "whom to trust instead of the system's authorities, in PEM"),
+            "web-push-ca", \.providers.webPush.caFile,
+            "certificate authorities to trust instead of the system's, in PEM"),
     ]
 
     /// RFC 8292 §2.1: as short as a header can bear.
@@ -59,7 +62,7 @@ extension Setting {
         text(name, .providers, placeholder: placeholder, default: "none", help) {
             configuration, value throws(InvalidValue) in
             guard value.utf8.count == 10, value.utf8.allSatisfy(isAlphanumeric) else {
-                throw InvalidValue(value, "ten letters and digits are wanted")
+                throw InvalidValue(value, "must have ten characters, all letters or digits")
             }
             configuration[keyPath: field] = value
         }

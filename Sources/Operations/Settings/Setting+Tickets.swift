@@ -6,13 +6,13 @@ extension Setting {
     static let tickets: [Setting] = [
         text(
             "ticket-secret", .tickets, placeholder: "SECRET", default: "none",
-            "what tickets are signed with: a line of 32 bytes or more; two lines while they rotate"
+            "secret that signs tickets: a line of at least 32 bytes; two lines during a rotation"
         ) { configuration, value throws(InvalidValue) in
             configuration.tickets.secrets = try ticketSecrets(value)
         }.mayStandInFile,
         boolean(
             "require-tickets", \.tickets.areRequired, .tickets,
-            "a deviceId alone is not enough for questions, conversations and Action Cable"),
+            "requires a ticket for questions, conversations and Action Cable: a deviceId is not enough"),
     ]
 
     private static func ticketSecrets(_ text: String) throws(InvalidValue) -> [TicketSecret] {
@@ -22,13 +22,13 @@ extension Setting {
             guard !line.isEmpty else { continue }
             guard let secret = TicketSecret(String(line)) else {
                 throw InvalidValue(
-                    secret: "a secret is a line of text, of \(TicketSecret.minimumBytes) bytes at least, "
-                        + "\(TicketSecret.maximumBytes) at most")
+                    secret:
+                        "a secret must be a line of \(TicketSecret.minimumBytes) to \(TicketSecret.maximumBytes) bytes")
             }
             secrets.append(secret)
         }
         guard !secrets.isEmpty, secrets.count <= TicketSecret.mostAtOnce else {
-            throw InvalidValue(secret: "one secret is wanted, or \(TicketSecret.mostAtOnce) lines at most")
+            throw InvalidValue(secret: "must have 1 to \(TicketSecret.mostAtOnce) secrets, one per line")
         }
         return secrets
     }

@@ -11,11 +11,11 @@ package struct Setting: Sendable {
         case tls = "TLS"
         case schedule = "Schedule and rooms"
         case tickets = "Tickets"
-        case bus = "Further daemons"
+        case bus = "Other daemons"
         case providers = "Providers"
         case network = "Proxies and browsers"
         case limits = "Limits"
-        case waits = "Waits"
+        case waits = "Timeouts"
         case database = "Database limits"
         case log = "Log"
     }

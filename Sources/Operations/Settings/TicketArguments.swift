@@ -13,7 +13,7 @@ struct TicketArguments {
     /// - Throws: ``UsageError``, of which the first found is told.
     init(_ arguments: ArraySlice<String>) throws(UsageError) {
         guard let name = arguments.first, !name.hasPrefix("--") else {
-            throw UsageError("ticket: a device is wanted: letsswitchd ticket DEVICE --for 1h")
+            throw UsageError("ticket: a device is missing: letsswitchd ticket DEVICE --for 1h")
         }
         var remaining = arguments.dropFirst()
         var rest: [String] = []
@@ -29,7 +29,7 @@ struct TicketArguments {
             }
         }
         guard topics?.count ?? 0 <= Ticket.maximumTopics else {
-            throw UsageError("--topics: \(Ticket.maximumTopics) are the most")
+            throw UsageError("--topics: at most \(Ticket.maximumTopics) topics are allowed")
         }
         order = TicketOrder(device: try Self.device(name), lifetime: lifetime, topics: topics)
         self.rest = rest
@@ -52,7 +52,7 @@ struct TicketArguments {
         do throws(InvalidValue) {
             let lifetime = try DurationText.parse(text)
             guard (.seconds(1)...longestLifetime).contains(lifetime) else {
-                throw InvalidValue(text, "a duration from 1s to \(DurationText.format(longestLifetime)) is wanted")
+                throw InvalidValue(text, "must be a duration from 1s to \(DurationText.format(longestLifetime))")
             }
             return lifetime
         } catch {

@@ -13,7 +13,7 @@ package enum AMQPError: Error, Sendable, Equatable, CustomStringConvertible {
     package var message: String {
         switch self {
         case .libraryMissing(let message), .away(let message), .refused(let message): message
-        case .rejected(let places): "a queue doesn't take \(places.count) of the messages"
+        case .rejected(let places): "a queue rejected \(places.count) of the messages"
         }
     }
 

@@ -56,7 +56,7 @@ extension AMQPSession {
         switch method.id {
         case CAMQP_CONNECTION_CLOSE, CAMQP_CHANNEL_CLOSE:
             throw refusal(method, "the connection was closed")
-        case CAMQP_BASIC_CANCEL: throw .away("the queue has gone")
+        case CAMQP_BASIC_CANCEL: throw .away("the queue was deleted")
         case CAMQP_CONNECTION_UNBLOCKED: return .unblocked
         default: break
         }

@@ -26,7 +26,7 @@ final class AMQPSession {
     /// Connects. No request is sent to the broker before ``logIn()``.
     init(_ configuration: AMQPConfiguration, number: Int) throws(AMQPError) {
         let library = try Library.load()
-        guard let connection = library.newConnection() else { throw .away("no memory is left") }
+        guard let connection = library.newConnection() else { throw .away("out of memory") }
         self.library = library
         self.configuration = configuration
         self.number = number
@@ -63,7 +63,7 @@ final class AMQPSession {
         var callLimit = timeval(configuration.callTimeout)
         _ = library.setCallTimeout(connection, &callLimit)
         let socket = url.usesTLS ? library.newTLSSocket(connection) : library.newSocket(connection)
-        guard let socket else { throw .away("no socket can be made") }
+        guard let socket else { throw .away("a socket can't be created") }
         if url.usesTLS {
             // The certificate and its name are checked by default.
             guard library.setAuthorities(socket, configuration.authorities) == AMQP_STATUS_OK.rawValue,

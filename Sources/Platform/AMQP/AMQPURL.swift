@@ -21,10 +21,10 @@ package struct AMQPURL: Sendable, Hashable, CustomStringConvertible {
         } else if let tail = rest.dropping(prefix: "amqp://") {
             (usesTLS, rest) = (false, tail)
         } else {
-            throw AMQPURLError(message: "it has to begin with amqp:// or amqps://")
+            throw AMQPURLError(message: "it must begin with amqp:// or amqps://")
         }
         guard !rest.contains(where: { $0 == "?" || $0 == "#" || $0.isWhitespace }) else {
-            throw AMQPURLError(message: "it can't have a ?, a # or a space; write them as %3F, %23 and %20")
+            throw AMQPURLError(message: "it must not contain ?, # or a space; write them as %3F, %23 and %20")
         }
         var path = Substring()
         if let slash = rest.firstIndex(of: "/") {
@@ -66,7 +66,7 @@ package struct AMQPURL: Sendable, Hashable, CustomStringConvertible {
         guard !rest.isEmpty else { return (name, usesTLS ? 5671 : 5672) }
         guard let digits = rest.dropping(prefix: ":"), digits.allSatisfy(\.isNumber), let port = UInt16(digits),
             port > 0
-        else { throw AMQPURLError(message: "the port isn't a number from 1 to 65535") }
+        else { throw AMQPURLError(message: "the port must be a number from 1 to 65535") }
         return (name, port)
     }
 

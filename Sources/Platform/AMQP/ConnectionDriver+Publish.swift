@@ -41,11 +41,11 @@ extension ConnectionDriver {
             let isTimeOver = MonotonicTime.now() >= deadline || mailbox.isStopping
             switch life.phase {
             case .blocked(let reason):
-                if isTimeOver { return .refused("the broker takes nothing: \(reason)") }
+                if isTimeOver { return .refused("the broker accepts no messages: \(reason)") }
                 try awaitWords(from: session, until: deadline)
             case .taking:
                 if DescriptorWait.wait(readable: [], writable: session.descriptor, until: .now()) { return nil }
-                if isTimeOver { return .refused("the broker doesn't read what it is sent") }
+                if isTimeOver { return .refused("the broker doesn't read the data sent to it") }
                 try awaitWords(from: session, orRoom: true, until: deadline)
             case .waiting, .ended: return .away("there is no connection")
             }

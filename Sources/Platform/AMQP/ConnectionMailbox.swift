@@ -36,7 +36,7 @@ final class ConnectionMailbox: Sendable {
                 return error
             }
             guard state.commands.count < Self.limit || !command.hasCaller else {
-                return .refused("too much is under way already")
+                return .refused("too many messages are waiting to be confirmed")
             }
             state.commands.append(command)
             return nil

@@ -74,7 +74,7 @@ struct CurlLibrary: @unchecked Sendable {
             as: (@convention(c) (CURLversion) -> UnsafeMutablePointer<curl_version_info_data>?).self)
         let initialise = try function("curl_global_init", as: (@convention(c) (Int) -> CURLcode).self)
         guard let data = info(CCURLVERSION_NOW), let name = data.pointee.version else {
-            throw .libraryMissing("libcurl doesn't tell its version")
+            throw .libraryMissing("libcurl doesn't report its version")
         }
         version = String(cString: name)
         guard data.pointee.version_num >= Self.oldestVersion else {

@@ -24,10 +24,10 @@ extension HTTPClientError: CustomStringConvertible {
         switch self {
         case .libraryMissing(let reason): reason
         case .invalidURL: "the URL can't be used"
-        case .privateAddress: "the host's address is a private one"
+        case .privateAddress: "the host has a private address"
         case .cannotResolve(let reason): "the host's name can't be resolved: \(reason)"
-        case .cannotConnect(let reason): "no connection: \(reason)"
-        case .tls(let reason): "no TLS: \(reason)"
+        case .cannotConnect(let reason): "can't connect: \(reason)"
+        case .tls(let reason): "TLS failed: \(reason)"
         case .timedOut: "no answer in time"
         case .crowded: "too many requests are waiting"
         case .cancelled: "cancelled"

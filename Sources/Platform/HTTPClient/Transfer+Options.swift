@@ -82,7 +82,7 @@ extension Transfer {
             // For libcurl, "Name:" removes a field and "Name;" sends an empty one.
             let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
             guard line.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-                throw .failed("a field of the request has a control character in it")
+                throw .failed("a field of the request contains a control character")
             }
             lines.append(line)
         }

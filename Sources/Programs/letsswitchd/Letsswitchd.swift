@@ -76,7 +76,7 @@ enum Letsswitchd {
 
     private static func show(_ text: String) -> Int32 {
         guard !print(text, to: STDOUT_FILENO) else { return EXIT_SUCCESS }
-        _ = print("letsswitchd: the output couldn't be written\n", to: STDERR_FILENO)
+        _ = print("letsswitchd: the output can't be written\n", to: STDERR_FILENO)
         return EXIT_FAILURE
     }
 

@@ -49,7 +49,7 @@ import Testing
         #expect(BusError(.libraryMissing("librabbitmq")) == .away)
         #expect(BusError(.refused("memory alarm")) == .refused(message: "memory alarm"))
         #expect(
-            BusError(.rejected(places: [0, 2])) == .refused(message: "a queue doesn't take 2 of the messages"))
+            BusError(.rejected(places: [0, 2])) == .refused(message: "a queue rejected 2 of the messages"))
     }
 
     @Test("A packet comes out as it went in, by the key of its destination")

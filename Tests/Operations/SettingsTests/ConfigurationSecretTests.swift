@@ -82,7 +82,7 @@ import Testing
         let error = #expect(throws: UsageError.self) {
             try configure(server + ["--ntfy-token", "tk_flag", "--ntfy-token-file", "\(files)/token"])
         }
-        #expect(error?.description == "--ntfy-token-file: --ntfy-token is given too")
+        #expect(error?.description == "--ntfy-token-file: must not be given together with --ntfy-token")
         let variable = ["LETSSWITCH_NTFY_TOKEN_FILE": "\(files)/token"]
         #expect(try configure(server + ["--ntfy-token", "tk_flag"], variable).providers.ntfy.token == "tk_flag")
         #expect(

@@ -187,8 +187,8 @@ import Wire
     func theBusIsOneThatThereIs() throws {
         #expect(try configuration().bus == .automatic)
         #expect(try configuration(["--bus", "none"]).bus == .none)
-        #expect(try complaint(["--bus", "redis"]) == "--bus: \"redis\": one of auto, postgresql, amqp, none is wanted")
-        #expect(try complaint(["--bus", "amqp"]) == "--bus: amqp needs --amqp-url")
+        #expect(try complaint(["--bus", "redis"]) == "--bus: \"redis\": must be one of auto, postgresql, amqp, none")
+        #expect(try complaint(["--bus", "amqp"]) == "--bus: amqp requires --amqp-url")
         let url = "amqp://ada:sesame@broker:5672/rooms"
         let configuration = try configuration(["--bus", "AMQP"], ["LETSSWITCH_AMQP_URL": url])
         #expect(try configuration.bus == .amqp && configuration.amqpURL == AMQPURL(url))

@@ -54,7 +54,7 @@ struct NtfyProvider: DeliveryProvider {
         case 200..<300: .accepted
         // Counted by the sender's address, so it is everybody's.
         case 429: .paused(for: RetryAfter.read(response) ?? .seconds(5), reason)
-        case 401, 403: .paused(for: .seconds(60), "\(reason): the server wants another token")
+        case 401, 403: .paused(for: .seconds(60), "\(reason): the server rejects the token")
         case 500...: .retry(after: RetryAfter.read(response), reason)
         default: .refused(reason)
         }

@@ -4,13 +4,14 @@ extension PostgresError {
         switch failure {
         case .noConnection(let lastFailure):
             self.init(
-                kind: .unavailable(outcomeUnknown: false), message: lastFailure ?? "no connection became free in time")
+                kind: .unavailable(outcomeUnknown: false), message: lastFailure ?? "no connection was available in time"
+            )
         case .tooManyWaiters:
             self.init(kind: .unavailable(outcomeUnknown: false), message: "too many queries wait for a connection")
         case .stalled:
-            self.init(kind: .unavailable(outcomeUnknown: true), message: "the server is silent")
+            self.init(kind: .unavailable(outcomeUnknown: true), message: "the database doesn't answer")
         case .timedOut:
-            self.init(kind: .unavailable(outcomeUnknown: true), message: "no answer within the query's time")
+            self.init(kind: .unavailable(outcomeUnknown: true), message: "no answer before the query's timeout")
         case .connectionLost(let message):
             self.init(kind: .unavailable(outcomeUnknown: true), message: message)
         case .shutDown:

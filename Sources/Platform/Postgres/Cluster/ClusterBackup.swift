@@ -86,7 +86,7 @@ package actor ClusterBackup {
 
     private func version(of data: Directory) throws -> Int {
         guard let version = PostgresBinaries.version(ofData: data) else {
-            throw PrivateClusterError("\(data.path) is there but holds no data of PostgreSQL")
+            throw PrivateClusterError("\(data.path) exists, but contains no PostgreSQL data")
         }
         return version
     }
@@ -118,7 +118,7 @@ package actor ClusterBackup {
                 let home = location.dataDirectory.split(separator: "/").dropLast().map { "/\($0)" }.joined()
                 throw PrivateClusterError(
                     """
-                    the database isn't empty, and a restore overwrites nothing. To put it out of the way:
+                    the database isn't empty, and a restore never overwrites data. To move it away:
                       mv '\(home)' '\(home).old'
                     """)
             }

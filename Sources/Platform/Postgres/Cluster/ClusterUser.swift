@@ -40,7 +40,7 @@ struct ClusterUser: Sendable, Equatable {
         guard ClusterUser(uid: uid) == nil else { return }
         throw PrivateClusterError(
             """
-            the user \(uid) has no name, and PostgreSQL makes no data for such a user: install libnss-systemd \
+            the user \(uid) has no name, and PostgreSQL can't create a cluster for such a user: install libnss-systemd \
             (for systemd's DynamicUser=), or run as a user that is in /etc/passwd
             """)
     }

@@ -5,7 +5,7 @@ extension PrivateCluster {
     /// - Throws: ``PrivateClusterError`` if no daemon runs it.
     package static func running(stateDirectory: String, names: ClusterNames) throws -> String {
         guard let found = findRunning(state: Directory(path: stateDirectory), names: names) else {
-            throw PrivateClusterError("no daemon serves from \(stateDirectory)")
+            throw PrivateClusterError("no daemon is running with the state directory \(stateDirectory)")
         }
         return found.conninfo
     }

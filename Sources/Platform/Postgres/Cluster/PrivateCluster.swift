@@ -120,7 +120,7 @@ package actor PrivateCluster {
         guard data.exists else { return nil }
         guard let version = PostgresBinaries.version(ofData: data) else {
             if data.entries.isEmpty { return nil }
-            throw PrivateClusterError("\(data.path) is there but holds no data of PostgreSQL")
+            throw PrivateClusterError("\(data.path) exists, but contains no PostgreSQL data")
         }
         return version
     }

@@ -53,11 +53,11 @@ enum UnfinishedFile {
         return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[path.index(after: slash)...]))
     }
 
-    /// Returns the target of a link, so that the link stays one. Only ordinary files are replaced, not `/dev/stdout`.
+    /// Returns the target of a link, so that the link stays one. Only regular files are replaced, not `/dev/stdout`.
     private static func destination(_ path: String) throws -> String {
         var status = stat()
         guard stat(path, &status) == 0 else { return path }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw PrivateClusterError("\(path) is no ordinary file") }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw PrivateClusterError("\(path) is not a regular file") }
         return Directory(path: path).realPath ?? path
     }
 

@@ -10,8 +10,8 @@ struct UpgradeAdvice {
         let old = "/usr/lib/postgresql/\(from)/bin"
         guard from < to.major else {
             return """
-                the data in \(data.path) is of PostgreSQL \(from), and the newest installed here is \(to.major), which is \
-                older: apt-get install postgresql-\(from)
+                the data in \(data.path) is of PostgreSQL \(from), but the newest version installed here is \(to.major), which \
+                is older: apt-get install postgresql-\(from)
                 """
         }
         let parent = data.path.split(separator: "/").dropLast().map { "/\($0)" }.joined()

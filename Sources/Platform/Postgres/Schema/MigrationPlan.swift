@@ -14,8 +14,8 @@ struct MigrationPlan: Equatable {
                 throw PostgresError(
                     kind: .server(sqlState: PostgresError.objectNotInPrerequisiteState),
                     message: """
-                        an earlier build, from before the first release, has made the schema \(schema.name) of this database, \
-                        and nothing converts it: name another database, or drop that schema
+                        the schema \(schema.name) of this database was created by a build from before the first release, \
+                        and can't be converted: use another database, or drop that schema
                         """)
             }
         }

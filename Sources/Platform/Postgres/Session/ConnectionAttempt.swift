@@ -29,7 +29,7 @@ actor ConnectionAttempt {
                 begin()
             }
         } onCancel: {
-            Task { await self.fail("given up") }
+            Task { await self.fail("the attempt was cancelled") }
         }
     }
 

@@ -19,7 +19,9 @@ struct TLSFile {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw TLSFileError(path: path, reason: Self.reason(errno)) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw TLSFileError(path: path, reason: "it is no file") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw TLSFileError(path: path, reason: "it is not a regular file")
+        }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
         while true {

@@ -10,7 +10,7 @@ enum TLSPEM {
         let source = try memory(file)
         defer { BIO_free(source) }
         guard let own = PEM_read_bio_X509_AUX(source, nil, { _, _, _, _ in noPassphrase }, nil) else {
-            throw failure(file, "CERTIFICATE", else: "it holds no certificate in PEM")
+            throw failure(file, "CERTIFICATE", else: "it contains no certificate in PEM")
         }
         defer { X509_free(own) }
         guard SSL_CTX_use_certificate(context, own) == 1 else {
@@ -30,7 +30,7 @@ enum TLSPEM {
         }
         TLSErrorQueue.clear()
         guard let certificate = TLSCertificate(own, chainLength: count) else {
-            throw TLSFileError(path: file.path, reason: "its certificate has no valid times")
+            throw TLSFileError(path: file.path, reason: "its certificate has no valid dates")
         }
         return certificate
     }
@@ -44,9 +44,9 @@ enum TLSPEM {
         guard let key = PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in noPassphrase }, nil) else {
             guard !file.text.contains("ENCRYPTED") else {
                 TLSErrorQueue.clear()
-                throw TLSFileError(path: file.path, reason: "the key is encrypted, and nobody is there to be asked")
+                throw TLSFileError(path: file.path, reason: "the key is encrypted; use a key without a passphrase")
             }
-            throw failure(file, "PRIVATE KEY", else: "it holds no private key in PEM")
+            throw failure(file, "PRIVATE KEY", else: "it contains no private key in PEM")
         }
         defer { EVP_PKEY_free(key) }
         guard SSL_CTX_use_PrivateKey(context, key) == 1, SSL_CTX_check_private_key(context) == 1 else {

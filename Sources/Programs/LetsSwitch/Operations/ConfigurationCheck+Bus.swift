@@ -13,7 +13,7 @@ extension ConfigurationCheck {
         add("bus: \(configuration.bus.rawValue)")
         let conninfo: String
         switch configuration.database {
-        case .privateCluster: return add("daemons: this one alone, which has a private cluster")
+        case .privateCluster: return add("daemons: only this one, because the private cluster is used")
         case .libpqEnvironment: conninfo = ""
         case .url(let url): conninfo = url
         }
@@ -37,7 +37,7 @@ extension ConfigurationCheck {
     private mutating func checkBridge(of configuration: Configuration) async {
         guard let url = configuration.amqpURL else { return }
         switch await BridgeProbe.run(url, authorities: configuration.amqpCAFile, within: Self.patience) {
-        case .works: add("bridge: conversations go to \(url), and come from there")
+        case .works: add("bridge: conversations are sent to and received from \(url)")
         // The daemon waits for it.
         case .fails(let reason): add("warning: bridge: \(url): \(reason)")
         }
@@ -46,17 +46,17 @@ extension ConfigurationCheck {
     /// - Returns: Whether the database can be reached.
     private mutating func checkDaemons(of configuration: Configuration, conninfo: String) async -> Bool {
         switch await DaemonProbe.run(configuration.postgres(conninfo: conninfo), within: Self.patience) {
-        case .noneYet: add("daemons: none has been on \(configuration.database) yet")
+        case .noneYet: add("daemons: none has used \(configuration.database) yet")
         case .alive(let daemons):
-            if daemons.isEmpty { add("daemons: none is alive on \(configuration.database)") }
+            if daemons.isEmpty { add("daemons: none is running on \(configuration.database)") }
             for daemon in daemons {
                 add(
                     """
-                    daemon: alive on \(daemon.info.host), build \(daemon.info.build), bus \(daemon.info.bus), \
-                    whose language has version \(daemon.info.language); \(daemon.standing)
+                    daemon: running on \(daemon.info.host), build \(daemon.info.build), bus \(daemon.info.bus) \
+                    with protocol version \(daemon.info.language); \(daemon.standing)
                     """)
                 guard daemon.info.bus != configuration.bus.busName else { continue }
-                add("warning: ales and presence don't cross between bus \(configuration.bus.busName) and that one")
+                add("warning: cheers and presence don't pass between that daemon and bus \(configuration.bus.busName)")
             }
         case .fails(let reason):
             add("warning: \(configuration.database): \(reason)")
@@ -68,7 +68,7 @@ extension ConfigurationCheck {
     private mutating func check(_ bus: any Bus, _ id: DaemonID) async {
         switch await BusProbe.run(bus, id: id, within: Self.patience) {
         case .works(let delay):
-            add("bus: reached, a packet took \(delay.wholeMilliseconds) ms out and back")
+            add("bus: works, round trip \(delay.wholeMilliseconds) ms")
         case .fails(let reason): refuse("bus: \(reason)")
         }
     }

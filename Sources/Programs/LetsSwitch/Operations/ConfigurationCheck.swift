@@ -42,9 +42,11 @@ package struct ConfigurationCheck: Sendable {
 
     private mutating func add(_ context: TLSContext, at now: Int64) {
         let certificate = context.certificate
-        add("certificate: \(certificate.subject), serial \(certificate.serial), chain of \(certificate.chainLength)")
+        add(
+            "certificate: \(certificate.subject), serial \(certificate.serial), chain length \(certificate.chainLength)"
+        )
         let days = (certificate.validUntil - now) / 86_400
-        add("certificate: valid until \(Instant(seconds: Int(certificate.validUntil))), \(days) days")
+        add("certificate: valid until \(Instant(seconds: Int(certificate.validUntil))), \(days) days left")
         for warning in context.warnings { add("warning: \(warning)") }
         if let refusal = certificate.refusal(at: now) { refuse(refusal) }
     }

@@ -58,7 +58,7 @@ import Wire
         arguments: [
             (200, nil, AttemptOutcome.accepted), (429, nil, .paused(for: .seconds(5), "status 429")),
             (429, "12", .paused(for: .seconds(12), "status 429")),
-            (401, nil, .paused(for: .seconds(60), "status 401: the server wants another token")),
+            (401, nil, .paused(for: .seconds(60), "status 401: the server rejects the token")),
             (500, nil, .retry(after: nil, "status 500")), (400, nil, .refused("status 400")),
         ])
     func outcomes(_ status: Int, _ retryAfter: String?, _ outcome: AttemptOutcome) {

@@ -177,7 +177,7 @@ import Testing
                 == "cannot write \(empty)/none/backup: No such file or directory")
         for place in [empty, "/dev/null"] {
             #expect(
-                await complaint { _ = try await backup(from).write(to: place) } == "\(place) is no ordinary file")
+                await complaint { _ = try await backup(from).write(to: place) } == "\(place) is not a regular file")
         }
     }
 

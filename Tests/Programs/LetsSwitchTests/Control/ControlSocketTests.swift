@@ -18,7 +18,7 @@ import Testing
             #expect(access(control.socket, F_OK) != 0)
             let nobody = try await control.command(["connections"])
             #expect(nobody.status == .exited(1))
-            #expect(nobody.errors == "letsswitchd: no daemon listens at \(control.socket)")
+            #expect(nobody.errors == "letsswitchd: no daemon is listening at \(control.socket)")
         }
     }
 
@@ -56,7 +56,7 @@ import Testing
         arguments: [
             ("connections", "The body must be valid JSON."), ("[]", "The body must be a JSON object."),
             ("{}", "command is missing"), (#"{"command":"sing"}"#, "command is unknown to this build"),
-            (#"{"command":"close","target":"here"}"#, "target must be a room's UUID"),
+            (#"{"command":"close","target":"here"}"#, "target must be the UUID of a room"),
             (#"{"command":"drain","rate":0}"#, "rate is out of range"),
             (String(repeating: " ", count: 5_000), "the command is too long"),
         ])

@@ -78,7 +78,7 @@ import Testing
 
             let kicked = try await control.command(["kick", "ada"])
             #expect(kicked.status == .exited(0) && kicked.output.split(separator: "\n").count == 1)
-            #expect(kicked.errors.contains("other daemons that were told to do the same, and don't answer: 1"))
+            #expect(kicked.errors.contains("other daemons that were asked to do the same, and don't report back: 1"))
             for peer in [here, there] {
                 #expect(try await peer.expectClose(1008) == "an operator closed this connection")
             }
@@ -124,7 +124,9 @@ import Testing
             for _ in 0..<5 { peers.append(try await control.endpoint.enter(room)) }
             let listening = peers
             async let drained = control.rows(["drain", "--rate", "2"])
-            for peer in listening { #expect(try await peer.expectClose(1001, passingOver: true) == "the server is stopping") }
+            for peer in listening {
+                #expect(try await peer.expectClose(1001, passingOver: true) == "the server is stopping")
+            }
             let left = try await drained.compactMap { $0["left"].int }
             #expect(left.first == 5 && left.last == 0 && left == left.sorted(by: >) && left.count >= 3)
             await #expect(throws: ClientFailure.self) { try await control.endpoint.get("/healthz") }
@@ -147,11 +149,13 @@ import Testing
             try await eventually("the drain") { try await operations.get("/readyz").json()["draining"] == true }
             let fast = try await control.command(["drain", "--rate", "1000"])
             #expect(fast.status == .exited(0))
-            #expect(fast.errors == "letsswitchd: this takes the place of a drain at 1 a second")
+            #expect(fast.errors == "letsswitchd: this replaces a drain at 1 connections per second")
             let first = try await slow
             #expect(first.status == .exited(1))
-            #expect(first.errors == "letsswitchd: another command goes on with the drain, at its own rate")
-            for peer in peers { #expect(try await peer.expectClose(1001, passingOver: true) == "the server is stopping") }
+            #expect(first.errors == "letsswitchd: another drain command has replaced this one")
+            for peer in peers {
+                #expect(try await peer.expectClose(1001, passingOver: true) == "the server is stopping")
+            }
             #expect(try await control.command(["drain"]).errors.isEmpty)
         }
     }
@@ -167,7 +171,7 @@ import Testing
                     return false
                 }
             } throws: { error in
-                "\(error)" == "the output couldn't be written"
+                "\(error)" == "the output can't be written"
             }
             #expect(shown == 1)
             try await stream.expectEnd()
@@ -193,7 +197,7 @@ import Testing
             #expect(try #require(lines.last).contains("stream  reminders  127.0.0.1"))
             let room = UUID()
             let peer = try await control.endpoint.enter(room)
-            #expect(try shown(.close(room)) == "closed, with 1 connections to this daemon\n")
+            #expect(try shown(.close(room)) == "closed; connections on this daemon that were in it: 1\n")
             #expect(try await peer.expectClose(1000) == "the room has closed")
             #expect(try shown(.drain(perSecond: 10)).hasSuffix("\n0 connections left\n"))
             try await stream.expectEnd()

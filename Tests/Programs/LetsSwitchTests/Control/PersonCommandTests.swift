@@ -52,7 +52,7 @@ import Testing
                 // Nobody else has heard of the test.
                 let next = try await other.nextReminder()
                 #expect(next.taskId != task.id)
-                #expect(try await control.rows(["remind", "eve"]).first?["outcome"] == "nobody listens here")
+                #expect(try await control.rows(["remind", "eve"]).first?["outcome"] == "no stream on this daemon")
                 try await control.daemon.waitForLog("operator") { $0["command"] == "remind" }
                 #expect(!control.daemon.output.contains("abadcafe"))
             }
@@ -171,7 +171,7 @@ import Testing
             try await control.daemon.waitForLog("a command came") { $0["command"] == "export" }
             await connection.close()
             let ended = try await control.daemon.waitForLog("operator") { $0["command"] == "export" }
-            #expect(ended["outcome"] == "whoever asked has gone")
+            #expect(ended["outcome"] == "the command has disconnected")
         }
     }
 

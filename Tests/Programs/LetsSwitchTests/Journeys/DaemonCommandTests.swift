@@ -61,7 +61,7 @@ import Testing
             "/bin/sh", ["-c", #"exec "$0" --version >/dev/full"#, try DaemonProcess.executable()],
             environment: DaemonProcess.cleanEnvironment())
         #expect(try await process.waitForExit() == .exited(1))
-        #expect(process.text(of: .error) == "letsswitchd: the output couldn't be written")
+        #expect(process.text(of: .error) == "letsswitchd: the output can't be written")
     }
 
     @Test(

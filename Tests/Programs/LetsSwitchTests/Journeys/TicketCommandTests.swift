@@ -35,7 +35,7 @@ import Wire
     @Test(
         "What can't be is told",
         arguments: [
-            ([String](), "ticket: a device is wanted"), (["--for", "1h"], "ticket: a device is wanted"),
+            ([String](), "ticket: a device is missing"), (["--for", "1h"], "ticket: a device is missing"),
             ([" "], "ticket: deviceId must not be blank"), (["ada", "--for"], "--for: a value is missing"),
             (["ada", "--for", "soon"], "--for: \"soon\""), (["ada", "--for", "0.5"], "--for: \"0.5\""),
             (["ada", "--topics", "--for"], "--topics: a value is missing"), (["ada", "bob"], "unexpected argument"),

@@ -71,6 +71,6 @@ import Testing
         let directory = TestClusterDirectories.shared.make()
         let command = try await DaemonProcess.start(["due", "--state-dir", directory])
         #expect(try await command.waitForExit() == .exited(1))
-        #expect(command.output == "letsswitchd: no daemon serves from \(directory)")
+        #expect(command.output == "letsswitchd: no daemon is running with the state directory \(directory)")
     }
 }
