@@ -93,7 +93,7 @@ final class BridgeInbox: Sendable {
             } catch {
                 let settlement = Self.settlement(after: error, attempt: attempt)
                 if settlement == .rejected(.failed) {
-                    log.error("a message from the broker can't be stored", ["error": .string("\(error)")])
+                    log.error("failed to store a message from the broker", ["error": .string("\(error)")])
                 }
                 return settlement
             }

@@ -147,6 +147,6 @@ final class BridgeOutbox: Sendable {
             defer { last = failure }
             return last != failure
         }
-        if let failure, isNew { log.warning("messages wait for the broker", ["error": .string(failure)]) }
+        if let failure, isNew { log.warning("messages are waiting for the broker", ["error": .string(failure)]) }
     }
 }

@@ -102,10 +102,10 @@ package final class ConversationBridge: Service {
         switch news {
         case .stands:
             metrics.stands(true)
-            log.info("the broker for conversations is there")
+            log.info("connected to the broker for conversations")
         case .away(let message):
             metrics.stands(false)
-            log.warning("the broker for conversations is away", ["error": .string(message)])
+            log.warning("disconnected from the broker for conversations", ["error": .string(message)])
         }
     }
 }

@@ -33,7 +33,7 @@ package struct BlockController: RouteCollection, Sendable {
         let (wanted, member) = try identities.decode(request) { try BlockRequest.decode(request.body, identify: $0) }
         try member.checkNew()
         let (block, isNew) = try await store.block(wanted)
-        if isNew { log.info("somebody blocked", ["device": .device(wanted.device)]) }
+        if isNew { log.info("block created", ["device": .device(wanted.device)]) }
         return .json(block.json, status: isNew ? .created : .ok)
     }
 

@@ -51,7 +51,7 @@ package actor ConversationChanges {
             do {
                 try await tell(notice)
             } catch let error as PostgresError where !error.isUnavailable {
-                log.error("a conversation can't be read", ["error": .string("\(error)")])
+                log.error("failed to read a conversation", ["error": .string("\(error)")])
             } catch {}
         }
         isReading = false

@@ -173,7 +173,7 @@ package actor ConversationFeeds {
     private func note(_ error: any Error) {
         if let error = error as? PostgresError, error.isUnavailable { return }
         let text = "\(error)"
-        if text != lastFailure { log.error("messages can't be read", ["error": .string(text)]) }
+        if text != lastFailure { log.error("failed to read messages", ["error": .string(text)]) }
         lastFailure = text
     }
 }

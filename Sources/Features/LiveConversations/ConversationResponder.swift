@@ -78,7 +78,7 @@ package struct ConversationResponder: Sendable {
             if let quota = refusal.quota { metrics.quotas.add(quota) }
             return refusal
         }
-        log.error("a message can't be dealt with", ["error": .string("\(error)")])
+        log.error("failed to process a message", ["error": .string("\(error)")])
         return .internalError
     }
 }

@@ -58,7 +58,7 @@ package final class ListenerWriter: Service {
                 state.withLock { $0.changes.failed(batch) }
                 // A database that is away is others' to tell of.
                 if let error = error as? PostgresError, !error.isUnavailable {
-                    log.error("who listens can't be written", ["error": .string("\(error)")])
+                    log.error("failed to write the listeners of conversations", ["error": .string("\(error)")])
                 }
                 await timer.sleep(for: Self.retryPause)
             }

@@ -29,7 +29,7 @@ package struct UserController: RouteCollection, Sendable {
         let isNew = try await conversations.store.take(wanted.name, for: wanted.device) { request.wait(for: .naming) }
         if isNew {
             conversations.named(wanted.device, wanted.name.text)
-            log.info("name taken", ["device": .device(wanted.device)])
+            log.info("name registered", ["device": .device(wanted.device)])
         }
         var json = JSONText()
         json.object { $0.member("name", wanted.name.text) }

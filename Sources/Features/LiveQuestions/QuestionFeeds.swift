@@ -238,7 +238,7 @@ package actor QuestionFeeds {
     private func note(_ error: any Error) {
         if let error = error as? PostgresError, error.isUnavailable { return }
         let text = "\(error)"
-        if text != lastFailure { log.error("questions can't be read", ["error": .string(text)]) }
+        if text != lastFailure { log.error("failed to read questions", ["error": .string(text)]) }
         lastFailure = text
     }
 }

@@ -93,7 +93,7 @@ struct QuestionResponder: Sendable {
             if let quota = refusal.quota { metrics.quotas.add(quota) }
             return refusal
         }
-        log.error("a question can't be dealt with", ["error": .string("\(error)")])
+        log.error("failed to process a question", ["error": .string("\(error)")])
         return .internalError
     }
 }

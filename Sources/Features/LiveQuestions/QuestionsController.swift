@@ -50,7 +50,7 @@ package struct QuestionsController: RouteCollection, Sendable {
         let asked = try body.session { try sessions.device($0, of: request) }
         let (session, key) = try await moderation.makeSession(asked)
         log.info(
-            "session of questions made",
+            "question session created",
             ["session": .string(session.id.text), "device": .device(asked.device)])
         guard case .json = body else {
             return Response(seeOther: "/questions/\(session.id.text)/presenter?key=\(key.text)")

@@ -37,12 +37,12 @@ package final class ControlSocket: Service {
         await loop.start()
         do {
             try await loop.run { try self.listen(on: $0) }
-            log.info("control socket", ["path": .string(path)])
+            log.info("listening for operators' commands", ["path": .string(path)])
         } catch let error as SocketError where error.errno == ENOENT {
-            log.info("no control socket: there is no state directory", ["path": .string(path)])
+            log.info("operators' commands are unavailable: there is no state directory", ["path": .string(path)])
         } catch {
             // Mostly another daemon's, with the same state directory and a database elsewhere.
-            log.warning("no control socket", ["path": .string(path), "error": .string("\(error)")])
+            log.warning("operators' commands are unavailable", ["path": .string(path), "error": .string("\(error)")])
         }
         for await _ in ending.stream {}
     }
@@ -96,13 +96,13 @@ package final class ControlSocket: Service {
             var failure: String?
             var count = 0
             // Before, too: a drain may outlast the daemon.
-            log.info("a command came", order.logged(by: user, "asked"))
+            log.info("operator's command received", order.logged(by: user, "received"))
             do {
                 count = try await actions.perform(order, reply)
             } catch {
                 failure = "\(error)"
             }
-            log.info("operator", order.logged(by: user, failure ?? "done", count))
+            log.info("operator's command ended", order.logged(by: user, failure ?? "done", count))
             loop.submit { [failure] in
                 desk.value(on: $0) { ControlDesk() }.connections[number]?.end(failedBecause: failure)
             }

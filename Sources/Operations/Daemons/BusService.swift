@@ -137,8 +137,8 @@ package actor BusService: Service {
         guard other.bus == own.bus, other.language != own.language else { return }
         log.error(
             other.language > own.language
-                ? "ales and presence don't cross between these builds: upgrade this daemon"
-                : "ales and presence don't cross between these builds: upgrade the other daemon",
+                ? "cheers and presence don't pass between these builds: upgrade this daemon"
+                : "cheers and presence don't pass between these builds: upgrade the other daemon",
             [
                 "host": .string(other.host), "build": .string(other.build), "language": .int(other.language),
                 "own": .int(own.language),
@@ -158,10 +158,10 @@ package actor BusService: Service {
             case .connected:
                 Task { await self?.busStands() }
                 metrics.noteBus(kind, isConnected: true)
-                log.info("the bus stands", ["bus": .string(kind.rawValue)])
+                log.info("the bus is connected", ["bus": .string(kind.rawValue)])
             case .disconnected(let message):
                 metrics.noteBus(kind, isConnected: false)
-                log.warning("the bus is away", ["bus": .string(kind.rawValue), "error": .string(message)])
+                log.warning("the bus is disconnected", ["bus": .string(kind.rawValue), "error": .string(message)])
             case .lost(let ales): metrics.lost.add(Int(clamping: ales))
             case .dropped(let ales): metrics.dropped.add(Int(clamping: ales))
             case .sent(let packets): metrics.packets.add(.sent, packets)
@@ -173,7 +173,7 @@ package actor BusService: Service {
                 switch metrics.noteEcho(after: delay) {
                 case .lost:
                     log.warning(
-                        "the bus is connected and delivers nothing",
+                        "the bus is connected, but delivers nothing",
                         ["bus": .string(kind.rawValue), "seconds": .int(Int(delay / .seconds(1)))])
                 case .regained: log.info("the bus delivers again", ["bus": .string(kind.rawValue)])
                 case nil: break

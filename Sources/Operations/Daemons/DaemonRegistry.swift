@@ -165,7 +165,9 @@ package actor DaemonRegistry: Service {
             do {
                 hasPresenceToClose = try await store.closePresence()
             } catch {
-                return log.debug("the attendance of a dead daemon's people stays open", ["error": .string("\(error)")])
+                return log.debug(
+                    "failed to close the attendance of people on a daemon that has ended",
+                    ["error": .string("\(error)")])
             }
         }
     }
@@ -174,7 +176,7 @@ package actor DaemonRegistry: Service {
         let wasForgotten = beats <= ownBeats
         ownBeats = beats
         if wasForgotten {
-            log.warning("this daemon's row was gone from the database: others may have given it up")
+            log.warning("this daemon's row was missing in the database: other daemons may have considered it ended")
             await tell(.forgotten)
         }
         let alive = roster.alive
@@ -188,21 +190,21 @@ package actor DaemonRegistry: Service {
         let known = Set(told.map(\.id))
         for other in alive where !known.contains(other.id) {
             log.info(
-                "another daemon is alive on the database",
+                "another daemon is running on the database",
                 [
                     "daemon": .string(other.id.description), "host": .string(other.host),
                     "build": .string(other.build), "language": .int(other.language), "bus": .string(other.bus),
                 ])
             if other.bus != own.bus {
                 log.warning(
-                    "the daemons have different buses: ales and presence don't cross",
-                    ["bus": .string(own.bus), "theirs": .string(other.bus), "host": .string(other.host)])
+                    "the daemons have different buses: cheers and presence don't pass between them",
+                    ["bus": .string(own.bus), "otherBus": .string(other.bus), "host": .string(other.host)])
             }
         }
         let present = Set(alive.map(\.id))
         for other in told where !present.contains(other.id) {
             log.info(
-                "a daemon is gone from the database",
+                "a daemon has left the database",
                 ["daemon": .string(other.id.description), "host": .string(other.host)])
         }
     }

@@ -20,7 +20,7 @@ extension Setting {
     private static let service: [Setting] = [
         Setting(
             name: "listen", section: .service, kind: .values(placeholder: "ADDRESS:PORT"),
-            help: "address to listen on: [::1]:80, unix:/path, tls:0.0.0.0:443; repeatable",
+            help: "listens on [::1]:80, unix:/path, tls:0.0.0.0:443; repeatable",
             defaultText: "127.0.0.1:8080, or 0.0.0.0:$PORT"
         ) { configuration, values throws(InvalidValue) in
             configuration.listen = try addresses(values)
@@ -34,7 +34,7 @@ extension Setting {
         },
         .text(
             "database-url", .service, placeholder: "URL",
-            default: "$DATABASE_URL, libpq's PG* variables, or a private cluster",
+            default: "$DATABASE_URL, libpq's PG*, or a private cluster",
             "URL of the database: postgresql://user@host/name"
         ) { configuration, value throws(InvalidValue) in
             configuration.database = try DatabaseChoice(url: value)
@@ -129,7 +129,7 @@ extension Setting {
             "maximum bytes of an Action Cable message"),
         .integer(
             "device-message-rate", \.cable.messageRate, in: 0...1_000_000, .limits,
-            "maximum messages per second from one device, except in /socket; bursts are ten times as large; 0 for no limit"
+            "maximum messages per second per device, except in /socket; bursts are tenfold; 0 for no limit"
         ),
         .integer(
             "max-tasks-per-device", \.schedule.maxTasksPerDevice, in: 1...1_000_000, .limits,
@@ -208,7 +208,7 @@ extension Setting {
     private static let databaseLimits: [Setting] = [
         .integer(
             "database-connections", \.postgres.maxConnections, in: 1...1_000, .database,
-            "maximum connections for requests; reminders and deliveries use eight more, or ten with other daemons"),
+            "maximum connections for requests; reminders and deliveries use 8 more, or 10 with other daemons"),
         .duration(
             "database-timeout", \.postgres.queryTimeout, in: moment ... .seconds(3_600), .database,
             "longest time for one query"),

@@ -6,7 +6,7 @@ extension Setting {
     static let network: [Setting] = [
         list(
             "trusted-proxies", placeholder: "NETWORK", default: "loopback,unix",
-            "proxies whose X-Forwarded-For and PROXY headers are trusted: 10.0.0.0/8, loopback, unix, none; a list"
+            "trusted proxies (X-Forwarded-For, PROXY): 10.0.0.0/8, loopback, unix, none; a list"
         ) { configuration, values throws(InvalidValue) in
             var networks = TrustedNetworks()
             for value in values where !networks.insert(value) {
@@ -19,8 +19,8 @@ extension Setting {
             "proxy-protocol", \.proxyProtocol, .network,
             "requires a PROXY header, v1 or v2, from a trusted proxy on every connection"),
         list(
-            "hosts", placeholder: "NAME", default: "names of this machine and of --public-url",
-            "further host names that the server answers for, or * for all; a list"
+            "hosts", placeholder: "NAME", default: "this machine's and --public-url's",
+            "further host names to answer for, or * for all; a list"
         ) { configuration, values throws(InvalidValue) in
             var hosts = AllowedHosts()
             for value in values where !hosts.insert(value) {
@@ -29,7 +29,7 @@ extension Setting {
             configuration.hosts = hosts
         },
         list(
-            "allowed-origins", placeholder: "ORIGIN", default: "the server's own origin",
+            "allowed-origins", placeholder: "ORIGIN", default: "the server's own",
             "origins whose pages may use the server: https://example.org, or * for all; a list"
         ) { configuration, values throws(InvalidValue) in
             var origins = AllowedOrigins()

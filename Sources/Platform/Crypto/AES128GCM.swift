@@ -9,8 +9,10 @@ package enum AES128GCM {
     /// Returns the ciphertext followed by the tag. A pair of key and nonce may seal only one message.
     package static func seal(_ plaintext: [UInt8], key: [UInt8], nonce: [UInt8]) throws(CryptoError) -> [UInt8] {
         ERR_clear_error()
-        guard key.count == keyByteCount, nonce.count == nonceByteCount else { throw CryptoError("key and nonce") }
-        guard let context = EVP_CIPHER_CTX_new() else { throw CryptoError("memory") }
+        guard key.count == keyByteCount, nonce.count == nonceByteCount else {
+            throw CryptoError("the key or the nonce has the wrong length")
+        }
+        guard let context = EVP_CIPHER_CTX_new() else { throw CryptoError("out of memory") }
         defer { EVP_CIPHER_CTX_free(context) }
         var sealed = [UInt8](repeating: 0, count: plaintext.count)
         var tag = [UInt8](repeating: 0, count: tagByteCount)
@@ -20,7 +22,7 @@ package enum AES128GCM {
             EVP_EncryptUpdate(context, &sealed, &count, plaintext, CInt(clamping: plaintext.count)) == 1,
             count == sealed.count, EVP_EncryptFinal_ex(context, nil, &more) == 1, more == 0,
             EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, CInt(tag.count), &tag) == 1
-        else { throw CryptoError("encryption") }
+        else { throw CryptoError("can't encrypt") }
         return sealed + tag
     }
 }

@@ -9,7 +9,7 @@ package enum SHA256 {
         var digest = [UInt8](repeating: 0, count: byteCount)
         var count = 0
         guard EVP_Q_digest(nil, "SHA256", nil, message, message.count, &digest, &count) == 1, count == byteCount
-        else { throw CryptoError("SHA-256") }
+        else { throw CryptoError("can't compute SHA-256") }
         return digest
     }
 }
@@ -23,7 +23,7 @@ package enum HMACSHA256 {
         var count = 0
         let made = EVP_Q_mac(
             nil, "HMAC", nil, "SHA256", nil, key, key.count, message, message.count, &code, code.count, &count)
-        guard made != nil, count == code.count else { throw CryptoError("HMAC-SHA256") }
+        guard made != nil, count == code.count else { throw CryptoError("can't compute HMAC-SHA256") }
         return code
     }
 }
@@ -35,9 +35,9 @@ package final class HMACSHA256Key: @unchecked Sendable {
 
     package init(_ key: [UInt8]) throws(CryptoError) {
         ERR_clear_error()
-        guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil) else { throw CryptoError("HMAC-SHA256") }
+        guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil) else { throw CryptoError("can't compute HMAC-SHA256") }
         defer { EVP_MAC_free(algorithm) }
-        guard let context = EVP_MAC_CTX_new(algorithm) else { throw CryptoError("HMAC-SHA256") }
+        guard let context = EVP_MAC_CTX_new(algorithm) else { throw CryptoError("can't compute HMAC-SHA256") }
         // The parameters contain pointers. A string argument would be freed after the call; a literal stays.
         let name: StaticString = "digest"
         var digest = Array("SHA256".utf8CString)
@@ -54,7 +54,7 @@ package final class HMACSHA256Key: @unchecked Sendable {
         }
         guard isReady else {
             EVP_MAC_CTX_free(context)
-            throw CryptoError("HMAC-SHA256")
+            throw CryptoError("can't compute HMAC-SHA256")
         }
         self.context = context
     }
@@ -68,11 +68,11 @@ package final class HMACSHA256Key: @unchecked Sendable {
         ERR_clear_error()
         var code = [UInt8](repeating: 0, count: SHA256.byteCount)
         var count = 0
-        guard let copy = EVP_MAC_CTX_dup(context) else { throw CryptoError("HMAC-SHA256") }
+        guard let copy = EVP_MAC_CTX_dup(context) else { throw CryptoError("can't compute HMAC-SHA256") }
         defer { EVP_MAC_CTX_free(copy) }
         guard EVP_MAC_update(copy, message, message.count) == 1, EVP_MAC_final(copy, &code, &count, code.count) == 1,
             count == code.count
-        else { throw CryptoError("HMAC-SHA256") }
+        else { throw CryptoError("can't compute HMAC-SHA256") }
         return code
     }
 }

@@ -13,7 +13,7 @@ package struct P256PrivateKey: Sendable {
             EVP_PKEY_get_octet_string_param(
                 key.handle, OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, &point, point.count, &count) == 1,
             count == point.count, point.first == 4
-        else { throw CryptoError("the public half of a key") }
+        else { throw CryptoError("can't read the public part of a key") }
         self.key = key
         publicPoint = point
     }
@@ -21,22 +21,22 @@ package struct P256PrivateKey: Sendable {
     /// Generates a new key.
     package static func generate() throws(CryptoError) -> P256PrivateKey {
         ERR_clear_error()
-        guard let handle = CEVP_EC_gen("P-256") else { throw CryptoError("a new key") }
+        guard let handle = CEVP_EC_gen("P-256") else { throw CryptoError("can't create a key") }
         return try P256PrivateKey(EVPKey(handle))
     }
 
     /// Reads PKCS#8 (or SEC 1) in PEM, the format of Apple's `.p8` files. Encrypted keys are refused.
     package init(pem: [UInt8]) throws(CryptoError) {
         ERR_clear_error()
-        guard let source = BIO_new(BIO_s_mem()) else { throw CryptoError("memory") }
+        guard let source = BIO_new(BIO_s_mem()) else { throw CryptoError("out of memory") }
         defer { BIO_free(source) }
         // Copies the bytes, because the array's memory is valid only during the call.
         guard pem.isEmpty || BIO_write(source, pem, CInt(clamping: pem.count)) == pem.count else {
-            throw CryptoError("memory")
+            throw CryptoError("out of memory")
         }
         // Without an answer OpenSSL would ask for the passphrase at the terminal.
         guard let handle = PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in -1 }, nil) else {
-            throw CryptoError("a private key in PEM, not encrypted")
+            throw CryptoError("not a private key in PEM without a passphrase")
         }
         let key = EVPKey(handle)
         var name = [CChar](repeating: 0, count: 64)
@@ -44,7 +44,7 @@ package struct P256PrivateKey: Sendable {
         guard EVP_PKEY_is_a(handle, "EC") == 1,
             EVP_PKEY_get_group_name(handle, &name, name.count, &count) == 1,
             String(decoding: name.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) == P256Encoding.group
-        else { throw CryptoError("a key of the curve P-256") }
+        else { throw CryptoError("the key is not of the curve P-256") }
         self = try P256PrivateKey(key)
     }
 
@@ -58,7 +58,7 @@ package struct P256PrivateKey: Sendable {
         ERR_clear_error()
         var number: OpaquePointer?
         guard EVP_PKEY_get_bn_param(key.handle, OSSL_PKEY_PARAM_PRIV_KEY, &number) == 1, let number else {
-            throw CryptoError("a key's scalar")
+            throw CryptoError("can't read the scalar of a key")
         }
         defer { BN_clear_free(number) }
         return try Self.bytes(of: number)
@@ -67,19 +67,19 @@ package struct P256PrivateKey: Sendable {
     /// Signs with ES256 (RFC 7518 §3.4): 64 bytes, r and s. Two signatures of one message differ.
     package func signature(of message: [UInt8]) throws(CryptoError) -> [UInt8] {
         ERR_clear_error()
-        guard let context = EVP_MD_CTX_new() else { throw CryptoError("memory") }
+        guard let context = EVP_MD_CTX_new() else { throw CryptoError("out of memory") }
         defer { EVP_MD_CTX_free(context) }
         // DER takes at most 72 bytes for two numbers of 32 bytes.
         var der = [UInt8](repeating: 0, count: 80)
         var count = der.count
         guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key.handle) == 1,
             EVP_DigestSign(context, &der, &count, message, message.count) == 1
-        else { throw CryptoError("a signature") }
+        else { throw CryptoError("can't create a signature") }
         let numbers = der.withUnsafeBufferPointer { buffer in
             var start = buffer.baseAddress
             return d2i_ECDSA_SIG(nil, &start, count)
         }
-        guard let numbers else { throw CryptoError("a signature") }
+        guard let numbers else { throw CryptoError("can't create a signature") }
         defer { ECDSA_SIG_free(numbers) }
         return try Self.bytes(of: ECDSA_SIG_get0_r(numbers)) + Self.bytes(of: ECDSA_SIG_get0_s(numbers))
     }
@@ -87,19 +87,21 @@ package struct P256PrivateKey: Sendable {
     /// ECDH (RFC 8291 §3.1): returns the 32 bytes that only the owners of these two keys can compute.
     package func sharedSecret(with other: P256PublicKey) throws(CryptoError) -> [UInt8] {
         ERR_clear_error()
-        guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key.handle, nil) else { throw CryptoError("memory") }
+        guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key.handle, nil) else { throw CryptoError("out of memory") }
         defer { EVP_PKEY_CTX_free(context) }
         var secret = [UInt8](repeating: 0, count: P256Encoding.scalarByteCount)
         var count = secret.count
         guard EVP_PKEY_derive_init(context) == 1, EVP_PKEY_derive_set_peer(context, other.key.handle) == 1,
             EVP_PKEY_derive(context, &secret, &count) == 1, count == secret.count
-        else { throw CryptoError("a shared secret") }
+        else { throw CryptoError("can't compute a shared secret") }
         return secret
     }
 
     private static func bytes(of number: OpaquePointer?) throws(CryptoError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: P256Encoding.scalarByteCount)
-        guard BN_bn2binpad(number, &bytes, CInt(bytes.count)) == bytes.count else { throw CryptoError("a number") }
+        guard BN_bn2binpad(number, &bytes, CInt(bytes.count)) == bytes.count else {
+            throw CryptoError("can't encode a number")
+        }
         return bytes
     }
 }
@@ -142,14 +144,14 @@ enum P256Encoding {
     static func publicKey(_ point: [UInt8]) throws(CryptoError) -> EVPKey {
         ERR_clear_error()
         guard point.count == P256PublicKey.byteCount, point.first == 4 else {
-            throw CryptoError("a public key of \(P256PublicKey.byteCount) bytes is wanted")
+            throw CryptoError("a public key must have \(P256PublicKey.byteCount) bytes")
         }
         let der = publicPrefix + point
         let handle = der.withUnsafeBufferPointer { buffer in
             var start = buffer.baseAddress
             return d2i_PUBKEY(nil, &start, buffer.count)
         }
-        guard let handle else { throw CryptoError("a point of the curve P-256") }
+        guard let handle else { throw CryptoError("the public key is not a point of the curve P-256") }
         return EVPKey(handle)
     }
 
@@ -157,18 +159,20 @@ enum P256Encoding {
     static func privateKey(_ scalar: [UInt8]) throws(CryptoError) -> EVPKey {
         ERR_clear_error()
         guard scalar.count == scalarByteCount else {
-            throw CryptoError("a private key of \(scalarByteCount) bytes is wanted")
+            throw CryptoError("a private key must have \(scalarByteCount) bytes")
         }
         let der = privatePrefix + scalar + privateSuffix
         let handle = der.withUnsafeBufferPointer { buffer in
             var start = buffer.baseAddress
             return d2i_PrivateKey(EVP_PKEY_EC, nil, &start, buffer.count)
         }
-        guard let handle else { throw CryptoError("a private key of the curve P-256") }
+        guard let handle else { throw CryptoError("the private key is not valid for the curve P-256") }
         let key = EVPKey(handle)
-        guard let context = EVP_PKEY_CTX_new_from_pkey(nil, handle, nil) else { throw CryptoError("memory") }
+        guard let context = EVP_PKEY_CTX_new_from_pkey(nil, handle, nil) else { throw CryptoError("out of memory") }
         defer { EVP_PKEY_CTX_free(context) }
-        guard EVP_PKEY_private_check(context) == 1 else { throw CryptoError("a private key of the curve P-256") }
+        guard EVP_PKEY_private_check(context) == 1 else {
+            throw CryptoError("the private key is not valid for the curve P-256")
+        }
         return key
     }
 }

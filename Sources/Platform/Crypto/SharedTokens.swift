@@ -23,7 +23,7 @@ package final class SharedTokens: Sendable {
     ///
     /// - Parameter claims: A JSON object.
     package func sign(claims: [UInt8]) throws(CryptoError) -> JSONWebToken {
-        guard let key = keys.first else { throw CryptoError("a token without a secret") }
+        guard let key = keys.first else { throw CryptoError("there is no secret to sign a token with") }
         return try JSONWebToken(header: Self.header, claims: claims, key: key)
     }
 

@@ -305,7 +305,7 @@ struct Composition: Sendable {
                 // Another daemon's tasks: the webhook may be told of them.
                 deliveries.wake(.webhook)
             case .lost(let message):
-                log.warning("notifications lost", ["error": .string(message)])
+                log.warning("lost the connection for notifications", ["error": .string(message)])
                 Task { await missed.lost() }
             }
         }

@@ -46,7 +46,7 @@ extension Daemon {
         let affordable = max(16, descriptors - configuration.reservedDescriptors)
         guard affordable < configuration.limits.maxConnections else { return configuration.limits.maxConnections }
         log.warning(
-            "fewer connections than --max-connections: descriptors are short (ulimit -n, LimitNOFILE=)",
+            "fewer connections are accepted than --max-connections: too few file descriptors (ulimit -n, LimitNOFILE=)",
             [
                 "maxConnections": .int(configuration.limits.maxConnections), "connections": .int(affordable),
                 "connectionsPerAddress": .int(affordablePerAddress(of: affordable)), "descriptors": .int(descriptors),
@@ -63,13 +63,13 @@ extension Daemon {
         edge.allowedHosts = configuration.servedHosts
         edge.hostRefused = { [log] host in
             log.warning(
-                "refused a request for another host: if people reach this server by that name, say so by --public-url or --hosts",
+                "refused a request for another host name: if people use that name for this server, set --public-url or --hosts",
                 ["host": .string(host)])
         }
         edge.strictTransportSeconds = Int(configuration.strictTransport.components.seconds)
         edge.tlsHandshakeFailed = { [log] cause, reason in
             // The internet's scanners fill any log: nobody reads this but who looks for something.
-            log.debug("tls handshake failed", ["cause": .string(cause.rawValue), "error": .string(reason)])
+            log.debug("TLS handshake failed", ["cause": .string(cause.rawValue), "error": .string(reason)])
         }
         return edge
     }

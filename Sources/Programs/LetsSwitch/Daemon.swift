@@ -93,7 +93,7 @@ package actor Daemon {
                 Task { await self?.clockWasSet() }
             }
         } catch {
-            log.warning("steps of the clock are noticed late", ["error": .string("\(error)")])
+            log.warning("failed to watch the clock: changes of it are noticed late", ["error": .string("\(error)")])
         }
         // Nor does whoever is told by the database alone miss what happens from then on.
         await parts?.listener.waitUntilListening()
@@ -124,7 +124,7 @@ package actor Daemon {
         let deadline = MonotonicTime.now() + configuration.drainTimeout
         if let parts {
             let hasDrained = await parts.application.drain(within: max(.zero, deadline - .now() - reserve))
-            if !hasDrained { log.warning("connections were cut off", ["drained": false]) }
+            if !hasDrained { log.warning("connections were closed before they had ended", ["drained": false]) }
             await parts.control.stop(within: deadline - .now() - reserve)
             await parts.services.stop(within: deadline - .now() - reserve / 2)
             await parts.application.stop()

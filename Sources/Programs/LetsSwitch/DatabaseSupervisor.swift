@@ -35,7 +35,7 @@ actor DatabaseSupervisor {
             self.cluster = cluster
             let location = try await cluster.start()
             guard let asked = location.relocatedFrom else { return (location.conninfo, location.dataDirectory) }
-            let reason = location.relocationReason ?? "it can't be there"
+            let reason = location.relocationReason ?? "the directory can't be used"
             return (location.conninfo, "\(location.dataDirectory) (not \(asked): \(reason))")
         }
     }

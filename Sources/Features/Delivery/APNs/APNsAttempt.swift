@@ -51,7 +51,7 @@ struct APNsAttempt: Sendable, Hashable {
             return .done(.retry(after: answer.retryAfter, words))
         case (403, "ExpiredProviderToken") where !hasRenewedToken:
             hasRenewedToken = true
-            return .renewToken(otherwise: .paused(for: Self.rest, "\(words): is this machine's clock right?"))
+            return .renewToken(otherwise: .paused(for: Self.rest, "\(words): check this machine's clock"))
         case (403, _):
             return .done(.paused(for: Self.rest, words))
         case (410, _):

@@ -49,7 +49,7 @@ struct APNsProvider: DeliveryProvider {
     }
 
     func send(_ delivery: Delivery) async -> AttemptOutcome {
-        if case .event = delivery.content { return .refused("no reminder") }
+        if case .event = delivery.content { return .refused("not a reminder") }
         let details = try? JSONDecoder().decode(Details.self, from: Data(delivery.details.utf8))
         var attempt = APNsAttempt(isSandbox: details?.sandbox ?? false)
         do {

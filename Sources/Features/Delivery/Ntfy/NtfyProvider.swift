@@ -32,7 +32,7 @@ struct NtfyProvider: DeliveryProvider {
         case .partnerChanged(let notice):
             message = NtfyMessage(notice, topic: delivery.address, publicURL: publicURL)
         case .messages(let untold): message = NtfyMessage(untold, topic: delivery.address, publicURL: publicURL)
-        case .event: return .refused("no reminder")
+        case .event: return .refused("not a reminder")
         }
         var headers = [HTTPField.contentTypeJSON]
         if let token { headers.append(HTTPField("Authorization", "Bearer \(token)")) }

@@ -41,9 +41,11 @@ struct WebPushProvider: DeliveryProvider {
     func send(_ delivery: Delivery) async -> AttemptOutcome {
         guard let url = ProviderURL(delivery.address),
             let keys = try? JSONDecoder().decode(WebPushKeys.self, from: Data(delivery.details.utf8))
-        else { return .gone("a subscription that can't be read") }
+        else { return .gone("the subscription can't be read") }
         let plaintext = Array(Self.text(of: delivery).utf8)
-        guard plaintext.count <= WebPushKeys.maxPlaintextBytes else { return .refused("too long to be pushed") }
+        guard plaintext.count <= WebPushKeys.maxPlaintextBytes else {
+            return .refused("the message is too long for Web Push")
+        }
         do {
             let headers = [
                 HTTPField("Authorization", try await keyStore.authorization(for: url.origin)),

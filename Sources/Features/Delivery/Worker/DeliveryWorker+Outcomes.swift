@@ -59,7 +59,7 @@ extension DeliveryWorker {
         guard let rest = state.rest(for: pause, at: .now()) else { return }
         if rest.isNew {
             log.error(
-                "a provider rests",
+                "a provider is paused",
                 [
                     "channel": .string(name.rawValue), "reason": .string(reason),
                     "seconds": .int(Int(rest.pause / .seconds(1))),
@@ -82,7 +82,7 @@ extension DeliveryWorker {
         guard state.turnAway() else { return }
         metrics.noteResting(true)
         log.error(
-            "a provider is off until the next start",
+            "a provider is switched off until the next start",
             ["channel": .string(name.rawValue), "reason": .string(reason)])
         release(leases.clearStock(), after: .zero)
         wake()

@@ -110,13 +110,13 @@ actor DeliveryWorker {
             do {
                 let pause = try await step(kind)
                 if state.noteDatabase(isThere: true, for: kind) {
-                    log.info("the provider has the database again", ["channel": .string(name.rawValue)])
+                    log.info("a provider can use the database again", ["channel": .string(name.rawValue)])
                 }
                 await timer(of: kind).sleep(for: pause)
             } catch {
                 if state.noteDatabase(isThere: false, for: kind) {
                     log.warning(
-                        "a provider waits for the database",
+                        "a provider is waiting for the database",
                         ["channel": .string(name.rawValue), "error": .string("\(error)")])
                 }
                 await timer(of: kind).sleep(for: Self.retryPause)
@@ -153,7 +153,7 @@ actor DeliveryWorker {
         case .end: return .zero
         case .leaseAgain:
             metrics.noteResting(false)
-            log.info("a provider is tried again", ["channel": .string(name.rawValue)])
+            log.info("a paused provider is tried again", ["channel": .string(name.rawValue)])
             wake(.others)
             return try await leaseMore(.reminders)
         case .lease: return try await leaseMore(.reminders)
@@ -290,7 +290,7 @@ actor DeliveryWorker {
             // Writing it twice is harmless, so an unknown outcome is no matter.
             if case .unavailable = outcome, !state.isStopping { return outcome }
             log.error(
-                "what became of deliveries can't be written",
+                "failed to write the outcomes of deliveries",
                 ["channel": .string(name.rawValue), "error": .string("\(error)")])
             return outcome
         }

@@ -145,7 +145,7 @@ package struct ConversationPage: Sendable {
 extension Conversation.Kind {
     init(_ row: PostgresRow) throws {
         guard let kind = Self(rawValue: try row.string("kind")) else {
-            throw PostgresError(kind: .decoding, message: "column kind is no kind")
+            throw PostgresError(kind: .decoding, message: "column kind is not a valid kind")
         }
         self = kind
     }

@@ -126,7 +126,7 @@ extension QuestionSession {
 extension QuestionSession.State {
     fileprivate init(stored text: String) throws {
         guard let state = Self(rawValue: text) else {
-            throw PostgresError(kind: .decoding, message: "column session_state is no state")
+            throw PostgresError(kind: .decoding, message: "column session_state is not a valid state")
         }
         self = state
     }
@@ -135,7 +135,7 @@ extension QuestionSession.State {
 extension Question {
     init(_ row: PostgresRow) throws {
         guard let state = State(rawValue: try row.string("state")) else {
-            throw PostgresError(kind: .decoding, message: "column state is no state")
+            throw PostgresError(kind: .decoding, message: "column state is not a valid state")
         }
         self.init(
             id: try row.uuid("id"), session: try row.uuid("session_id"), content: try row.string("content"),

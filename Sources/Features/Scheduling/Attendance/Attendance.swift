@@ -144,7 +144,7 @@ actor AttendanceReports: BatchDestination {
             if self.rollCall?.number == rollCall.number { self.rollCall = nil }
         } catch {
             if let error = error as? PostgresError, error.isUnavailable { throw error }
-            log.error("who is there can't be counted again", ["error": .string("\(error)")])
+            log.error("failed to recount the people in rooms", ["error": .string("\(error)")])
         }
     }
 
@@ -158,9 +158,9 @@ actor AttendanceReports: BatchDestination {
         }
         guard count > 0 else { return }
         if let error {
-            log.error("who came and went can't be written", ["count": .int(count), "error": .string("\(error)")])
+            log.error("failed to write attendance", ["count": .int(count), "error": .string("\(error)")])
         } else {
-            log.error("who came and went is lost: too much waits", ["count": .int(count)])
+            log.error("attendance lost: too many entries are waiting", ["count": .int(count)])
         }
     }
 }

@@ -52,13 +52,13 @@ extension History.Entry {
             case "kept": .kept
             case "let_down": .letDown
             case "missed": .missed
-            default: throw PostgresError(kind: .decoding, message: "column outcome is no outcome")
+            default: throw PostgresError(kind: .decoding, message: "column outcome is not a valid outcome")
             }
         }
         wasLetDown = try row.boolean("was_let_down")
         attendance = try row.optionalString("attendance").map {
             guard let attendance = History.Attendance(rawValue: $0) else {
-                throw PostgresError(kind: .decoding, message: "column attendance is no attendance")
+                throw PostgresError(kind: .decoding, message: "column attendance is not a valid attendance")
             }
             return attendance
         }

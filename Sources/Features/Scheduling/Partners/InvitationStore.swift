@@ -32,7 +32,7 @@ package struct InvitationStore: Sendable {
         case let code?: throw RequestError.invitation(code)
         }
         guard let closesAt = Instant(epoch: try row.double("reminds_at")) else {
-            throw PostgresError(kind: .decoding, message: "column reminds_at is no instant")
+            throw PostgresError(kind: .decoding, message: "column reminds_at is not a valid instant")
         }
         return Invitation(
             title: try row.string("title"), startTime: try row.string("start_time"),

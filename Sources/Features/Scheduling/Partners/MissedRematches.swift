@@ -35,7 +35,7 @@ package actor MissedRematches {
             // With the next connection.
             lostAt = lostAt.map { min($0, since) } ?? since
             if let error = error as? PostgresError, error.isUnavailable { return }
-            log.error("who goes on in another room can't be read", ["error": .string("\(error)")])
+            log.error("failed to read rematched pairs", ["error": .string("\(error)")])
         }
     }
 }

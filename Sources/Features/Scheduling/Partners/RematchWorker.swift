@@ -51,7 +51,7 @@ package actor RematchWorker: Service {
             let rest = min(try await store.next() ?? Self.longestRest, Self.longestRest)
             guard rest == .zero else { return rest }
         } catch {
-            report(error, "when people can be paired anew can't be found")
+            report(error, "failed to find the next time to rematch people")
             return Self.interval
         }
         let began = MonotonicTime.now()
@@ -73,7 +73,7 @@ package actor RematchWorker: Service {
                 paired(try await store.rematch(slot))
             }
         } catch {
-            report(error, "people whose partners didn't come can't be paired")
+            report(error, "failed to rematch people whose partners didn't come")
         }
     }
 
@@ -85,14 +85,14 @@ package actor RematchWorker: Service {
             do {
                 lapsed = try await invitations.lapsed(limit: Self.helping, but: failed)
             } catch {
-                return report(error, "whose guests don't come can't be found")
+                return report(error, "failed to find tasks whose guests didn't come")
             }
             for task in lapsed where !isStopped {
                 do {
                     if try await invitations.free(task) { paired(1) }
                 } catch {
                     failed.insert(task)
-                    report(error, "somebody whose guest doesn't come can't be paired")
+                    report(error, "failed to match a task whose guest didn't come")
                 }
             }
             if lapsed.count < Self.helping { return }

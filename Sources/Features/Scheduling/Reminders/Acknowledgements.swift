@@ -44,10 +44,10 @@ struct ReminderAcknowledger: BatchDestination {
 
     func dropped(_ reminders: [UUID], _ error: (any Error)?) {
         if let error {
-            log.error("reminders were delivered and can't be marked so", ["error": .string("\(error)")])
+            log.error("failed to mark reminders as delivered", ["error": .string("\(error)")])
         } else {
             log.error(
-                "acknowledgements dropped: the database has been away too long", ["count": .int(reminders.count)])
+                "acknowledgements dropped: the database was unavailable for too long", ["count": .int(reminders.count)])
         }
     }
 }

@@ -71,7 +71,7 @@ extension RoomState {
         case "not_open": self = .notOpen(opensAt: try row.double("opens_at"), now: try row.double("now"))
         case "closed": self = .closed
         case "unknown": self = .unknown
-        default: throw PostgresError(kind: .decoding, message: "column state is no state of a room")
+        default: throw PostgresError(kind: .decoding, message: "column state is not a valid state of a room")
         }
     }
 }

@@ -46,7 +46,7 @@ extension Reminder {
         startsAt = try row.instant("starts_at")
         roomId = try row.optionalUUID("room_id")
         guard let state = State(rawValue: try row.string("state")) else {
-            throw PostgresError(kind: .decoding, message: "column state is no state")
+            throw PostgresError(kind: .decoding, message: "column state is not a valid state")
         }
         self.state = state
     }

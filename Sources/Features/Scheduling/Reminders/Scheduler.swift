@@ -136,7 +136,7 @@ package actor Scheduler: Service {
             audience.slotsClosed(claim.closedSlots)
         case .record(let claim, let wasLost):
             if wasLost {
-                log.warning("a claim whose answer was lost is found", ["count": .int(claim.reminders.count)])
+                log.warning("found a claim whose answer was lost", ["count": .int(claim.reminders.count)])
             }
             claimed()
             record(claim.reminders)
@@ -162,11 +162,11 @@ package actor Scheduler: Service {
             metrics.failures.add(result.job)
             if failing.insert(result.job).inserted {
                 log.warning(
-                    "the scheduler waits for the database",
+                    "the scheduler is waiting for the database",
                     ["job": .string(result.job.rawValue), "error": .string("\(error)")])
             }
         } else if failing.remove(result.job) != nil {
-            log.info("the scheduler has the database again", ["job": .string(result.job.rawValue)])
+            log.info("the scheduler can use the database again", ["job": .string(result.job.rawValue)])
         }
         for missed in result.missed {
             metrics.reminders.add(.missed)

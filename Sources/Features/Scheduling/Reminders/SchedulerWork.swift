@@ -67,7 +67,7 @@ package struct SchedulerWork: Sendable {
         } catch let error as PostgresError {
             guard case .server = error.kind else { throw error }
             log.error(
-                "what is due can't be claimed together: each task is claimed by itself", ["error": .string("\(error)")])
+                "failed to claim due tasks together: each task is claimed separately", ["error": .string("\(error)")])
             return try await claims.claimEach(limit: Self.claimLimit)
         }
     }
@@ -93,7 +93,8 @@ package struct SchedulerWork: Sendable {
         let newest = try await store.newestBatch()
         var events: [SchedulerEvent] = []
         if newest < settled {
-            log.warning("the database counts anew: it was restored", ["batch": .int(newest)])
+            log.warning(
+                "the database was restored: its claims are counted from an earlier number", ["batch": .int(newest)])
             // What its streams have seen is counted otherwise: their readers come again.
             audience.restart(nil)
             events.append(.restored(newest: newest))
@@ -131,7 +132,7 @@ extension SchedulerWork {
             // What can't be read of one must not stand before the others.
             guard devices.count > 1 else {
                 return log.error(
-                    "a device's reminders can't be read",
+                    "failed to read a device's reminders",
                     ["device": devices.first.map(LogValue.device) ?? "", "error": .string("\(error)")])
             }
             for half in [devices.prefix(devices.count / 2), devices.suffix(devices.count - devices.count / 2)] {

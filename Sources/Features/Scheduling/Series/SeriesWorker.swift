@@ -51,7 +51,7 @@ package actor SeriesWorker: Service {
         } catch {
             // The scheduler says when the database is away.
             if let error = error as? PostgresError, error.isUnavailable { return false }
-            log.error("the promises of series can't be made", ["error": .string("\(error)")])
+            log.error("failed to create the tasks of series", ["error": .string("\(error)")])
             return false
         }
     }

@@ -88,7 +88,7 @@ package actor StorageMonitor: Service {
             } catch {
                 guard !Task.isCancelled else { return }
                 let text = "\(error)"
-                if text != lastFailure { log.error("what is stored can't be counted", ["error": .string(text)]) }
+                if text != lastFailure { log.error("failed to count the stored rows", ["error": .string(text)]) }
                 lastFailure = text
             }
             try? await Task.sleep(for: Self.interval)

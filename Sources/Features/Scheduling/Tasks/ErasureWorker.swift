@@ -58,7 +58,7 @@ package actor ErasureWorker: Service {
         } catch {
             // The scheduler says when the database is away.
             if let error = error as? PostgresError, error.isUnavailable { return false }
-            log.error("what is left of erased people can't be deleted", ["error": .string("\(error)")])
+            log.error("failed to delete the remaining data of erased devices", ["error": .string("\(error)")])
             return false
         }
     }

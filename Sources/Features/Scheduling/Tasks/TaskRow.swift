@@ -16,7 +16,7 @@ struct TaskRow {
             return
         }
         guard let remindsAt = Instant(epoch: try row.double("reminds_at")) else {
-            throw PostgresError(kind: .decoding, message: "column reminds_at is no instant")
+            throw PostgresError(kind: .decoding, message: "column reminds_at is not a valid instant")
         }
         let task = TaskResponse(
             id: id, device: DeviceID(stored: try row.string("device_id")), title: try row.string("title"),

@@ -68,7 +68,7 @@ struct ClusterPlacement: Sendable, Equatable {
             if !canEnter(real, user) {
                 reason = "the user \(user.name) cannot enter \(real.path)"
             } else if owner(of: names, in: real) == nil, owner(of: names, in: elsewhere) != nil {
-                reason = "the data was put there when \(real.path) could not be entered by the cluster's user"
+                reason = "the data was created when the cluster's user could not enter \(real.path)"
             }
             if reason != nil {
                 base = elsewhere

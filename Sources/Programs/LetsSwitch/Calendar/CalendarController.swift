@@ -22,7 +22,7 @@ struct CalendarController: RouteCollection, Sendable {
     @Sendable private func subscribe(_ request: Request) async throws -> Response {
         let device = try DeviceRequest.decode(request.body).device
         let secret = try await store.secret(of: device, candidate: .make())
-        log.info("calendar given out", ["device": .device(device)])
+        log.info("calendar address issued", ["device": .device(device)])
         var json = JSONText()
         json.object { $0.member("url", (publicURL ?? "") + secret.path) }
         return .json(json.bytes)

@@ -37,7 +37,7 @@ struct PartnerController: RouteCollection, Sendable {
         case .opened(let conversation, let isNew):
             if isNew {
                 log.info(
-                    "partners talk",
+                    "conversation with a partner opened",
                     ["conversation": .string(conversation.id.text), "device": .device(asked.device)])
             }
             return .json(found.json, status: isNew ? .created : .ok)

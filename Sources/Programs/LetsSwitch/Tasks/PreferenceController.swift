@@ -21,7 +21,7 @@ struct PreferenceController: RouteCollection, Sendable {
         guard let id = UUID(text: body.taskId) else { throw RequestError.invalid("taskId", "must be a UUID") }
         let task = OwnTask(id: id, device: try DeviceID(body.deviceId))
         let (preference, isNew) = try await store.prefer(task)
-        if isNew { log.info("somebody preferred", ["device": .device(task.device)]) }
+        if isNew { log.info("preference created", ["device": .device(task.device)]) }
         return .json(preference.json, status: isNew ? .created : .ok)
     }
 

@@ -23,7 +23,7 @@ struct SeriesController: RouteCollection, Sendable {
     @Sendable private func begin(_ request: Request) async throws -> Response {
         let asked = try SeriesRequest.decode(request.body, zones: await zones())
         let begun = try await store.begin(asked, tell: news.promised)
-        if begun.isNew { log.info("series begun", begun.series.logged) }
+        if begun.isNew { log.info("series created", begun.series.logged) }
         return .json(begun.series.json, status: begun.isNew ? .created : .ok)
     }
 

@@ -34,7 +34,7 @@ struct TaskNews: Sendable {
             metrics.tasks.add(.retitled)
             eventWritten()
             await changes.publish(change)
-            log.info("task retitled", describe(task))
+            log.info("title of a task changed", describe(task))
             return (task, false)
         case .refused(let error): throw refused(error)
         }

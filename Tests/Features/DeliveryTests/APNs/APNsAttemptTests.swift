@@ -35,7 +35,7 @@ import Testing
                 403, "ExpiredProviderToken",
                 .renewToken(
                     otherwise: .paused(
-                        for: .seconds(300), "status 403 ExpiredProviderToken: is this machine's clock right?"))),
+                        for: .seconds(300), "status 403 ExpiredProviderToken: check this machine's clock"))),
             Row(
                 403, "BadEnvironmentKeyIdInToken",
                 .done(.refused(words(403, "BadEnvironmentKeyIdInToken")))),

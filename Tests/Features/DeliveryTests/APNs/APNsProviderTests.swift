@@ -111,7 +111,7 @@ import Wire
             #expect(
                 await outcome(Self.refusal(403, "ExpiredProviderToken"))
                     == .paused(
-                        for: .seconds(300), "status 403 ExpiredProviderToken: is this machine's clock right?"))
+                        for: .seconds(300), "status 403 ExpiredProviderToken: check this machine's clock"))
         }
     }
 
@@ -138,7 +138,7 @@ import Wire
             settings.caFile = stranger.file
             let provider = try #require(try APNsProvider(settings))
             let outcome = await provider.send(Self.delivery)
-            guard case .retry(nil, let reason) = outcome, reason.hasPrefix("no TLS") else {
+            guard case .retry(nil, let reason) = outcome, reason.hasPrefix("TLS failed") else {
                 Issue.record("\(outcome)")
                 return
             }

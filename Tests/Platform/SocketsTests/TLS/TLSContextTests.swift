@@ -70,7 +70,7 @@ import Testing
         let cases: [(certificate: String, key: String, culprit: String, word: String)] = [
             ("\(directory)/none", identity.key, "\(directory)/none", "No such file"),
             (identity.certificate, "\(directory)/none", "\(directory)/none", "No such file"),
-            (directory, identity.key, directory, "no file"),
+            (directory, identity.key, directory, "not a regular file"),
             (try write("empty", ""), identity.key, "\(directory)/empty", "no certificate"),
             (identity.key, identity.key, identity.key, "no certificate"),
             (identity.certificate, identity.certificate, identity.certificate, "no private key"),

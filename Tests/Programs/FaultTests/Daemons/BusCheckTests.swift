@@ -24,7 +24,7 @@ import Testing
     func empty() async throws {
         let check = await check(try await TestCluster.shared.makeDatabase())
         #expect(check.isPassed)
-        #expect(check.report.contains("bus: auto\n") && check.report.contains("daemons: none has been on "))
+        #expect(check.report.contains("bus: auto\n") && check.report.contains("daemons: none has used "))
         #expect(check.report.contains(/bus: works, round trip \d+ ms/))
     }
 
@@ -32,22 +32,22 @@ import Testing
     func daemons() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let conninfo = database.configuration.conninfo
-            #expect(await check(conninfo).report.contains("daemons: none is alive"))
+            #expect(await check(conninfo).report.contains("daemons: none is running"))
             let store = DaemonStore(database: database.client)
             let info = DaemonInfo(id: DaemonID(), host: "box", build: "9.9", language: 7, bus: "amqp")
             _ = try await store.beat(info, BusStanding(), gone: [])
             let line = """
-                daemon: alive on box, build 9.9, bus amqp, whose language has version 7; it is away, or not needed; \
-                ales lost: 0, not told to others: 0\n
+                daemon: running on box, build 9.9, bus amqp with protocol version 7; \
+                its bus is disconnected or not needed; cheers lost: 0, not sent: 0\n
                 """
             let other = await check(conninfo, bus: .postgresql)
             #expect(other.isPassed && other.report.contains(line))
             #expect(
                 other.report.contains("warning: cheers and presence don't pass between that daemon and bus postgresql"))
             let none = await check(conninfo, bus: .none)
-            #expect(none.report.contains(line) && !none.report.contains("reached"))
+            #expect(none.report.contains(line) && !none.report.contains("bus: works"))
             try await store.farewell(info.id)
-            #expect(await check(conninfo).report.contains("daemons: none is alive"))
+            #expect(await check(conninfo).report.contains("daemons: none is running"))
         }
     }
 
@@ -59,15 +59,15 @@ import Testing
             let info = DaemonInfo(id: DaemonID(), host: "box", build: "9.9", language: 7, bus: "postgresql")
             let bus = BusStanding(isConnected: true, delay: .microseconds(4_200), lost: 3, dropped: 21)
             _ = try await store.beat(info, bus, gone: [])
-            let line = "version 7; it stands, 5 ms behind; ales lost: 3, not told to others: 21\n"
+            let line = "version 7; its bus is connected, 5 ms round trip; cheers lost: 3, not sent: 21\n"
             #expect(await check(conninfo).report.contains(line))
             _ = try await store.beat(info, BusStanding(isConnected: true, lost: 4, dropped: 21), gone: [])
-            let next = "version 7; it stands; ales lost: 4, not told to others: 21\n"
+            let next = "version 7; its bus is connected; cheers lost: 4, not sent: 21\n"
             #expect(await check(conninfo).report.contains(next))
             // As builds do that know nothing of it, by the same function.
             try await database.run("SELECT letsswitch.beat('\(info.id)', 'box', '9.8', 7, 'postgresql', '{}', '{}')")
             let older =
-                "build 9.8, bus postgresql, whose language has version 7; its build doesn't report the state of its bus"
+                "build 9.8, bus postgresql with protocol version 7; its build doesn't report the state of its bus"
             #expect(await check(conninfo).report.contains(older))
             // And before any build has been there that does.
             try await database.run("ALTER TABLE letsswitch.daemon DROP COLUMN bus_stands, DROP COLUMN bus_delay")

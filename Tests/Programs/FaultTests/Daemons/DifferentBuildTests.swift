@@ -8,7 +8,7 @@ import Testing
     func languages() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(1, in: journey)
-            let message = "ales and presence don't cross between these builds: upgrade"
+            let message = "cheers and presence don't pass between these builds: upgrade"
             for (host, language, upgrade) in [("newer", 1_000, "this daemon"), ("older", 0, "the other daemon")] {
                 _ = try await journey.sql(
                     """

@@ -26,14 +26,14 @@ import Testing
     func succession() async throws {
         try await ControlledDaemon.run { control in
             let (second, _) = try await control.journey.process(["--state-dir", control.directory])
-            let refused = try await second.waitForLog("no control socket")
+            let refused = try await second.waitForLog("operators' commands are unavailable")
             #expect(refused["level"] == "warning" && refused["error"].string?.contains("in use") == true)
             await control.daemon.signal(SIGKILL)
             _ = try await control.daemon.waitForExit()
             #expect(access(control.socket, F_OK) == 0)
             #expect(try await control.command(["connections"]).status == .exited(1))
             let (third, _) = try await control.journey.process(["--state-dir", control.directory])
-            try await third.waitForLog("control socket")
+            try await third.waitForLog("listening for operators' commands")
             #expect(try await control.command(["connections"]).status == .exited(0))
             #expect(try await second.terminate() == .exited(0))
             #expect(try await control.command(["connections"]).status == .exited(0))
@@ -45,7 +45,7 @@ import Testing
     func nowhere() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(["--state-dir", "/nonexistent/state"])
-            try await daemon.waitForLog("no control socket: there is no state directory")
+            try await daemon.waitForLog("operators' commands are unavailable: there is no state directory")
             #expect(try await endpoint.get("/healthz").status == 200)
             #expect(try await daemon.terminate() == .exited(0))
         }
@@ -55,9 +55,9 @@ import Testing
         "What is no command is refused in words",
         arguments: [
             ("connections", "The body must be valid JSON."), ("[]", "The body must be a JSON object."),
-            ("{}", "command is missing"), (#"{"command":"sing"}"#, "command is unknown to this build"),
+            ("{}", "command is missing"), (#"{"command":"sing"}"#, "command is unknown to this version of the daemon"),
             (#"{"command":"close","target":"here"}"#, "target must be the UUID of a room"),
-            (#"{"command":"drain","rate":0}"#, "rate is out of range"),
+            (#"{"command":"drain","rate":0}"#, "rate must be from 1 to 100000"),
             (String(repeating: " ", count: 5_000), "the command is too long"),
         ])
     func refusals(request: String, reason: String) async throws {
@@ -80,7 +80,7 @@ import Testing
             #expect(ninth.status == .exited(1) && ninth.errors == "letsswitchd: too many commands at once")
             for connection in waiting {
                 let answer = try TestJSON(parsing: try await connection.receiveToEnd())
-                #expect(answer == ["end": "failed", "reason": "no command came"])
+                #expect(answer == ["end": "failed", "reason": "no command arrived in time"])
                 await connection.close()
             }
             #expect(try await control.command(["connections"]).status == .exited(0))

@@ -20,7 +20,7 @@ struct ControlledDaemon: Sendable {
             let control = ControlledDaemon(
                 journey: journey, daemon: daemon, endpoint: endpoint, directory: directory)
             // Its file is there a moment before anybody listens.
-            try await daemon.waitForLog("control socket")
+            try await daemon.waitForLog("listening for operators' commands")
             try await body(control)
         }
     }

@@ -53,7 +53,7 @@ import Testing
                 let next = try await other.nextReminder()
                 #expect(next.taskId != task.id)
                 #expect(try await control.rows(["remind", "eve"]).first?["outcome"] == "no stream on this daemon")
-                try await control.daemon.waitForLog("operator") { $0["command"] == "remind" }
+                try await control.daemon.waitForLog("operator's command ended") { $0["command"] == "remind" }
                 #expect(!control.daemon.output.contains("abadcafe"))
             }
         }
@@ -106,7 +106,9 @@ import Testing
             #expect(
                 Set(left.compactMap { $0["kind"].string }).isSubset(of: ["device", "names", "conversations", "erased"]))
             #expect(!"\(left)".contains("History") && !"\(left)".contains("said by ada"))
-            try await control.daemon.waitForLog("operator") { $0["command"] == "erase" && $0["outcome"] == "done" }
+            try await control.daemon.waitForLog("operator's command ended") {
+                $0["command"] == "erase" && $0["outcome"] == "done"
+            }
             #expect(!control.daemon.output.contains("device-of"))
         }
     }
@@ -126,8 +128,9 @@ import Testing
             let refused = try await control.command(["export", "ada"])
             #expect(refused.status == .exited(1))
             #expect(
-                refused.errors.hasPrefix("letsswitchd: a newer build's functions (9999) stand in the database")
-                    && refused.errors.contains("ask one that was") && !refused.errors.contains("\n"),
+                refused.errors.hasPrefix(
+                    "letsswitchd: the database's functions (revision 9999) are newer than this daemon")
+                    && refused.errors.contains("use a daemon that is upgraded") && !refused.errors.contains("\n"),
                 "\(refused.errors)")
         }
     }
@@ -148,10 +151,10 @@ import Testing
             // More than the socket's buffers hold, for a command that reads late.
             let connection = try await RawConnection.connect(to: .unix(path: control.socket))
             try await connection.send(#"{"command":"export","target":"ada"}"# + "\n")
-            try await control.daemon.waitForLog("a command came") { $0["command"] == "export" }
+            try await control.daemon.waitForLog("operator's command received") { $0["command"] == "export" }
             let lines = try await connection.receiveToEnd().split(separator: UInt8(ascii: "\n"))
             #expect(lines.count == 1_202 && lines.last.map { Array($0) } == Array(#"{"end":"done"}"#.utf8))
-            let done = try await control.daemon.waitForLog("operator") { $0["command"] == "export" }
+            let done = try await control.daemon.waitForLog("operator's command ended") { $0["command"] == "export" }
             #expect(done["outcome"] == "done" && done["count"] == 1_201)
             await connection.close()
         }
@@ -168,9 +171,9 @@ import Testing
                 """)
             let connection = try await RawConnection.connect(to: .unix(path: control.socket))
             try await connection.send(#"{"command":"export","target":"ada"}"# + "\n")
-            try await control.daemon.waitForLog("a command came") { $0["command"] == "export" }
+            try await control.daemon.waitForLog("operator's command received") { $0["command"] == "export" }
             await connection.close()
-            let ended = try await control.daemon.waitForLog("operator") { $0["command"] == "export" }
+            let ended = try await control.daemon.waitForLog("operator's command ended") { $0["command"] == "export" }
             #expect(ended["outcome"] == "the command has disconnected")
         }
     }

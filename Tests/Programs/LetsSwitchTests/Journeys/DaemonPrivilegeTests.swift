@@ -59,7 +59,8 @@ import Testing
                     "--database-url", journey.conninfo, "--max-connections", "5000",
                 ], executable: "/bin/sh")
             let line = try await daemon.waitForLog(
-                "fewer connections than --max-connections: descriptors are short (ulimit -n, LimitNOFILE=)")
+                "fewer connections are accepted than --max-connections: too few file descriptors (ulimit -n, LimitNOFILE=)"
+            )
             #expect(line["level"].string == "warning" && line["maxConnections"].int == 5000)
             #expect(line["descriptors"].int == 300 && line["connections"].int.map { $0 < 300 } == true)
             #expect(line["connectionsPerAddress"].int.map { $0 < 75 } == true)

@@ -44,7 +44,7 @@ import Testing
                 #expect(refused.status == 421 && refused.code == "host_not_allowed", "\(target)")
             }
             let line = try await daemon.waitForLog(
-                "refused a request for another host: if people reach this server by that name, say so by --public-url or --hosts"
+                "refused a request for another host name: if people use that name for this server, set --public-url or --hosts"
             )
             #expect(line["host"].string == "evil.example" && line["level"].string == "warning")
             for host in ["letsswitch.example", "localhost:1", "\(endpoint)"] {

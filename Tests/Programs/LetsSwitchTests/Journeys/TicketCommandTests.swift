@@ -40,7 +40,7 @@ import Wire
             (["ada", "--for", "soon"], "--for: \"soon\""), (["ada", "--for", "0.5"], "--for: \"0.5\""),
             (["ada", "--topics", "--for"], "--topics: a value is missing"), (["ada", "bob"], "unexpected argument"),
             (["ada", "--forr", "1h"], "unknown flag --forr"),
-            (["ada", "--topics=\(String(repeating: "a,", count: 101))"], "--topics: 100"),
+            (["ada", "--topics=\(String(repeating: "a,", count: 101))"], "--topics: at most 100"),
         ] as [([String], String)])
     func complaints(arguments: [String], beginning: String) throws {
         let error = #expect(throws: UsageError.self) { try parse(arguments) }
