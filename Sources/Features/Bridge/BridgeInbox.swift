@@ -5,13 +5,13 @@ import Messaging
 import Observability
 import Postgres
 
-/// Stores what others have said by the broker, one after the other, and acknowledges it after the commit.
+/// Stores messages from the broker one after the other, and acknowledges each after its commit.
 final class BridgeInbox: Sendable {
-    /// Stores a message, and has those told who listen. Returns whether it is new.
+    /// Stores a message and notifies its subscribers. Returns whether it is new.
     typealias Receive = @Sendable (IncomingMessage) async throws -> Bool
 
     private static let retryPause: Duration = .seconds(1)
-    /// Of what the database doesn't take, for reasons of its own.
+    /// The number of attempts for a message that the database refuses for its own reasons.
     private static let tries = 5
 
     private let receive: Receive
@@ -31,7 +31,7 @@ final class BridgeInbox: Sendable {
     func delivered(_ delivery: AMQPDelivery) { change { $0.append(delivery) } }
     func lost() { change { $0.lost() } }
 
-    /// Has ``run(_:)`` return.
+    /// Makes ``run(_:)`` return.
     func stop() { change { $0.stop() } }
 
     private func change(_ change: (inout IncomingQueue) -> Void) {
@@ -41,9 +41,9 @@ final class BridgeInbox: Sendable {
 
     // MARK: What is done
 
-    /// - Parameter connection: Which has brought it.
+    /// - Parameter connection: The connection that received the messages.
     func run(_ connection: AMQPConnection) async {
-        // Kept while a message is tried again: an id that was made stays the same.
+        // Kept between attempts, so that a generated id stays the same.
         var current: (delivery: AMQPDelivery, verdict: BridgeMessage.Verdict)?
         while true {
             switch queue.withLock({ $0.next() }) {
@@ -74,7 +74,7 @@ final class BridgeInbox: Sendable {
         }
     }
 
-    /// What comes meanwhile ends it no sooner.
+    /// Messages that arrive meanwhile don't shorten the pause.
     private func pause() async {
         let end = MonotonicTime.now() + Self.retryPause
         while MonotonicTime.now() < end, !queue.withLock({ $0.isStopping }) {
@@ -82,7 +82,7 @@ final class BridgeInbox: Sendable {
         }
     }
 
-    /// Stores what is to be stored.
+    /// Stores the message of a verdict.
     func settle(_ verdict: BridgeMessage.Verdict, attempt: Int) async -> Settlement {
         switch verdict {
         case .own: return .acknowledged(.own)

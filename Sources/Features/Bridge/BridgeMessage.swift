@@ -4,18 +4,21 @@ import FoundationEssentials
 import Messaging
 import Wire
 
-/// A message of a conversation, as the broker's clients know it:
+/// A message of a conversation in the format of the broker's clients:
 ///
+/// ```
 ///     routing key   user1.user3                            the participants
 ///     message_id    the id                                 the same on every repeat
-///     app_id        letsswitch                             what has gone out from here
+///     app_id        letsswitch                             for messages from this server
 ///     body          {"id","content","author","date","conversation"}
+/// ```
 ///
-/// `date` is in seconds from 2001, as Swift encodes dates by default. Clients may leave out `id`, `date` and `conversation`.
+/// `date` is in seconds from 2001, Swift's default encoding of dates. Clients may leave out `id`, `date` and
+/// `conversation`.
 enum BridgeMessage {
-    /// Of 2001-01-01T00:00:00Z, in seconds since 1970.
+    /// 2001-01-01T00:00:00Z in seconds since 1970.
     private static let referenceDate = 978_307_200
-    /// In bytes: far more than any content needs, however it is escaped.
+    /// In bytes: far more than any escaped content needs.
     static let longestBody = 65_536
 
     static func outgoing(_ content: BridgeStore.Outgoing.Content) -> AMQPMessage {
@@ -32,13 +35,13 @@ enum BridgeMessage {
             to: BridgeTopology.exchange.name, key: content.routingKey, json.bytes,
             properties: AMQPProperties(
                 contentType: "application/json", messageID: message.id.text, appID: BridgeTopology.appID,
-                // Whoever's queue outlives a restart of the broker finds it there.
+                // A client whose queue survives a restart of the broker finds the message there.
                 isPersistent: true))
     }
 
-    /// What to do with a message that has come.
+    /// The action for a received message.
     enum Verdict: Equatable {
-        /// It has gone out from here: nothing.
+        /// It was sent by this server: no action.
         case own
         case store(IncomingMessage)
         case reject(RejectionReason)
@@ -51,7 +54,7 @@ enum BridgeMessage {
     /// - Parameter body: `nil` if it was too long.
     static func verdict(appID: String?, routingKey: String, body: [UInt8]?) -> Verdict {
         guard appID != BridgeTopology.appID else { return .own }
-        // Otherwise it goes to nobody who may be written to.
+        // Otherwise none of its users can exist.
         guard let participants = try? participants(of: routingKey) else { return .reject(.routingKey) }
         guard let body, let members = try? RequestFields.decode(Members.self, from: body),
             let id = members.id.map(UUID.init(text:)) ?? UUID()
@@ -71,12 +74,12 @@ enum BridgeMessage {
         try routingKey.split(separator: ".", omittingEmptySubsequences: false).map { try UserName(String($0)) }
     }
 
-    /// Other members, the date among them, are ignored: the stored date is when this server stored the message.
+    /// Other members are ignored, including `date`: the stored date is the time of storing.
     private struct Members: Decodable {
         let id: String?
         let content: String
         let author: String
-        /// `nil` also for an id of another system, such as Firestore's: the routing key then decides.
+        /// `nil` also for an id of another system, such as Firestore's. The routing key then decides.
         let conversation: UUID?
 
         init(from decoder: any Decoder) throws {
@@ -89,18 +92,19 @@ enum BridgeMessage {
     }
 }
 
-/// Why something that has come isn't stored.
+/// The reason why a received message isn't stored.
 enum RejectionReason: String, Sendable, CaseIterable {
     /// A word of it can't be a user's name.
     case routingKey = "routing_key"
-    /// Its author isn't among those it goes to.
+    /// The author isn't a participant.
     case author
-    /// It is no message, or says nothing.
+    /// It is not a message, or is empty.
     case malformed
-    /// Somebody is no user; or by the rules of conversations: other participants, another message of this id, somebody who is blocked.
+    /// A participant isn't a user, or the rules of conversations refuse it: other participants, another message with
+    /// this id, a block.
     case refused
-    /// There is no room for more.
+    /// The storage limit is reached.
     case full
-    /// The database can't store it, whatever it is.
+    /// The database can't store it.
     case failed
 }

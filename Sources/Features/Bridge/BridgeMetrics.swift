@@ -1,22 +1,22 @@
 package import Observability
 import Synchronization
 
-/// What crosses the bridge. Any thread.
+/// The counters of the bridge. Any thread.
 package final class BridgeMetrics: Sendable {
     enum Sending: String, Sendable, CaseIterable {
-        /// The broker has it.
+        /// The broker has confirmed it.
         case confirmed
         /// It is tried again.
         case failed
-        /// A queue didn't take it, and never will; the others have it.
+        /// A queue refused it for good; the others have it.
         case refused
-        /// Nothing was left of it.
+        /// It was deleted meanwhile.
         case gone
     }
 
     enum Receiving: String, Sendable, CaseIterable {
         case stored, repeated
-        /// It had gone out from here.
+        /// It was sent by this server.
         case own
         case rejected
     }

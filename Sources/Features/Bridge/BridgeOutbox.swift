@@ -4,16 +4,17 @@ import Messaging
 import Observability
 import Postgres
 
-/// Carries what was said to the broker: from the database, in order, again until it is confirmed. ``OutboxState`` decides.
+/// Publishes stored messages to the broker, in order, and repeats each until it is confirmed. ``OutboxState`` decides.
 ///
-/// What was confirmed and couldn't be taken out of the outbox goes again; so does what was perhaps confirmed. Repeats have the same
-/// `message_id`. What a queue doesn't take because it is full, while all others have it, goes again alone, a few times, and is given up for
-/// that queue: it may belong to somebody who never comes back.
+/// A confirmed message that couldn't be removed from the outbox is published again, as is one with an unknown outcome.
+/// Repeats have the same `message_id`. A message that a full queue refuses, while all other queues have it, is repeated
+/// alone a few times and then abandoned: the queue's owner may never come back.
 final class BridgeOutbox: Sendable {
     private static let batch = 32
-    /// How long a daemon that has died keeps the others from sending. A batch takes less, but with a broker that hardly answers.
+    /// How long a killed daemon keeps the others from publishing. A batch takes less, unless the broker hardly
+    /// responds.
     private static let lease: Duration = .seconds(10)
-    /// Of a message that some queue doesn't take.
+    /// The number of attempts for a message that a queue refuses.
     private static let tries = 3
 
     private let store: BridgeStore
@@ -23,12 +24,12 @@ final class BridgeOutbox: Sendable {
     private let state: Locked<OutboxState>
     private let timer = WakeableTimer()
     private let lastFailure = Locked<String?>(nil)
-    /// How often those have gone that a queue doesn't take, by their place in the outbox.
+    /// The number of refusals of each message, by its position in the outbox.
     private let rejections = Locked<[Int: Int]>([:])
 
     /// - Parameters:
-    ///   - settlingTime: The time between a new connection and the first message.
-    ///   - publish: Returns when the broker has all of them.
+    /// - settlingTime: The time between a new connection and the first message.
+    /// - publish: Returns when the broker has confirmed all messages.
     init(
         store: BridgeStore, metrics: BridgeMetrics, log: Log, settlingTime: Duration = OutboxState.settlingTime,
         publish: @escaping @Sendable ([AMQPMessage]) async throws(AMQPError) -> Void
@@ -46,7 +47,7 @@ final class BridgeOutbox: Sendable {
     func connected() { change { $0.connected(at: .now()) } }
     func lost() { change { $0.lost() } }
 
-    /// Has ``run()`` return.
+    /// Makes ``run()`` return.
     func stop() { change { $0.stop() } }
 
     private func change(_ change: (inout OutboxState) -> Void) {
@@ -63,11 +64,11 @@ final class BridgeOutbox: Sendable {
                 let outcome = await round()
                 state.withLock { $0.ended(outcome, at: .now(), random: .random(in: 0..<1)) }
             case .see:
-                // The next time is soon enough.
+                // A failure is harmless: the next attempt reports it.
                 if let waiting = try? await store.see() { metrics.waits(waiting) }
             case .sleep(let duration): await timer.sleep(for: duration)
             case .end:
-                // It ends by itself.
+                // The lease expires by itself.
                 try? await store.release()
                 return
             }
@@ -82,7 +83,7 @@ final class BridgeOutbox: Sendable {
             case .held(let time): return .held(for: time)
             case .messages(let messages):
                 guard !messages.isEmpty else { return .done(mayBeMore: false) }
-                // The database may have taken so long that the connection is another one.
+                // The query may have taken so long that the connection is a new one.
                 guard state.withLock({ $0.maySend(at: .now()) }) else {
                     try? await store.release()
                     return .brokerFailed
@@ -92,7 +93,7 @@ final class BridgeOutbox: Sendable {
                     rejected = try await send(messages)
                 } catch {
                     note(error.message)
-                    // Another daemon's broker may be better.
+                    // Another daemon may have a working broker.
                     try? await store.release()
                     return .brokerFailed
                 }
@@ -101,18 +102,18 @@ final class BridgeOutbox: Sendable {
                 try await store.finish(finished)
                 metrics.waits(max(0, taken.waiting - finished.count))
                 note(rejected.isEmpty ? nil : AMQPError.rejected(places: Array(rejected.indices)).message)
-                // What comes behind isn't held up, but for the pause.
+                // Later messages wait only for the pause.
                 return again.isEmpty ? .done(mayBeMore: messages.count == Self.batch) : .brokerFailed
             }
         } catch {
-            // A database that is away is others' to tell of.
+            // Database outages are logged by the connection pool.
             if let error = error as? PostgresError, !error.isUnavailable { note("\(error)") }
             return .databaseFailed
         }
     }
 
-    /// - Returns: What some queue didn't take.
-    /// - Throws: None of them may have got there.
+    /// - Returns: The messages that a queue refused.
+    /// - Throws: If possibly no message arrived.
     private func send(_ messages: [BridgeStore.Outgoing]) async throws(AMQPError) -> [BridgeStore.Outgoing] {
         let sent = messages.filter { $0.content != nil }
         var rejected: [BridgeStore.Outgoing] = []
@@ -130,7 +131,7 @@ final class BridgeOutbox: Sendable {
         return rejected
     }
 
-    /// - Returns: The places of those that haven't gone often enough.
+    /// - Returns: The positions of messages that must be repeated.
     private func tryAgain(_ rejected: [BridgeStore.Outgoing]) -> Set<Int> {
         rejections.withLock { rejections in
             let counts = rejected.map { ($0.place, (rejections[$0.place] ?? 0) + 1) }
@@ -141,7 +142,7 @@ final class BridgeOutbox: Sendable {
         }
     }
 
-    /// Once for each reason.
+    /// Logs each reason once.
     private func note(_ failure: String?) {
         let isNew = lastFailure.withLock { last in
             defer { last = failure }

@@ -1,7 +1,8 @@
 package import AMQP
 import Basics
 
-/// Asks a broker whether conversations can be carried there: exchange and queue are declared as the daemon does, and nothing is consumed.
+/// Tests whether a broker can carry conversations: declares exchange and queue as the daemon does, and consumes
+/// nothing.
 package enum BridgeProbe {
     package enum Outcome: Equatable {
         case works

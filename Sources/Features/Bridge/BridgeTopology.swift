@@ -1,23 +1,24 @@
 import AMQP
 
-/// What the broker has for conversations: an exchange that is everybody's, and one queue that is the daemons'.
+/// The broker's objects for conversations: a shared exchange, and one queue for all daemons.
 enum BridgeTopology {
-    /// Whoever declares it otherwise, or second, is refused with 406.
+    /// A client that declares it differently is refused with 406.
     static let exchange = AMQPExchange("conv", .topic)
-    /// Of all daemons. The others of this exchange, `<user>.conv`, are their clients': who consumed them would take what is theirs. What
-    /// is in it stays when the broker is restarted, if its sender wants that; and one daemon gets all of it at a time, in order.
+    /// Shared by all daemons. Other queues of this exchange, `<user>.conv`, belong to clients and must not be consumed
+    /// here. Persistent messages survive a restart of the broker. Only one daemon receives messages at a time, so that
+    /// their order is kept.
     static let queue = AMQPQueue("letsswitch.bridge", isDurable: true, isSingleConsumer: true)
-    /// How it is told who has sent something.
+    /// Marks messages from this server.
     static let appID = "letsswitch"
 
-    /// Messages that come before the first of them has been dealt with.
+    /// The maximum number of unacknowledged messages.
     private static let ahead: UInt16 = 100
 
-    /// The longest time that the bridge stays deaf after somebody deleted the exchange or the binding.
+    /// The maximum time for which the bridge receives nothing after the exchange or binding was deleted.
     static let declaresEvery: Duration = .seconds(5)
 
     static let publishing: [AMQPDeclaration] = [.exchange(exchange), .confirms]
-    /// What both directions need.
+    /// The declarations for both directions.
     static let places: [AMQPDeclaration] = [
         .exchange(exchange), .queue(queue), .binding(AMQPBinding(queue: queue.name, exchange: exchange.name, key: "#")),
     ]

@@ -3,9 +3,10 @@ import Basics
 package import Messaging
 package import Observability
 
-/// Conversations for those who take part in them by a broker of RabbitMQ: what is said here goes there, what is said there is stored here.
+/// Connects conversations with clients of RabbitMQ: messages stored here are published there, and messages published
+/// there are stored here.
 ///
-/// Two connections, since librabbitmq blocks: where the broker takes nothing, what comes still comes.
+/// It needs two connections, because librabbitmq blocks: if the broker stops reading, messages from it still arrive.
 package final class ConversationBridge: Service {
     private let store: BridgeStore
     private let publisher: AMQPConnection
@@ -15,14 +16,14 @@ package final class ConversationBridge: Service {
     private let metrics: BridgeMetrics
     private let log: Log
     private let connections = Locked(BridgeConnectionPair())
-    /// What ``run()`` does but for the connections.
+    /// The task of ``run()`` besides the connections.
     private let working = Locked<Task<Void, Never>?>(nil)
-    /// Of what there is to end, the connections' part.
+    /// The time for closing the connections during a stop.
     private static let closing: Duration = .seconds(2)
 
     /// - Parameters:
-    ///   - authorities: A file in PEM, instead of the system's.
-    ///   - receive: Stores a message, and has those told who listen. Returns whether it is new.
+    /// - authorities: A PEM file, instead of the system's authorities.
+    /// - receive: Stores a message and notifies its subscribers. Returns whether it is new.
     package init(
         _ url: AMQPURL, authorities: String?, name: String, store: BridgeStore, metrics: BridgeMetrics, log: Log,
         receive: @escaping @Sendable (IncomingMessage) async throws -> Bool
@@ -46,12 +47,12 @@ package final class ConversationBridge: Service {
         inbox = BridgeInbox(metrics: metrics, log: log, receive: receive)
     }
 
-    /// Tells the database that there is a broker: from then on what is said waits for it.
+    /// Registers in the database that there is a broker. From then on stored messages wait for it.
     package func enter() async throws {
         try await store.see()
     }
 
-    /// Something was said, or may have been.
+    /// Reports that messages may have been stored.
     package func heard() { outbox.heard() }
 
     // MARK: Life
@@ -61,7 +62,7 @@ package final class ConversationBridge: Service {
             switch event {
             case .connected:
                 outbox.connected()
-                // The exchange may have been deleted, and with it the binding.
+                // The exchange may have been deleted, and its binding with it.
                 consumer.declareAgain()
             case .lost: outbox.lost()
             case .delivered, .blocked, .unblocked: break
@@ -88,7 +89,7 @@ package final class ConversationBridge: Service {
     package func stop(within limit: Duration) async {
         outbox.stop()
         inbox.stop()
-        // What is in hand is confirmed, and acknowledged: else it would go, and come, twice.
+        // Waits for messages in progress to be confirmed and acknowledged. Otherwise they would be repeated.
         let work = working.withLock { $0 }
         await work?.ends(within: max(.zero, limit - Self.closing))
         async let published: Void = publisher.stop()
@@ -110,7 +111,7 @@ package final class ConversationBridge: Service {
     }
 }
 
-/// Two connections are one bridge: it stands when both do.
+/// The two connections of the bridge. It is up if both are.
 struct BridgeConnectionPair: Sendable {
     enum Side: Hashable, Sendable {
         case publisher, consumer
@@ -122,10 +123,10 @@ struct BridgeConnectionPair: Sendable {
     }
 
     private var connected: Set<Side> = []
-    /// What was told last.
+    /// The last reported state.
     private var last: News?
 
-    /// - Returns: What is to be told: not the same again at each attempt.
+    /// - Returns: The state to report, if it has changed.
     mutating func take(_ event: AMQPEvent, of side: Side) -> News? {
         let news: News
         switch event {

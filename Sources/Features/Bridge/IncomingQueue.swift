@@ -1,6 +1,6 @@
 import AMQP
 
-/// What has come from the broker and isn't dealt with yet, in order. The broker bounds it: so many at a time.
+/// The unhandled messages from the broker, in order. The broker limits their number.
 struct IncomingQueue: Sendable {
     enum Step: Equatable {
         case take(AMQPDelivery, attempt: Int)
@@ -9,13 +9,13 @@ struct IncomingQueue: Sendable {
     }
 
     private var deliveries: [AMQPDelivery] = []
-    /// At the first of them.
+    /// The number of attempts for the first message.
     private var attempts = 0
     private(set) var isStopping = false
 
     mutating func append(_ delivery: AMQPDelivery) { deliveries.append(delivery) }
 
-    /// The connection was lost: all of it comes again.
+    /// Clears the queue, because the connection was lost and the broker delivers all again.
     mutating func lost() {
         deliveries.removeAll()
         attempts = 0
@@ -23,10 +23,10 @@ struct IncomingQueue: Sendable {
 
     mutating func stop() { isStopping = true }
 
-    /// It wasn't the first one's fault.
+    /// Doesn't count the last attempt, because the message didn't cause its failure.
     mutating func wasNoAttempt() { attempts = max(0, attempts - 1) }
 
-    /// The first stays until it is ``finished(_:)``.
+    /// Returns the next step. The first message stays until ``finished(_:)``.
     mutating func next() -> Step {
         guard !isStopping else { return .end }
         guard let first = deliveries.first else { return .wait }
@@ -41,13 +41,13 @@ struct IncomingQueue: Sendable {
     }
 }
 
-/// What becomes of a message that was to be stored.
+/// The result of an attempt to store a message.
 enum Settlement: Equatable {
-    /// The broker may forget it.
+    /// The broker may delete it.
     case acknowledged(BridgeMetrics.Receiving)
     case rejected(RejectionReason)
-    /// It is tried again, some times.
+    /// Try again, a limited number of times.
     case again
-    /// It is tried again, however often: the database is away, or being changed.
+    /// Try again without limit: the database is unavailable or being migrated.
     case later
 }

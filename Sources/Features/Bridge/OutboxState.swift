@@ -1,37 +1,39 @@
 import Basics
 
-/// What the outbox does next: decides, and does nothing. Time and chance are arguments; ``BridgeOutbox`` acts on it.
+/// The state of the outbox. It decides; ``BridgeOutbox`` acts. Time and random numbers are arguments.
 ///
-/// | the broker is | there may be something | nothing, as far as is known | after a failure, or while another daemon sends |
-/// |---------------|------------------------|-----------------------------|------------------------------------------------|
-/// | there         | a round                | sleeps                      | sleeps, then a round                           |
-/// | away          | sleeps                 | sleeps                      | sleeps                                         |
+/// ```
+/// | the broker is | messages may wait | no messages known | after a failure, or while another daemon publishes |
+/// |---------------|-------------------|-------------------|-----------------------------------------------------|
+/// | connected     | a round           | sleeps            | sleeps, then a round                                |
+/// | unavailable   | sleeps            | sleeps            | sleeps                                              |
+/// ```
 ///
-/// Whether there is something is looked at now and then in any case; and while the broker is away the database is told that this daemon
-/// waits for it.
+/// It also checks for messages regularly. While the broker is unavailable, it tells the database that this daemon waits
+/// for it.
 struct OutboxState: Sendable, Hashable {
-    /// The longest time without a look.
+    /// The maximum time between two checks.
     static let heartbeat: Duration = .seconds(300)
-    /// While the broker is away: how many wait is told.
+    /// The interval at which the number of waiting messages is reported while the broker is unavailable.
     static let awayHeartbeat: Duration = .seconds(30)
-    /// The time that clients get to declare their queues after a connection to the broker was made. The broker may have restarted just
-    /// before, also if this daemon is new. RMQClient connects again after 4 seconds, bunny after 5.
+    /// The time for clients to declare their queues after a new connection. The broker may have just restarted, even if
+    /// this daemon is new. RMQClient reconnects after 4 seconds, bunny after 5.
     static let settlingTime: Duration = .seconds(10)
-    /// The database is away: another look.
+    /// The pause before another attempt if the database is unavailable.
     private static let databasePause: Duration = .seconds(1)
 
     enum Step: Hashable {
-        /// What is there is taken, published, and finished.
+        /// Take messages, publish them, and remove them.
         case round
-        /// The database is told that there is a daemon with a broker.
+        /// Tell the database that this daemon has a broker.
         case see
         case sleep(Duration)
         case end
     }
 
-    /// How a round has ended.
+    /// The result of a round.
     enum Outcome: Hashable {
-        /// Everything, or as much as goes in a round.
+        /// All messages, or as many as fit into a round.
         case done(mayBeMore: Bool)
         case held(for: Duration)
         case brokerFailed
@@ -40,10 +42,10 @@ struct OutboxState: Sendable, Hashable {
 
     private let settlingTime: Duration
     private var isConnected = false
-    /// Nothing is published before this time.
+    /// The time before which nothing is published.
     private var settledAt: MonotonicTime
     private var isStopping = false
-    /// Since the last round somebody said so, or none has been.
+    /// Whether messages may have been stored since the last round.
     private var hasNews = true
     private var pauseEnd: MonotonicTime?
     private var lookedAt: MonotonicTime
@@ -67,14 +69,14 @@ struct OutboxState: Sendable, Hashable {
         guard isDue || isConnected && hasNews else { return .sleep(heartbeat - (now - lookedAt)) }
         lookedAt = now
         guard isConnected else { return .see }
-        // What is said from now on is news again.
+        // Messages stored from now on need another round.
         hasNews = false
         return .round
     }
 
     // MARK: What happens
 
-    /// Something was said, or may have been.
+    /// Reports that messages may have been stored.
     mutating func heard() { hasNews = true }
 
     mutating func connected(at now: MonotonicTime) {

@@ -2,14 +2,14 @@ package import Domain
 import FoundationEssentials
 package import Postgres
 
-/// Where devices are reached, and the secrets that daemons share, in the database. Every operation is one statement. Throws
-/// `PostgresError`.
+/// The addresses of devices, and the secrets shared by daemons, in the database. Every operation is one statement.
+/// Throws `PostgresError`.
 package struct AddressStore: Sendable {
-    /// The names that metrics go by.
+    /// The statements' names in metrics.
     package static let statementNames = Statement.all.map(\.name)
     package static let tokenStatementName = Statement.registerToken.name
 
-    /// A statement each, a transaction each.
+    /// Each is one statement and one transaction.
     private enum Statement {
         static let all = [registerAddress, forgetAddress, addresses, allAddresses, keepSecret]
 
@@ -43,13 +43,13 @@ package struct AddressStore: Sendable {
         self.storage = storage
     }
 
-    /// Gives a device an address, of which it may have `most` with this provider: the oldest go. One that another device had becomes
-    /// this one's. A repeat renews it.
+    /// Adds an address of a device. Beyond `most` addresses with this provider the oldest are removed. An address of
+    /// another device moves to this one. A repetition renews it.
     ///
     /// - Throws: Also ``RequestError/storageFull(_:)``.
     /// - Parameters:
-    ///   - address: 2,048 bytes at most.
-    ///   - details: What else the provider has to know: a JSON object.
+    /// - address: At most 2,048 bytes.
+    /// - details: Further data for the provider: a JSON object.
     package func register(
         _ address: String, details: String = "{}", of device: DeviceID, in provider: ProviderName, most: Int
     ) async throws {
@@ -66,7 +66,7 @@ package struct AddressStore: Sendable {
     /// Replaces the device's push token.
     ///
     /// - Throws: Also ``RequestError/storageFull(_:)``.
-    /// - Parameter token: Hexadecimal, in small letters.
+    /// - Parameter token: Lowercase hexadecimal.
     package func registerToken(_ token: String, of device: DeviceID, isSandbox: Bool) async throws {
         let isFull = storage.isFull(.addresses)
         let rows = try await database.query(
@@ -76,21 +76,21 @@ package struct AddressStore: Sendable {
         storage.added(.addresses)
     }
 
-    /// Forgets a device's address, or all that it has with this provider.
+    /// Removes one address of the device, or all with this provider.
     package func forget(_ address: String?, of device: DeviceID, in provider: ProviderName) async throws {
         _ = try await database.query(
             Statement.forgetAddress,
             [.text(device.text), .text(provider.rawValue), address.map { .text($0) } ?? .null], timeout: nil)
     }
 
-    /// A device's addresses, the oldest first.
+    /// Returns a device's addresses, the oldest first.
     package func addresses(of device: DeviceID, in provider: ProviderName) async throws -> [String] {
         let rows = try await database.query(
             Statement.addresses, [.text(device.text), .text(provider.rawValue)], timeout: nil)
         return try rows.map { try $0.string("address") }
     }
 
-    /// What would bring a reminder to each of a device's addresses.
+    /// Returns a delivery of this reminder for each of a device's addresses.
     func deliveries(of content: ReminderContent, to device: DeviceID) async throws -> [Delivery] {
         let rows = try await database.query(Statement.allAddresses, [.text(device.text)], timeout: nil)
         return try rows.compactMap { row in
@@ -101,7 +101,7 @@ package struct AddressStore: Sendable {
         }
     }
 
-    /// The secret of this name that all daemons share: `candidate` when there was none yet.
+    /// Returns the secret of this name, shared by all daemons. Stores `candidate` if there is none.
     package func secret(_ name: String, candidate: [UInt8]) async throws -> [UInt8] {
         let rows = try await database.query(
             Statement.keepSecret, [.text(name), .text(HexText.encode(candidate))], timeout: nil)

@@ -1,7 +1,7 @@
 import CEmbedded
 package import Postgres
 
-/// The functions of the database that deliveries need: `SQL/`.
+/// The database functions of deliveries, in `SQL/`.
 package enum DeliverySchema {
     package static let scripts = [
         script("addresses", EmbeddedFile.addresses_sql), script("providers", EmbeddedFile.providers_sql),

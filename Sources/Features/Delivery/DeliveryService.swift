@@ -3,14 +3,14 @@ package import Domain
 import HTTPClient
 package import Observability
 
-/// Deliveries by all providers that are configured, each with a worker of its own. Any thread.
+/// The deliveries of all configured providers, with one worker each. Any thread.
 package struct DeliveryService: Service {
     private let workers: [DeliveryWorker]
     private let addresses: AddressStore
 
     /// - Parameters:
-    ///   - addresses: Of the pool for requests: it is asked for secrets only.
-    ///   - delivered: Told how many reminders were delivered by a provider first.
+    /// - addresses: Uses the pool of requests, only for secrets.
+    /// - delivered: Receives the number of reminders whose first delivery was by a provider.
     /// - Throws: ``APNsKeyError``.
     package init(
         _ settings: ProviderSettings, store: DeliveryStore, addresses: AddressStore, log: Log,
@@ -27,7 +27,7 @@ package struct DeliveryService: Service {
 
     package var metrics: [DeliveryMetrics] { workers.map(\.metrics) }
 
-    /// There may be something to send.
+    /// Reports that deliveries may wait.
     package func wake() {
         for worker in workers { worker.wake() }
     }
@@ -36,12 +36,13 @@ package struct DeliveryService: Service {
         for worker in workers where worker.name == name { worker.wake() }
     }
 
-    /// Tells the database what this daemon serves: from then on whoever claims a task writes its deliveries.
+    /// Registers this daemon's providers in the database. From then on claims write deliveries for them.
     package func enter() async throws {
         for worker in workers { try await worker.enter() }
     }
 
-    /// Sends a test to each of a device's addresses, and to the webhook, once, and tells what becomes of each. Takes half a minute at most.
+    /// Sends a test to each of a device's addresses and to the webhook, once, and returns the results. Takes at most
+    /// half a minute.
     package func test(
         _ content: ReminderContent, to device: DeviceID, at now: Double,
         told: @escaping @Sendable (DeliveryTest) -> Void

@@ -1,24 +1,24 @@
 import Domain
 import FoundationEssentials
 
-/// What became of a test reminder on one of its ways.
+/// The result of a test reminder through one provider.
 package struct DeliveryTest: Sendable, Equatable {
     package enum Outcome: String, Sendable {
-        /// Somebody else is responsible for it now.
+        /// The next server has accepted it.
         case accepted
-        /// The address is no more.
+        /// The address no longer exists.
         case gone
-        /// It didn't go this time.
+        /// It failed this time.
         case failed
-        /// It would never go.
+        /// It would always fail.
         case refused
-        /// The provider isn't set up here, though the device has an address of it.
+        /// The device has an address, but the provider isn't configured.
         case off
     }
 
     package let provider: ProviderName
     package let outcome: Outcome
-    /// Names no address and no secret.
+    /// Contains no address and no secret.
     package let reason: String?
 
     init(_ provider: ProviderName, _ outcome: AttemptOutcome) {
@@ -38,7 +38,7 @@ package struct DeliveryTest: Sendable, Equatable {
 }
 
 extension Delivery {
-    /// A test, which nobody has written down.
+    /// A test delivery, which isn't stored.
     init(
         test content: ReminderContent, by provider: ProviderName, at now: Double, address: String = "",
         details: String = "", registeredAt: Double = 0

@@ -4,10 +4,10 @@ import HTTPClient
 import Wire
 
 extension ProviderCheck {
-    /// A device's token that is none.
+    /// An invalid device token.
     private static let nobody = String(repeating: "0", count: 64)
 
-    /// Whether the key is one, and Apple's hosts (both, or the one that is named instead) take it.
+    /// Checks the key, and whether Apple's hosts (both, or the configured one) accept it.
     static func askAPNs(_ settings: APNsSettings) async -> [Line] {
         var lines: [Line] = []
         var request: ((_ host: String) -> OutgoingRequest)?
@@ -39,7 +39,7 @@ extension ProviderCheck {
         return lines
     }
 
-    /// Of the answer to a notification for nobody, which says `BadDeviceToken` when all else is right.
+    /// Judges the response to an invalid token, which is `BadDeviceToken` if everything else is right.
     static func apns(_ answer: APNsResponse) -> Verdict {
         switch (answer.status, answer.reason) {
         case (200, _), (400, "BadDeviceToken"): .works

@@ -1,25 +1,25 @@
 import HTTPClient
 import Wire
 
-/// What `letsswitchd check` says of the providers that are configured: whether they could send.
+/// The check of the configured providers for `letsswitchd check`.
 package struct ProviderCheck: Sendable {
     private static let patience = Duration.seconds(5)
 
     package enum Line: Sendable, Hashable {
         case works(String)
-        /// It may work nevertheless.
+        /// It may still work.
         case warns(String)
         case fails(String)
     }
 
-    /// What an answer says of the provider.
+    /// The judgement of a response.
     enum Verdict: Sendable, Hashable {
         case works
         case warns(String)
         case fails(String)
     }
 
-    /// Asks each provider's server for an answer. Sends nothing that means anything to it.
+    /// Sends a request without effect to each provider's server.
     package static func run(_ settings: ProviderSettings) async -> [Line] {
         guard !settings.names.isEmpty else { return [] }
         var lines: [Line] = []
@@ -39,13 +39,13 @@ package struct ProviderCheck: Sendable {
         if settings.ntfy.server != nil { lines.append(await askNtfy(settings.ntfy)) }
         if settings.apns.keyFile != nil { lines += await askAPNs(settings.apns) }
         if let contact = settings.webPush.contact {
-            // The key is made and kept in the database; whom it goes to, browsers decide.
+            // The key is generated and stored in the database, and browsers choose the servers.
             lines.append(.works("web push: on, contact \(contact)"))
         }
         return lines
     }
 
-    /// Files of authorities that are none.
+    /// Checks the files of authorities.
     private static func authorities(_ settings: ProviderSettings) -> [Line] {
         [
             ("webhook", settings.webhook.caFile), ("ntfy", settings.ntfy.caFile), ("apns", settings.apns.caFile),
@@ -62,8 +62,8 @@ package struct ProviderCheck: Sendable {
         }
     }
 
-    /// Sends a request, and has its answer judged; that there is one says already that the address is right, somebody is there, and
-    /// the certificate is trusted.
+    /// Sends a request and judges the response. Any response means that the address is right, a server listens, and the
+    /// certificate is trusted.
     static func ask(
         _ name: String, _ request: OutgoingRequest, caFile: String?, _ remark: String,
         judge: (OutgoingResponse) -> Verdict = { _ in .works }
@@ -74,7 +74,7 @@ package struct ProviderCheck: Sendable {
         configuration.allowsPrivateAddresses = true
         let client = HTTPClient(configuration)
         let line: Line
-        // A path may be a secret; the origin tells where it is enough.
+        // A path may be a secret. The origin is enough.
         let origin = ProviderURL(request.url)?.origin ?? ""
         do throws(HTTPClientError) {
             let answer = try await client.send(request)
@@ -94,7 +94,7 @@ package struct ProviderCheck: Sendable {
 
     // MARK: Webhook and ntfy
 
-    /// Of an answer to HEAD, which many receivers don't know (405, 501), and some deny as if there were nothing.
+    /// Judges a response to HEAD, which many receivers don't support (405, 501) or answer as not found.
     static func webhook(_ answer: OutgoingResponse) -> Verdict {
         switch answer.status {
         case 404, 410: .warns("the server reports that this path doesn't exist")

@@ -1,6 +1,6 @@
-/// The providers that are configured, and what they take.
+/// The configured providers, and their use of sockets.
 extension ProviderSettings {
-    /// - Parameter addresses: Asked for secrets only.
+    /// - Parameter addresses: Used only for secrets.
     /// - Throws: ``APNsKeyError``.
     func providers(_ addresses: AddressStore) throws -> [any DeliveryProvider] {
         var providers: [any DeliveryProvider] = []
@@ -11,13 +11,13 @@ extension ProviderSettings {
         return providers
     }
 
-    /// Sockets that the providers may have open at once. A connection that is being made takes two: for two addresses of a name, or for
-    /// the look-up of the name.
+    /// The maximum number of open sockets of the providers. A connection being opened takes two: for two addresses of a
+    /// name, or for the name lookup.
     package var descriptors: Int {
         var connections = 0
         if webhook.url != nil { connections += webhook.concurrency }
         if ntfy.server != nil { connections += ntfy.concurrency }
-        // One to each, with many streams.
+        // One connection to each host, with many streams.
         if apns.keyFile != nil { connections += APNsProvider.hosts(apns).count }
         if webPush.contact != nil { connections += WebPushProvider.mostAtOnce }
         return 2 * connections

@@ -2,13 +2,15 @@ import Domain
 import FoundationEssentials
 import Wire
 
-/// What one daemon tells the others of changes, as JSON:
+/// One daemon's notification of changes to the others, as JSON:
+///
 /// `{"origin":"…","changes":[{"startsAt":1795338000,"devices":["…"],"all":true},…]}`.
 ///
-/// Devices are listed, not members of an object: to `String`, ids that differ in bytes may be one key.
+/// Devices are array elements instead of member names, because `String` treats some ids with different bytes as the
+/// same key.
 enum ChangeNotice {
-    /// PostgreSQL takes less than 8,000 bytes. The longest change (sixteen devices of 128 scalars that are escaped each) doesn't
-    /// fit: then its devices aren't named.
+    /// PostgreSQL accepts less than 8,000 bytes. The longest change (sixteen devices of 128 escaped scalars each)
+    /// doesn't fit. Its devices are then left out.
     static let maximumBytes = 7900
 
     private struct Content: Decodable {
@@ -18,12 +20,12 @@ enum ChangeNotice {
             let all: Bool
         }
 
-        /// Whose it is was seen by how it begins; without it, it is no notice.
+        /// The beginning of the text already told the origin. Without the member it isn't a notification.
         let origin: String
         let changes: [Change]
     }
 
-    /// As many changes as fit; nil when there is none.
+    /// Takes as many changes as fit; nil if there are none.
     static func take(from gathered: inout GatheredChanges, origin: String) -> String? {
         var bytes = Array(head(origin).utf8)
         var count = 0
@@ -58,10 +60,10 @@ enum ChangeNotice {
         return json.bytes
     }
 
-    /// Nil for what is no such notice, and for one of the origin's own. Whoever may use the database can send one: nothing in it
-    /// is taken on trust.
+    /// Nil for an invalid notification, and for one of this origin. Any user of the database can send one, so its
+    /// content is checked.
     static func decode(_ payload: String, unlessFrom origin: String) -> [GatheredChange]? {
-        // Our own come back to us, and of a daemon that is alone there are no others: they aren't worth decoding.
+        // Own notifications come back, and a single daemon has no others. They aren't decoded.
         guard !payload.utf8.starts(with: head(origin).utf8),
             let content = try? JSONDecoder().decode(Content.self, from: Data(payload.utf8))
         else { return nil }

@@ -1,22 +1,21 @@
 package import Domain
 
-/// The slots of whose changes a stream's reader wants to know. Changes of the device's own tasks it is told of wherever they
-/// are.
+/// The slots whose changes a stream reports. Changes of the device's own tasks are always reported.
 package enum ChangeWindow: Hashable, Sendable {
-    /// From yesterday to the day after tomorrow, at whatever time it is: for readers that name no days.
+    /// From yesterday to the day after tomorrow, moving with the time: the default.
     case near
-    /// None but of its device's own tasks.
+    /// Only slots of the device's own tasks.
     case own
     case between(Instant, Instant)
 
-    /// Days behind and ahead of now that are near, so that today and tomorrow are, in every time zone.
+    /// The window around now that includes today and tomorrow in every time zone.
     static let nearSeconds = -86_400..<2 * 86_400
-    /// The longest that may be asked for. Seconds: a month and a day.
+    /// The longest window, in seconds: a month and a day.
     static let maximumSpan = 32 * 86_400
 
-    /// From the parameters of a request: both, or neither.
+    /// Reads the parameters of a request: both or neither.
     ///
-    /// - Throws: `invalid_request`, naming the one at fault.
+    /// - Throws: `invalid_request`, naming the parameter.
     init(from: String?, to: String?) throws(RequestError) {
         guard from != nil || to != nil else {
             self = .near
@@ -39,7 +38,7 @@ package enum ChangeWindow: Hashable, Sendable {
         return instant
     }
 
-    /// The slots that it holds, of those that are in order, at `now`.
+    /// Returns the range of the sorted slots in the window at `now`.
     func range(in slots: [Instant], at now: Instant) -> Range<Int> {
         let (first, end) = bounds(at: now)
         let begin = slots.partitioningIndex { $0 >= first }
@@ -63,7 +62,7 @@ package enum ChangeWindow: Hashable, Sendable {
         }
     }
 
-    /// The days of UTC that it touches, counted from 1970; nil for one that moves with the time.
+    /// The UTC days of the window, counted from 1970; nil for a moving window.
     var days: Range<Int>? {
         switch self {
         case .near: nil
@@ -74,12 +73,12 @@ package enum ChangeWindow: Hashable, Sendable {
 }
 
 extension Instant {
-    /// The day of UTC, counted from 1970.
+    /// The UTC day, counted from 1970.
     var day: Int { seconds.flooredQuotient(by: 86_400) }
 }
 
 extension Array {
-    /// The first place from which on all satisfy the predicate, in an array that is ordered so.
+    /// The first index from which on all elements satisfy the predicate, in a sorted array.
     fileprivate func partitioningIndex(where isBeyond: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -7,53 +7,53 @@ package import Server
 import Sockets
 import Wire
 
-/// One `GET /reminders`: events to one reader, who listens to the room of the device's reminders and to those of the slots that it shows.
+/// One `GET /reminders` stream. It subscribes to the room of the device's reminders and to the rooms of its slots.
 ///
 /// ```
-/// reserved (collects events) ──► begun: backlog from the database, then what was collected, then what comes
+/// reserved (collects events) ──► begun: backlog from the database, collected events, new events
 ///     ├──► revoked ────────────────────┴──► over
 ///     └─────────────────────────────────────▲
 /// ```
 ///
-/// Reserved before the database is asked for the backlog, so that no reminder falls between the two; whatever comes both
-/// ways is sent once.
+/// It is reserved before the backlog is read from the database, so that no reminder is missed in between. A reminder
+/// that comes both ways is sent once.
 final class EventStream: RoomListener {
-    /// Events that may come while one query takes its time.
+    /// The maximum number of events during one query.
     private static let collectedLimit = 1024
 
     let device: DeviceID
-    /// The slots whose changes it is told of.
+    /// The slots whose changes it reports.
     let window: ChangeWindow
     private unowned let shard: EventStreamShard
-    /// Its places in the rooms that it listens to. ``EventStreamShard``'s to set.
+    /// Its subscriptions. Only ``EventStreamShard`` sets them.
     var connections: [Connection] = []
     private var state = State.reserved([])
     private var seen = SeenReminders()
-    /// The last one that was sent in its turn: what a reader that comes again has seen all of.
+    /// The last reminder sent in order. A reader that resumes after it misses nothing before it.
     private var lastInOrder: UUID?
     private var unacknowledged: [Unacknowledged] = []
 
     private enum State {
         case reserved([Collected])
-        /// The device was erased before the stream had begun.
+        /// The device was erased before the stream began.
         case revoked
         case begun(any EventSink)
         case over
     }
 
-    /// What came before the stream had begun.
+    /// An event before the stream began.
     private enum Collected {
         case reminder(Reminder, StreamChunk, claimed: MonotonicTime?, settled: Int)
         case settled(Int)
         case other(StreamEvent, StreamChunk)
     }
 
-    /// A reminder that was written and is not yet known to be with the kernel.
+    /// A written reminder that the kernel hasn't taken yet.
     struct Unacknowledged {
         let id: UUID
-        /// Seconds that it was late when it was claimed.
+        /// Seconds of its lateness when it was claimed.
         let lateness: Double
-        /// When the claim was known here; `nil` for a reminder that waited for its reader.
+        /// When this daemon learned of the claim; `nil` for a reminder from the backlog.
         let claimed: MonotonicTime?
     }
 
@@ -76,7 +76,7 @@ final class EventStream: RoomListener {
                 reminders.map { reminder in StreamChunk { reminder.encode(into: &$0) } }
             }
             for (reminder, piece) in zip(reminders, pieces) {
-                // What was before it came before it.
+                // Reminders before it were sent before it.
                 send(reminder, piece, claimed: claimed, settled: Reminder.batch(of: reminder.seq) - 1)
             }
             settle(newest)
@@ -87,7 +87,7 @@ final class EventStream: RoomListener {
         case .ownSlot(let slot): send(.changed([slot]), publication.form { StreamChunk { [slot].encode(into: &$0) } })
         case .test(let content):
             let piece = publication.form {
-                // Without an id: whoever comes again is where it was.
+                // Without an id, so that the reader's position doesn't change.
                 StreamChunk { ServerSentEvent(event: "reminder", data: content.json).encode(into: &$0) }
             }
             send(.test(content), piece)
@@ -110,7 +110,7 @@ final class EventStream: RoomListener {
 
     // MARK: What is sent
 
-    /// Writes to `sink` from now on: a comment at once, the backlog, what was collected meanwhile.
+    /// Starts to write to `sink`: a comment at once, the backlog, and the collected events.
     func begin(_ sink: any EventSink, backlog: ReminderBacklog) {
         if case .revoked = state {
             sink.revoke()
@@ -122,7 +122,7 @@ final class EventStream: RoomListener {
         sink.drained = { [weak self] in self?.drained() }
         sink.write(.comment, as: StreamChunk { ServerSentEvent.comment("reminders", into: &$0) })
         lastInOrder = backlog.seen.last?.id
-        // The reader has them; whoever sent them may have died before it could say so.
+        // The reader already has these. The daemon that sent them may have died before it recorded that.
         shard.taken(
             backlog.seen.filter { $0.state == .pending }.map { Unacknowledged(id: $0.id, lateness: 0, claimed: nil) })
         for reminder in backlog.unseen {
@@ -138,7 +138,7 @@ final class EventStream: RoomListener {
             case .other(let event, let bytes): send(event, bytes)
             }
         }
-        // More than one answer holds: the reader comes again for the rest.
+        // One response can't hold all. The reader reconnects for the rest.
         if !backlog.isComplete {
             sink.finish()
             end()
@@ -147,7 +147,7 @@ final class EventStream: RoomListener {
 
     /// Sends a reminder, unless the reader has it.
     ///
-    /// - Parameter settled: Of this batch and all before it everything was sent.
+    /// - Parameter settled: Everything of this batch and all earlier ones was sent.
     private func send(_ reminder: Reminder, _ bytes: StreamChunk, claimed: MonotonicTime?, settled: Int) {
         guard case .begun(let sink) = state else {
             return collect(.reminder(reminder, bytes, claimed: claimed, settled: settled))
@@ -159,7 +159,8 @@ final class EventStream: RoomListener {
             lastInOrder = reminder.id
         case .early:
             write(reminder, bytes, claimed: claimed, to: sink)
-            // Whoever comes again from here on has seen no more than before: an id alone is no event (HTML, 9.2.6).
+            // The reader must not resume after this reminder, because an earlier one may follow. An id alone isn't an
+            // event (HTML, 9.2.6).
             let last = lastInOrder?.text ?? ""
             sink.write(.position(lastInOrder), as: StreamChunk { $0.append(contentsOf: "id: \(last)\n\n".utf8) })
         case .overflow:
@@ -168,13 +169,13 @@ final class EventStream: RoomListener {
         }
     }
 
-    /// All claims up to the batch were sent to whom they concern.
+    /// Records that all claims up to the batch were sent.
     private func settle(_ batch: Int) {
         guard case .begun = state else { return collect(.settled(batch)) }
         seen.settle(batch: batch)
     }
 
-    /// Sends what is no reminder.
+    /// Sends an event that isn't a reminder.
     private func send(_ event: StreamEvent, _ bytes: StreamChunk) {
         guard case .begun(let sink) = state else { return collect(.other(event, bytes)) }
         sink.write(event, as: bytes)
@@ -189,9 +190,9 @@ final class EventStream: RoomListener {
 
     private func collect(_ event: Collected) {
         guard case .reserved(var collected) = state else { return }
-        // More than that within the time that one query takes: the reader comes again, and gets them from the database.
+        // Too many events for one query. The reader reconnects and gets them from the database.
         guard collected.count < Self.collectedLimit else { return end() }
-        // Not while the state holds it too: that would copy it each time.
+        // The state must not hold them too, or they would be copied each time.
         state = .over
         collected.append(event)
         state = .reserved(collected)
@@ -203,7 +204,7 @@ final class EventStream: RoomListener {
         unacknowledged = []
     }
 
-    /// Gives up the stream, or the reservation.
+    /// Ends the stream or its reservation.
     func end() {
         if case .over = state { return }
         state = .over
@@ -211,30 +212,30 @@ final class EventStream: RoomListener {
     }
 }
 
-/// What is written to an ``EventSink``.
+/// An event that is written to an ``EventSink``.
 package enum StreamEvent {
-    /// A sign of life.
+    /// A comment that shows that the stream is alive.
     case comment
     case reminder(Reminder)
     case test(ReminderContent)
-    /// Slots in order.
+    /// Sorted slots.
     case changed(ArraySlice<Instant>)
     case rematched(Rematch)
-    /// Whoever comes again has seen all up to this one, though a later one was written.
+    /// The position to resume from, although later reminders were written.
     case position(UUID?)
 }
 
-/// What events are written to: a response's stream, a subscription of Action Cable, or a test's recorder.
+/// The destination of events: a response's stream, an Action Cable subscription, or a test's recorder.
 package protocol EventSink: AnyObject {
-    /// Called when the kernel has taken all that was written.
+    /// Called when the kernel has taken everything.
     var drained: (() -> Void)? { get set }
-    /// Called once, when it is over; not after ``finish()``.
+    /// Called once at its end; not after ``finish()``.
     var closed: (() -> Void)? { get set }
     func write(_ piece: StreamChunk)
-    /// As ``write(_:)``, for who writes events in another form than `piece`.
+    /// Writes an event in the sink's own format instead of `piece`. See ``write(_:)``.
     func write(_ event: StreamEvent, as piece: StreamChunk)
     func finish()
-    /// The device was erased: its reader need not come again.
+    /// Ends it because the device was erased. Its reader must not reconnect.
     func revoke()
 }
 

@@ -5,8 +5,8 @@ package import Server
 import Sockets
 import Wire
 
-/// `GET /reminders?deviceId=…&from=…&to=…`: the device's reminders as they fire, and changes of the slots between two instants,
-/// as server-sent events.
+/// `GET /reminders?deviceId=…&from=…&to=…`: the device's reminders, and changes of slots between two instants, as
+/// server-sent events.
 package struct EventStreamController: RouteCollection, Sendable {
     private let source: ReminderSource
 
@@ -24,9 +24,9 @@ package struct EventStreamController: RouteCollection, Sendable {
         let last = request.head.headers.value("Last-Event-ID").flatMap(UUID.init(text:))
         let headers = [
             HTTPField("Content-Type", "text/event-stream"),
-            // A proxy that compresses the stream would hold events back.
+            // A proxy that compresses the stream would delay events.
             HTTPField("Cache-Control", "no-store, no-transform"),
-            // A proxy that gathers bytes would hold the reminder back.
+            // A proxy that buffers the stream would delay reminders.
             HTTPField("X-Accel-Buffering", "no"),
         ]
         guard request.head.method == .get else { return Response(headers: headers, body: .stream { $0.finish() }) }

@@ -9,22 +9,23 @@ import Server
 import Sockets
 import Wire
 
-/// The event streams of one event loop: those that are being made, what the kernel has taken for them, and which slots they are to be
-/// told of next. Who listens to what is the rooms' to know. On the loop.
+/// The event streams of one event loop: reservations, acknowledgements, and gathered changes. The rooms know the
+/// subscriptions. On the loop.
 final class EventStreamShard {
-    /// Comments keep proxies from closing a silent stream, and tell us of peers that are gone.
+    /// Comments keep proxies from closing a silent stream, and detect lost peers.
     private static let commentInterval = Duration.seconds(15)
-    /// For the database to answer, after which a reservation expires.
+    /// The maximum time of a reservation, while the database is queried.
     private static let reservationTime = Duration.seconds(30)
-    /// Acknowledgements of one moment go to the database together.
+    /// Acknowledgements within this time are written together.
     private static let acknowledgementDelay = Duration.milliseconds(5)
-    /// A slot that changes many times in a moment is one event.
+    /// Several changes of a slot within this time are one event.
     private static let changeDelay = Duration.milliseconds(50)
-    /// Time between two rounds of changes, when there are many.
+    /// The minimum time between two rounds of changes.
     private static let changeInterval = Duration.milliseconds(500)
-    /// Slots named in one round; more wait for the next.
+    /// The maximum number of slots in one round. More wait for the next.
     private static let changesPerRound = 256
-    /// Slots that may wait; of more than that nobody is told. They are hints: whoever looks at a day asks for all of it.
+    /// The maximum number of waiting slots. Further changes aren't reported. They are only hints: a reader loads the
+    /// whole day when it looks at it.
     private static let maxChanges = GatheredChanges.limit
 
     private let reactor: Reactor
@@ -43,16 +44,16 @@ final class EventStreamShard {
     private var lastReservation = 0
 
     private var acknowledged: [UUID] = []
-    /// Slots that have changed, and the devices that know it.
+    /// The changed slots, with the devices that know of the change.
     private var changed: [Instant: [DeviceID]] = [:]
     private var isChangeDue = false
     private var lastChangeRound: MonotonicTime?
     private var isCommenting = false
 
     /// - Parameters:
-    ///   - acknowledge: Told the reminders that the kernel has taken for a stream.
-    ///   - ended: Told the device of each stream that ends, or that is not to be after all.
-    ///   - now: The time of day, for what is near.
+    /// - acknowledge: Receives the reminders that the kernel has taken for a stream.
+    /// - ended: Receives the device of each stream that ends or never begins.
+    /// - now: The time of day, for the moving window.
     init(
         on reactor: Reactor, rooms: Rooms, keys: RoomKeys, metrics: EventStreamMetrics,
         acknowledge: @escaping @Sendable ([UUID]) -> Void, ended: @escaping @Sendable (DeviceID) -> Void,
@@ -72,12 +73,12 @@ final class EventStreamShard {
 
     // MARK: Streams
 
-    /// A stream that is being made, while the database is asked for its backlog.
+    /// A stream that is being prepared, while its backlog is read.
     struct Reservation: Hashable, Sendable {
         fileprivate let number: Int
     }
 
-    /// Makes room for a stream of the device, which collects events from now on.
+    /// Reserves a stream for the device. It collects events from now on.
     func reserve(_ device: DeviceID, window: ChangeWindow = .near) -> Reservation {
         let stream = EventStream(of: device, window: window, in: self)
         let slots = window.days.map { $0.map(dayRoom) } ?? [nearDays]
@@ -88,18 +89,18 @@ final class EventStreamShard {
         lastReservation += 1
         let reservation = Reservation(number: lastReservation)
         reservations[reservation] = stream
-        // For a connection that is lost meanwhile: then nobody begins or cancels.
+        // If the connection is lost meanwhile, the stream is neither begun nor cancelled.
         reactor.schedule(after: Self.reservationTime) { [weak self] in self?.cancel(reservation) }
         return reservation
     }
 
-    /// The stream's head is sent: it writes to `content` from now on.
+    /// Begins the stream after its head was sent. It writes to `content` from now on.
     func begin(_ reservation: Reservation, _ content: any EventSink, backlog: ReminderBacklog) {
         guard let stream = reservations.removeValue(forKey: reservation) else { return content.finish() }
         stream.begin(content, backlog: backlog)
     }
 
-    /// There will be no stream. Does nothing when it has begun.
+    /// Cancels the reservation. Does nothing if the stream has begun.
     func cancel(_ reservation: Reservation) {
         reservations.removeValue(forKey: reservation)?.end()
     }
@@ -110,7 +111,7 @@ final class EventStreamShard {
         ended(stream.device)
     }
 
-    /// The devices that have a stream here, each as often as it has one.
+    /// The devices of this loop's streams, once per stream.
     var devices: [DeviceID] {
         shard.connections(of: allStreams).compactMap { ($0.peer as? EventStream)?.device }
     }
@@ -131,7 +132,7 @@ final class EventStreamShard {
 
     // MARK: Changes of slots
 
-    /// The room of those who show a day of UTC, counted from 1970. Remembered: a slot's costs a look-up.
+    /// Returns the room of a UTC day, counted from 1970. Cached, because it is needed for each slot.
     private func dayRoom(_ day: Int) -> UUID {
         if let room = dayRooms[day] { return room }
         if dayRooms.count >= 1024 { dayRooms = [:] }
@@ -140,9 +141,9 @@ final class EventStreamShard {
         return room
     }
 
-    /// Tells those who show the slots that they have changed, soon.
+    /// Reports changed slots to the streams that show them, after a short delay.
     ///
-    /// - Parameter slots: With the devices that need not be told.
+    /// - Parameter slots: With the devices that already know.
     func slotsChanged(_ slots: [Instant: [DeviceID]]) {
         guard !isEmpty else { return }
         let now = now()
@@ -152,7 +153,7 @@ final class EventStreamShard {
             || !shard.connections(of: dayRoom(slot.day)).isEmpty
         {
             if let before = changed[slot] {
-                // Whoever knows of both.
+                // The devices that know of both changes.
                 changed[slot] = before.filter(known.contains)
             } else if changed.count < Self.maxChanges {
                 changed[slot] = known
@@ -196,7 +197,7 @@ final class EventStreamShard {
 
     // MARK: Acknowledgements
 
-    /// The kernel has these reminders.
+    /// Records that the kernel has taken these reminders.
     func taken(_ reminders: [EventStream.Unacknowledged]) {
         guard !reminders.isEmpty else { return }
         for reminder in reminders {
@@ -213,7 +214,7 @@ final class EventStreamShard {
         acknowledged.append(contentsOf: reminders.lazy.map(\.id))
     }
 
-    /// What the kernel has taken and nobody was told of yet.
+    /// Returns the taken reminders that aren't acknowledged yet.
     func takeAcknowledgements() -> [UUID] {
         defer { acknowledged = [] }
         return acknowledged

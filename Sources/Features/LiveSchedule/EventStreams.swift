@@ -7,7 +7,7 @@ package import Scheduling
 import Server
 package import Sockets
 
-/// All event streams of this daemon. May be used from anywhere.
+/// All event streams of this daemon. From any thread.
 package final class EventStreams: Sendable {
     private let loops: [EventLoop]
     private let rooms: Rooms
@@ -19,10 +19,10 @@ package final class EventStreams: Sendable {
     private let acknowledge: @Sendable ([UUID]) -> Void
 
     /// - Parameters:
-    ///   - rooms: Of the same loops.
-    ///   - limitPerDevice: Streams that a device may have open.
-    ///   - metrics: Told how late each reminder was when the kernel took it, and of streams that found no place.
-    ///   - acknowledge: Told the reminders that the kernel has taken for a stream; called on a loop.
+    /// - rooms: The rooms of the same loops.
+    /// - limitPerDevice: The maximum number of open streams of a device.
+    /// - metrics: Counts the lateness of reminders and refused streams.
+    /// - acknowledge: Receives the reminders that the kernel has taken for a stream; called on a loop.
     package init(
         loops: [EventLoop], rooms: Rooms, keys: RoomKeys, limitPerDevice: Int, metrics: EventStreamMetrics,
         acknowledge: @escaping @Sendable ([UUID]) -> Void
@@ -35,7 +35,7 @@ package final class EventStreams: Sendable {
         self.acknowledge = acknowledge
     }
 
-    /// The streams of a loop. On that loop.
+    /// Returns the streams of a loop. On that loop.
     func shard(on reactor: Reactor) -> EventStreamShard {
         shardKey.value(on: reactor) {
             EventStreamShard(on: reactor, rooms: rooms, keys: keys, metrics: metrics, acknowledge: acknowledge) {
@@ -47,10 +47,10 @@ package final class EventStreams: Sendable {
 
     // MARK: How many a device may have
 
-    /// Takes one of the places that a device has for streams. It is given back when the stream ends that
-    /// ``EventStreamShard/reserve(_:window:)`` makes.
+    /// Takes one of the device's places for streams. The end of the stream of ``EventStreamShard/reserve(_:window:)``
+    /// frees it.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether there was a free place.
     func takePlace(for device: DeviceID) async -> Bool {
         let isTaken = await home(of: device).run { self.quota(on: $0).take(for: device) }
         if !isTaken { metrics.turnedAway.add() }
@@ -61,7 +61,7 @@ package final class EventStreams: Sendable {
         home(of: device).submit { self.quota(on: $0).giveBack(by: device) }
     }
 
-    /// The loop that counts the device's streams, which may be on others.
+    /// Returns the loop that counts the device's streams on all loops.
     private func home(of device: DeviceID) -> EventLoop {
         loops[Int(device.hashValue.magnitude % UInt(loops.count))]
     }
@@ -75,9 +75,9 @@ package final class EventStreams: Sendable {
 
     // MARK: Events
 
-    /// Sends each reminder to its device's streams. A stream that had one already doesn't get it again.
+    /// Sends each reminder to its device's streams. A stream that has it already doesn't get it again.
     ///
-    /// - Parameter settled: Of this claim and all before it everything was delivered.
+    /// - Parameter settled: Everything of this claim and all earlier ones was delivered.
     package func deliver(_ reminders: [Reminder], settled: Int) {
         guard !isEmpty else { return }
         let now = MonotonicTime.now()
@@ -89,7 +89,7 @@ package final class EventStreams: Sendable {
 
     /// Sends a test to a device's streams.
     ///
-    /// - Returns: How many streams the device has here.
+    /// - Returns: The number of the device's streams here.
     package func test(_ content: ReminderContent, to device: DeviceID) async -> Int {
         guard !isEmpty else { return 0 }
         rooms.publish([(StreamMessage.test(content), keys.device(device))])
@@ -100,9 +100,10 @@ package final class EventStreams: Sendable {
         return count
     }
 
-    /// Sends devices what they may have missed: all their reminders whose task has not started, in firing order.
+    /// Sends devices all their reminders whose task has not started, in firing order, because they may have missed
+    /// some.
     ///
-    /// - Parameter newest: Up to this claim there is nothing else for them.
+    /// - Parameter newest: The claim up to which there are no others.
     package func catchUp(_ devices: [DeviceID], with reminders: [Reminder], newest: Int) {
         guard !isEmpty else { return }
         let now = MonotonicTime.now()
@@ -113,48 +114,48 @@ package final class EventStreams: Sendable {
             })
     }
 
-    /// Has the readers of these devices come again; all, when nil.
+    /// Makes the readers of these devices reconnect; all readers if nil.
     package func restart(_ devices: [DeviceID]? = nil) {
         guard !isEmpty else { return }
         let listeners = devices.map { $0.map(keys.device) } ?? [keys.allStreams]
         rooms.publish(listeners.map { (StreamMessage.restart, $0) })
     }
 
-    /// The device was erased: its streams end.
+    /// Ends the streams of an erased device.
     package func end(_ device: DeviceID) {
         guard !isEmpty else { return }
         rooms.publish([(StreamMessage.erased, keys.device(device))])
     }
 
-    /// Tells a device's streams that a slot has changed for it.
+    /// Reports to a device's streams that one of its slots has changed.
     func dayChanged(of device: DeviceID, at slot: Instant) {
         guard !isEmpty else { return }
         rooms.publish([(StreamMessage.ownSlot(slot), keys.device(device))])
     }
 
-    /// Tells a device's streams that its person goes on in another room, and so that a slot has changed for it.
+    /// Reports to a device's streams that its task moves to another room, and that the slot has changed.
     package func tell(_ rematch: Rematch) {
         guard !isEmpty else { return }
         let room = keys.device(rematch.device)
         rooms.publish([(StreamMessage.rematched(rematch), room), (StreamMessage.ownSlot(rematch.startsAt), room)])
     }
 
-    /// Tells those who show these slots that they have changed.
+    /// Reports changed slots to the streams that show them.
     ///
-    /// - Parameter slots: With the devices that need not be told.
+    /// - Parameter slots: With the devices that already know.
     func slotsChanged(_ slots: [Instant: [DeviceID]]) {
         guard !slots.isEmpty, !isEmpty else { return }
         for loop in loops { loop.submit { self.shard(on: $0).slotsChanged(slots) } }
     }
 
-    /// The reminders that the kernel has taken and that `acknowledge` was not told of yet: for a daemon that stops.
+    /// Returns the taken reminders that aren't acknowledged yet, for a daemon that stops.
     package func takeAcknowledgements() async -> [UUID] {
         var reminders: [UUID] = []
         for loop in loops { reminders += await loop.run { self.shard(on: $0).takeAcknowledgements() } }
         return reminders
     }
 
-    /// The devices that have a stream here.
+    /// Returns the devices with a stream here.
     package func devices() async -> Set<DeviceID> {
         var devices: Set<DeviceID> = []
         guard !isEmpty else { return devices }
@@ -163,32 +164,32 @@ package final class EventStreams: Sendable {
     }
 }
 
-/// The rooms that event streams listen to.
+/// The rooms that event streams subscribe to.
 extension RoomKeys {
-    /// Of every stream.
+    /// The room of all streams.
     var allStreams: UUID { room(.allStreams) }
 
-    /// Of those who show the slots around now.
+    /// The room of streams with the moving window.
     var nearDays: UUID { room(.nearDays) }
 
-    /// Of a device's streams.
+    /// The room of a device's streams.
     package func device(_ device: DeviceID) -> UUID { room(.device, Array(device.text.utf8)) }
 
-    /// Of those who show a day of UTC, counted from 1970.
+    /// The room of streams that show a UTC day, counted from 1970.
     func day(_ day: Int) -> UUID { room(.day, withUnsafeBytes(of: day.littleEndian) { Array($0) }) }
 }
 
-/// How many streams each device has open, on whatever loops. On one loop, which keeps the count of its devices.
+/// The number of each device's open streams on all loops. It is on one loop, which counts some devices.
 final class StreamQuota {
     private let limit: Int
     private var taken: [DeviceID: Int] = [:]
 
-    /// - Parameter limit: Streams that a device may have open.
+    /// - Parameter limit: The maximum number of open streams of a device.
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// - Returns: Whether the device had a place left, which it now has taken.
+    /// - Returns: Whether a place was free, which is now taken.
     func take(for device: DeviceID) -> Bool {
         let count = taken[device] ?? 0
         guard count < limit else { return false }
@@ -208,11 +209,11 @@ extension EventStreams: ReminderReceiver {
     }
 }
 
-/// What the event streams count. Any thread.
+/// The counters of event streams. Any thread.
 package struct EventStreamMetrics: Sendable {
     /// From the due instant to the first stream that took the reminder.
     package let deliveryLateness = SharedHistogram(bounds: Histogram.latenessBounds)
-    /// Streams beyond what a device may have open.
+    /// Streams refused because of the device's limit.
     package let turnedAway = Counter()
 
     package init() {}

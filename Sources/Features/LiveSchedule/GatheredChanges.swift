@@ -1,13 +1,13 @@
 import Domain
 
-/// What has changed in a slot since somebody was told last.
+/// The changes of a slot since the last report.
 struct GatheredChange: Equatable, Sendable {
     let slot: Instant
-    /// Whose own tasks it concerns: they are told at once.
+    /// The owners of the changed tasks. They are notified at once.
     var devices: [DeviceID]
-    /// Those of them who were told of all of it: they need not be told with all others.
+    /// The devices that were notified of every change, and needn't be notified with all others.
     var known: [DeviceID]
-    /// Whether it concerns all who look at the slot, too.
+    /// Whether the change also concerns everyone who looks at the slot.
     var concernsAll: Bool
 
     init(slot: Instant, devices: [DeviceID], concernsAll: Bool) {
@@ -18,11 +18,12 @@ struct GatheredChange: Equatable, Sendable {
     }
 }
 
-/// Changes that wait to be told together, one a slot. A value.
+/// Changes that wait to be reported together, one per slot. A value.
 struct GatheredChanges {
-    /// Slots that wait; of more, nobody is told. They are hints: whoever looks at a day asks for all of it.
+    /// The maximum number of waiting slots. Further changes aren't reported. They are only hints: a reader loads the
+    /// whole day when it looks at it.
     static let limit = 10_000
-    /// Devices named with a slot; with more, the slot's change is everybody's.
+    /// The maximum number of devices listed with a slot. With more, the change is reported to everyone.
     static let devicesPerSlot = 16
 
     private var changes: [Instant: GatheredChange] = [:]
@@ -46,7 +47,7 @@ struct GatheredChanges {
         changes[change.slot] = gathered
     }
 
-    /// All that waits: by slot, the devices that need not be told.
+    /// Takes everything: for each slot, the devices that already know.
     mutating func takeAll() -> [Instant: [DeviceID]] {
         defer { changes = [:] }
         return changes.mapValues(\.known)

@@ -3,7 +3,7 @@ package import FoundationEssentials
 package import Scheduling
 package import Sockets
 
-/// Where a device's reminders come from, to whoever wants them from some point on: what is stored, and then what fires. Any thread.
+/// A device's reminders from a position on: stored ones first, and then new ones. Any thread.
 package struct ReminderSource: Sendable {
     /// A stream that may begin.
     package struct Opened: Sendable {
@@ -16,8 +16,8 @@ package struct ReminderSource: Sendable {
     private let backlog: @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog
 
     /// - Parameters:
-    ///   - ready: Throws until the database has been read once: the rooms that streams listen to have their ids by what stands there.
-    ///   - backlog: The device's reminders whose task has not started, as they stand to the one with this id.
+    /// - ready: Throws until the database was read once, because the ids of rooms depend on its content.
+    /// - backlog: Returns the device's reminders whose task has not started, after the reminder with this id.
     package init(
         streams: EventStreams, ready: @escaping @Sendable () async throws -> Void,
         backlog: @escaping @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog
@@ -27,10 +27,10 @@ package struct ReminderSource: Sendable {
         self.backlog = backlog
     }
 
-    /// Makes room for a stream on `loop`, and asks the database what it has missed. It collects events from now on, for a while.
+    /// Reserves a stream on `loop`, and reads its backlog. It collects events from now on.
     ///
-    /// - Returns: `nil` when the device has as many as it may.
-    /// - Throws: That the database is away.
+    /// - Returns: `nil` if the device has reached its limit.
+    /// - Throws: If the database is unavailable.
     package func open(_ device: DeviceID, window: ChangeWindow, after last: UUID?, on loop: EventLoop) async throws
         -> Opened?
     {
@@ -45,12 +45,12 @@ package struct ReminderSource: Sendable {
         }
     }
 
-    /// Writes to `sink` from now on. On the loop.
+    /// Starts to write to `sink`. On the loop.
     package func begin(_ opened: Opened, _ sink: any EventSink, on reactor: Reactor) {
         streams.shard(on: reactor).begin(opened.reservation, sink, backlog: opened.backlog)
     }
 
-    /// Nobody is there any more to begin it. On the loop.
+    /// Cancels the stream, because its reader has gone. On the loop.
     package func cancel(_ opened: Opened, on reactor: Reactor) {
         streams.shard(on: reactor).cancel(opened.reservation)
     }

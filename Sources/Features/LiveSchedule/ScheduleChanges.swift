@@ -3,27 +3,28 @@ import FoundationEssentials
 package import Postgres
 package import Scheduling
 
-/// Tells the event streams whose day has changed: those of this daemon at once, those of others by NOTIFY.
+/// Reports changes of a day to event streams: to this daemon's directly, and to others' through NOTIFY.
 ///
-/// A slot that opens or closes to others changes the day of everybody who looks at it; a title that changes concerns the two
-/// devices alone. A device is told at once of what concerns its own tasks, everybody else gathered.
+/// A slot that opens or closes concerns everyone who looks at it. A new title concerns only the two devices. A device
+/// is notified at once of changes to its own tasks; all others are notified of gathered changes.
 ///
-/// Hints only: a reader that misses one sees the change when it asks for its day. So they are sent after the commit, and many
-/// together: a NOTIFY within each registration would make all commits wait for one another. Whoever leaves or moves is rare, and somebody
-/// is let down: of those the database tells every daemon itself, with the commit (SQL/partners.sql of Scheduling).
+/// Changes are only hints: a reader that misses one sees it when it loads its day. They are therefore sent after the
+/// commit and together, because a NOTIFY in each registration would make commits wait for each other. Leaving and
+/// moving are rare and concern a partner. The database notifies all daemons of them in the commit (SQL/partners.sql of
+/// Scheduling).
 package actor ScheduleChanges {
     package static let channel = "letsswitch_schedule"
-    /// Between two notifications.
+    /// The minimum time between two notifications.
     private static let noticePause = Duration.milliseconds(100)
-    /// For which changes are gathered before this daemon's own streams are told of others' tasks.
+    /// The time for which others' changes are gathered for this daemon's streams.
     private static let pause = Duration.milliseconds(20)
     private static let notify = PostgresStatement(name: "notify", sql: "SELECT pg_notify($1, $2)")
 
     private let streams: EventStreams
     private let send: @Sendable (String) async -> Void
-    /// Tells our own notifications from others'.
+    /// Identifies own notifications.
     private let origin: String
-    /// What other daemons are to be told, and what streams here.
+    /// The changes for other daemons, and for streams here.
     private var notices = GatheredChanges()
     private var hints = GatheredChanges()
     private var noticeWork: Task<Void, Never>?
@@ -31,7 +32,7 @@ package actor ScheduleChanges {
 
     package init(client: PostgresClient, streams: EventStreams) {
         self.init(streams: streams) { payload in
-            // Lost with the database: then nobody else could have read the change either.
+            // Lost if the database is unavailable. Other daemons couldn't have read the change either.
             _ = try? await client.query(Self.notify, [.text(Self.channel), .text(payload)])
         }
     }
@@ -46,14 +47,14 @@ package actor ScheduleChanges {
         self.send = send
     }
 
-    /// A task was registered, changed or cancelled, and that is committed.
+    /// Reports a committed change of a task.
     package func publish(_ change: ScheduleChange) {
         spread([
             GatheredChange(slot: change.startsAt, devices: change.devices, concernsAll: change.slotOpened != nil)
         ])
     }
 
-    /// These slots have opened or closed to others.
+    /// Reports slots that have opened or closed.
     package func publish(_ slots: [Instant]) {
         spread(slots.map { GatheredChange(slot: $0, devices: [], concernsAll: true) })
     }
@@ -64,7 +65,7 @@ package actor ScheduleChanges {
         if noticeWork == nil, !notices.isEmpty { noticeWork = Task { await self.tellOthers() } }
     }
 
-    /// Another daemon's notification, or our own come back.
+    /// Handles a notification of another daemon, or an own one.
     package func receive(_ payload: String) {
         guard !streams.isEmpty, let changes = ChangeNotice.decode(payload, unlessFrom: origin) else { return }
         tell(changes)

@@ -1,34 +1,35 @@
 import Scheduling
 
-/// Which reminders one stream has sent, by their place in firing order. A value: one number, and what came before its turn.
+/// The reminders that one stream has sent, by their position in firing order. A value: one number, and the early ones.
 ///
-/// A device's reminders come in that order, but for those of a claim that became known before an older one of another daemon
-/// (``BatchOrder``), and those that come twice: with the backlog and as they fire.
+/// A device's reminders arrive in that order, with two exceptions: a claim may become known before an older one of
+/// another daemon (``BatchOrder``), and a reminder may come both in the backlog and when it fires.
 struct SeenReminders {
-    /// Reminders that may have come before their turn. A reader that has more of them comes again.
+    /// The maximum number of early reminders. A reader with more must reconnect.
     static let earlyLimit = 1024
 
     enum Verdict: Equatable {
         /// It was sent before.
         case seen
         case inOrder
-        /// Something before it may be yet to come: it must not stand for all before it.
+        /// An earlier one may follow, so the position must not move to this one.
         case early
-        /// Too many are early.
+        /// Too many reminders are early.
         case overflow
     }
 
-    /// This one, and all before it that concern the stream, were sent.
+    /// This one, and all earlier ones of the stream, were sent.
     private(set) var through: Int
-    /// Those after it that were sent; the least first.
+    /// The later ones that were sent, in order.
     private var early: [Int] = []
 
-    /// - Parameter through: The last in firing order of the backlog, which lacks nothing before it; 0 without any.
+    /// - Parameter through: The position of the backlog's last reminder, before which nothing is missing; 0 without
+    ///   any.
     init(through: Int = 0) {
         self.through = through
     }
 
-    /// All claims up to the batch are settled: what they wrote was sent, or isn't the stream's.
+    /// Records that all claims up to the batch are settled: their reminders were sent, or are not for this stream.
     mutating func settle(batch: Int) {
         through = max(through, Reminder.lastSeq(of: batch))
         if let first = early.first, first <= through { early.removeAll { $0 <= through } }
@@ -36,9 +37,9 @@ struct SeenReminders {
 
     var hasEarly: Bool { !early.isEmpty }
 
-    /// Whether to send the reminder.
+    /// Returns whether to send the reminder.
     ///
-    /// - Parameter batch: Of this batch and all before it everything was sent.
+    /// - Parameter batch: Everything of this batch and all earlier ones was sent.
     mutating func take(_ seq: Int, settled batch: Int) -> Verdict {
         settle(batch: batch)
         guard seq > through else { return .seen }
@@ -57,13 +58,13 @@ struct SeenReminders {
 }
 
 extension Reminder {
-    /// Of the twelve bits of place that follow the batch.
+    /// The twelve bits of the position within a batch.
     private static let places = 12
 
-    /// The claim that wrote the reminder at this place in firing order.
+    /// Returns the claim that wrote the reminder at this position.
     static func batch(of seq: Int) -> Int { seq >> places }
 
-    /// After all places of a batch. Batches come from the database: an absurd one is no reason to trap.
+    /// Returns the position after all of a batch. Batches come from the database, so an absurd number must not trap.
     static func lastSeq(of batch: Int) -> Int {
         batch > 0 ? min(batch, Int.max >> places) << places | (1 << places - 1) : 0
     }

@@ -7,39 +7,41 @@ import Server
 import Sockets
 import Wire
 
-/// What is published to event streams.
+/// A message published to event streams.
 enum StreamMessage: Message {
-    /// A reminder that fired; of the batch `settled` and all before it everything was sent. `claimed` is when the claim was known here.
+    /// A new reminder. Everything up to the batch `settled` was sent. `claimed` is when this daemon learned of the
+    /// claim.
     case reminder(Reminder, settled: Int, claimed: MonotonicTime)
-    /// All of a device's reminders whose task has not started, in firing order, and that up to the claim `newest` there are no others.
+    /// All of a device's reminders whose task has not started, in firing order. There are no others up to the claim
+    /// `newest`.
     case caughtUp([Reminder], newest: Int, claimed: MonotonicTime)
     case slots(ChangedSlots)
-    /// A slot has changed for the device whose room it is.
+    /// One of the device's own slots has changed.
     case ownSlot(Instant)
-    /// A reminder that nobody has asked for, to see whether it comes.
+    /// A test reminder of an operator.
     case test(ReminderContent)
-    /// The device's person goes on in another room.
+    /// The device's task moves to another room.
     case rematched(Rematch)
-    /// A sign of life.
+    /// A comment that shows that the stream is alive.
     case comment
-    /// The reader is to come again.
+    /// The reader must reconnect.
     case restart
-    /// The device whose room it is was erased.
+    /// The device was erased.
     case erased
 }
 
 /// Slots that have opened or closed, in order.
 struct ChangedSlots: Sendable {
     let slots: [Instant]
-    /// Who knows of which of them.
+    /// The devices that know of some of the changes.
     let known: [DeviceID: Set<Instant>]
-    /// For what is near.
+    /// For the moving window.
     let now: Instant
 
-    /// What a stream is told: of the slots those that it shows and whose change its device doesn't know, with their events; `nil` if there
-    /// are none. Most streams show one of a few windows.
+    /// Returns the slots that a stream shows and whose change its device doesn't know, with their events; `nil` if
+    /// there are none. Most streams show one of a few windows.
     ///
-    /// - Parameter publication: What these are published as: the events are made once for all of a loop.
+    /// - Parameter publication: The publication of these slots. The events are encoded once for a loop.
     func told(
         _ device: DeviceID, showing window: ChangeWindow, as publication: Publication
     ) -> (slots: ArraySlice<Instant>, events: StreamChunk)? {
@@ -52,7 +54,7 @@ struct ChangedSlots: Sendable {
         return (slots[range], publication.form { Pieces() }.piece(of: range, in: slots))
     }
 
-    /// The events, encoded once for all who show the same part of the slots. On a loop.
+    /// The events, encoded once for all streams that show the same part. On a loop.
     private final class Pieces {
         private var pieces: [Range<Int>: StreamChunk] = [:]
 
@@ -66,7 +68,7 @@ struct ChangedSlots: Sendable {
 }
 
 extension Sequence<Instant> {
-    /// The slots' changes as events.
+    /// Writes the changed slots as events.
     func encode(into buffer: inout [UInt8]) {
         for slot in self {
             ServerSentEvent(event: "schedule", data: #"{"startsAt":"\#(slot)"}"#).encode(into: &buffer)
@@ -81,7 +83,7 @@ extension Rematch {
 }
 
 extension Reminder {
-    /// The reminder as an event.
+    /// Writes the reminder as an event.
     func encode(into buffer: inout [UInt8]) {
         ServerSentEvent(id: id.text, event: "reminder", data: payload).encode(into: &buffer)
     }

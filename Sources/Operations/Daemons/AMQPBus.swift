@@ -2,26 +2,28 @@ package import AMQP
 import Basics
 package import Rooms
 
-/// Packets by RabbitMQ: a topic exchange, a queue for each daemon, and two connections: what is published goes over one, what
-/// comes over the other, so that a broker that takes nothing still gives what it has.
+/// A bus over RabbitMQ: a topic exchange, a queue for each daemon, and two connections. One publishes and one consumes,
+/// so that a broker that stops reading still delivers.
 ///
-/// | packets to      | routing key                                               | bound to it         |
-/// |-----------------|-----------------------------------------------------------|---------------------|
-/// | every daemon    | `all`                                                     | every queue         |
-/// | one daemon      | `daemon.<its id>`                                         | its queue           |
-/// | a room          | the room's UUID, and those of the daemons that it concerns | theirs, by the latter |
+/// ```
+/// | packets to   | routing key                                      | bound to it               |
+/// |--------------|--------------------------------------------------|---------------------------|
+/// | every daemon | `all`                                            | every queue               |
+/// | one daemon   | `daemon.<its id>`                                | its queue                 |
+/// | a room       | the room's UUID, and the keys of its daemons     | their queues, by the latter |
+/// ```
 ///
-/// No queue is bound to rooms: a binding costs the broker milliseconds, and whoever comes back with thousands of rooms would
-/// not hear for as many seconds. The sender knows whom a room concerns; the broker copies the message
-/// ([sender-selected distribution](https://www.rabbitmq.com/docs/sender-selected)).
+/// No queue is bound to rooms, because a binding costs the broker milliseconds, and a daemon that reconnects with
+/// thousands of rooms would receive nothing for seconds. The sender knows the daemons of a room, and the broker copies
+/// the message ([sender-selected distribution](https://www.rabbitmq.com/docs/sender-selected)).
 ///
-/// The queue belongs to its connection and goes with it. What it can't hold is dropped, the oldest first; a daemon that is stopped
-/// costs the broker no more than that.
+/// The queue belongs to its connection and is deleted with it. A full queue drops its oldest messages, so a stopped
+/// daemon costs the broker no more than that.
 package final class AMQPBus: Bus {
     private let id: DaemonID
     private let publisher: AMQPConnection
     private let consumer: AMQPConnection
-    /// Held while an event is told.
+    /// Held while an event is delivered.
     private let state: Locked<State>
 
     private struct State {
@@ -29,7 +31,7 @@ package final class AMQPBus: Bus {
         var receive: (@Sendable (BusEvent) -> Void)?
     }
 
-    /// - Parameter configuration: The broker's. Its name gets the connections' purposes added.
+    /// - Parameter configuration: The broker's settings. The connections' names get a suffix for their purpose.
     package convenience init(_ id: DaemonID, _ configuration: AMQPConfiguration) {
         self.init(id, configuration, queue: AMQPBusTopology.queue)
     }
@@ -45,7 +47,7 @@ package final class AMQPBus: Bus {
         state = Locked(State())
     }
 
-    /// The broker cares for no size; this many bytes are worth the way.
+    /// The broker has no preferred size. This one makes good use of a message.
     package var packetSize: Int { 16_384 }
 
     package func start(_ receive: @escaping @Sendable (BusEvent) -> Void) async {
@@ -75,7 +77,7 @@ package final class AMQPBus: Bus {
 
     // MARK: - Events
 
-    /// On the threads of both connections.
+    /// Called on the threads of both connections.
     private func heard(_ event: AMQPEvent, from side: AMQPConnectionPair.Side) {
         state.withLock { state in
             switch event {
@@ -83,12 +85,12 @@ package final class AMQPBus: Bus {
             case .lost(let message):
                 let wasConnected = state.connections.isConnected
                 tell(state.connections.lost(side, message), state)
-                // A bus begins anew as a whole.
+                // The bus reconnects as a whole.
                 if wasConnected, side == .publisher { consumer.reconnect(because: "the other connection was lost") }
             case .delivered(let delivery):
                 let packet = AMQPBusMessage.packet(delivery.body, key: delivery.routingKey, for: id)
                 if state.connections.isConnected { tell(packet, state) }
-            // Whoever sends is told.
+            // The sender gets an error.
             case .blocked, .unblocked: break
             }
         }

@@ -2,9 +2,9 @@ import AMQP
 import FoundationEssentials
 import Rooms
 
-/// A packet as the broker has it: a byte for the language, 16 for the sender, and the packet.
+/// A packet in the broker's message: a byte for the version, 16 for the sender, and the packet.
 enum AMQPBusMessage {
-    /// The packet's too: daemons compare one.
+    /// The version of packets, which daemons compare.
     private static let language = UInt8(BusRelay.language)
     private static let headSize = 17
 
@@ -23,7 +23,7 @@ enum AMQPBusMessage {
     }
 
     /// - Parameter body: `nil` if it was too long.
-    /// - Returns: `nil` if it is none of ours, in no language that we know, or one that the daemon sent to others.
+    /// - Returns: `nil` for another format or version, and for a message of this daemon to others.
     static func packet(_ body: [UInt8]?, key: String, for id: DaemonID) -> BusEvent? {
         guard let body, body.count >= headSize, body[0] == language else { return nil }
         var bytes = UUID().uuid
@@ -35,7 +35,7 @@ enum AMQPBusMessage {
 }
 
 extension BusError {
-    /// What became of packets, as the broker or its absence says.
+    /// The error of the bus for an error of the broker.
     init(_ error: AMQPError) {
         switch error {
         case .away, .libraryMissing: self = .away

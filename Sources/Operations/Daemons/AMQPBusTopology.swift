@@ -2,17 +2,17 @@ import AMQP
 import FoundationEssentials
 import Rooms
 
-/// What the broker has for the daemons, and by which keys it finds them.
+/// The broker's objects for daemons, and their keys.
 enum AMQPBusTopology {
     static let exchange = AMQPExchange("letsswitch.bus", .topic)
 
-    /// The longest time that a daemon stays deaf after somebody deleted the exchange.
+    /// The maximum time for which a daemon receives nothing after the exchange was deleted.
     static let declaresEvery = Duration.seconds(5)
 
-    /// The broker makes its name up: one's queue of a connection that the broker hasn't missed yet is still there.
+    /// The broker chooses its name, because the queue of a lost connection may still exist.
     static let queue = AMQPQueue("", isExclusive: true, isAutoDeleted: true, longest: 50_000, mostBytes: 67_108_864)
 
-    /// What a daemon's consuming connection begins with.
+    /// Returns the declarations of a daemon's consuming connection.
     static func declarations(for id: DaemonID, queue: AMQPQueue) -> [AMQPDeclaration] {
         [
             .exchange(exchange), .queue(queue), .binding(binding(.everyDaemon)), .binding(binding(.daemon(id))),

@@ -1,6 +1,6 @@
 import Rooms
 
-/// Two connections are one bus: it is there when both are.
+/// The two connections of a bus. It is up if both are.
 struct AMQPConnectionPair {
     enum Side {
         case publisher, consumer
@@ -9,18 +9,18 @@ struct AMQPConnectionPair {
     private enum Report: Equatable {
         case nothing
         case connected
-        /// With these words.
+        /// With the reason.
         case lost(String)
     }
 
     private var publisher = false
     private var consumer = false
-    /// What was told last.
+    /// The last reported state.
     private var report = Report.nothing
 
     var isConnected: Bool { report == .connected }
 
-    /// - Returns: What is to be told.
+    /// - Returns: The event to report.
     mutating func connected(_ side: Side) -> BusEvent? {
         set(side, true)
         guard publisher, consumer, report != .connected else { return nil }
@@ -28,10 +28,10 @@ struct AMQPConnectionPair {
         return .connected
     }
 
-    /// - Returns: What is to be told: not the same again at each attempt.
+    /// - Returns: The event to report, if the state has changed.
     mutating func lost(_ side: Side, _ message: String) -> BusEvent? {
         set(side, false)
-        // That connection is to be made anew: whatever it was, it isn't now.
+        // That connection is made again, whatever its state was.
         if side == .publisher, isConnected { consumer = false }
         guard report != .lost(message) else { return nil }
         report = .lost(message)

@@ -1,15 +1,17 @@
 import Rooms
 
-/// How far a daemon that has just begun is among the others. A value.
+/// The progress of a new daemon among the others. A value.
 ///
-/// | knows who lives | has a bus      | then it has arrived                                   |
-/// |-----------------|----------------|-------------------------------------------------------|
-/// | no              |                | no                                                    |
-/// | yes             | needs none     | yes                                                   |
-/// | yes             | and it stands  | once each that it is shared with has told all its rooms |
+/// ```
+/// | knows the others | has a bus       | it has arrived                                  |
+/// |------------------|-----------------|-------------------------------------------------|
+/// | no               |                 | no                                              |
+/// | yes              | needs none      | yes                                             |
+/// | yes              | it is connected | after each of the others has listed its rooms   |
+/// ```
 struct BusArrival {
-    /// From when the bus stands on. The others tell at once where theirs stands, and soon where it begins since we have come; of one that
-    /// died just now, whose row is still there, nothing comes.
+    /// The wait after the bus is connected. The others list their rooms at once, or soon after their bus connects. A
+    /// daemon that has just died sends nothing, although its row still exists.
     static let patience = Duration.milliseconds(250)
 
     var hasLooked = false

@@ -1,15 +1,15 @@
-/// What carries ales and presence between the daemons that share a database, as `--bus` names it. Reminders cross by the database,
-/// whatever the bus.
+/// The carrier of ales and presence between daemons on one database, chosen by `--bus`. Reminders use the database in
+/// any case.
 package enum BusChoice: String, Sendable, Hashable, CaseIterable {
-    /// PostgreSQL's NOTIFY while another daemon is alive on the database, else nothing.
+    /// PostgreSQL's NOTIFY while another daemon is alive on the database; otherwise none.
     case automatic = "auto"
-    /// PostgreSQL's NOTIFY, always.
+    /// Always PostgreSQL's NOTIFY.
     case postgresql
-    /// RabbitMQ, at ``Configuration/amqpURL``.
+    /// RabbitMQ at ``Configuration/amqpURL``.
     case amqp
     case none
 
-    /// By what name daemons compare their buses: two that have the same hear each other.
+    /// The name that daemons compare: two daemons with the same name reach each other.
     package var busName: String {
         switch self {
         case .automatic, .postgresql: "postgresql"

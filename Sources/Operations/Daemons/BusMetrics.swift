@@ -1,22 +1,22 @@
 import Basics
 package import Observability
 
-/// What there is to know about the other daemons and the way to them. Any thread.
+/// The metrics of other daemons and the bus. Any thread.
 package final class BusMetrics: Sendable {
     package enum Direction: String, Sendable, CaseIterable {
         case received = "in"
         case sent = "out"
     }
 
-    /// A bus, by the name that daemons give it (``BusChoice/busName``).
+    /// A kind of bus, by its name (``BusChoice/busName``).
     package enum Kind: String, Sendable, CaseIterable {
         case postgresql, amqp, none
     }
 
-    /// A bus that hasn't returned a packet to its sender for longer doesn't carry anything.
+    /// A bus that returns no packet to its sender for longer counts as broken.
     static let deafAfter = Duration.seconds(10)
 
-    /// What an echo, or its absence, has changed.
+    /// The change that an echo, or its absence, has caused.
     package enum Hearing: Equatable {
         case lost, regained
     }
@@ -25,22 +25,22 @@ package final class BusMetrics: Sendable {
         var kind = Kind.none
         var isConnected = false
         var daemons: [Kind: Int] = [:]
-        /// `nil`: none has come back yet, or there is no bus.
+        /// `nil` before the first echo, and without a bus.
         var delay: Duration?
-        /// Nothing comes, although the bus is connected.
+        /// Whether nothing arrives although the bus is connected.
         var isDeaf = false
     }
 
-    /// Ales of other daemons that didn't arrive: gaps in their numbers.
+    /// Other daemons' ales that didn't arrive: gaps in their numbers.
     package let lost = Counter()
-    /// Ales that this daemon gave up, since the bus was away or too slow.
+    /// Own ales that were dropped because the bus was unavailable or too slow.
     package let dropped = Counter()
     package let packets = CounterSet<Direction>()
     private let gauges = Locked(Gauges())
 
     package init() {}
 
-    /// Which bus is used from now on, and whether it stands.
+    /// Records the bus in use and whether it is connected.
     package func noteBus(_ kind: Kind, isConnected: Bool) {
         gauges.withLock {
             ($0.kind, $0.isConnected) = (kind, isConnected && kind != .none)
@@ -49,15 +49,15 @@ package final class BusMetrics: Sendable {
         }
     }
 
-    /// The others that are alive. A bus whose name this build doesn't know counts as none: nothing crosses.
+    /// Records the other live daemons. An unknown bus counts as none, because nothing crosses.
     package func noteDaemons(_ others: [DaemonInfo]) {
         let counts = Dictionary(grouping: others) { Kind(rawValue: $0.bus) ?? .none }.mapValues(\.count)
         gauges.withLock { $0.daemons = counts }
     }
 
-    /// How long a packet took that this daemon sent to itself, or for how long none has come back.
+    /// Records the round trip of a packet, or the time since the last one.
     ///
-    /// - Returns: A change that is worth a line in the log.
+    /// - Returns: A change to log.
     @discardableResult
     package func noteEcho(after delay: Duration) -> Hearing? {
         gauges.withLock { gauges in
@@ -68,7 +68,7 @@ package final class BusMetrics: Sendable {
         }
     }
 
-    /// The bus in use, and whether it stands.
+    /// The bus in use, and whether it is connected.
     package var inUse: (kind: Kind, isConnected: Bool) { gauges.withLock { ($0.kind, $0.isConnected) } }
 
     var standing: BusStanding {
@@ -77,7 +77,7 @@ package final class BusMetrics: Sendable {
             isConnected: gauges.isConnected, delay: gauges.delay, lost: lost.value, dropped: dropped.value)
     }
 
-    /// Other daemons that are alive.
+    /// The number of other live daemons.
     package var others: Int { gauges.withLock { $0.daemons.values.reduce(0, +) } }
 
     package func write(to text: inout MetricsText) {

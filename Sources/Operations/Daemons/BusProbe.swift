@@ -1,19 +1,19 @@
 import Basics
 package import Rooms
 
-/// Asks a bus whether it can be used: by a packet that a daemon sends to itself.
+/// Tests a bus with a packet that a daemon sends to itself.
 package enum BusProbe {
     package enum Outcome: Equatable {
-        /// The packet's way out and back.
+        /// The packet's round trip.
         case works(Duration)
         case fails(String)
     }
 
     private static let packet = Array("probe".utf8)
 
-    /// Starts the bus, and stops it again.
+    /// Starts the bus and stops it again.
     ///
-    /// - Parameter id: The bus's own.
+    /// - Parameter id: The bus's own id.
     package static func run(_ bus: any Bus, id: DaemonID, within limit: Duration) async -> Outcome {
         let (events, sink) = AsyncStream.makeStream(of: BusEvent.self)
         let reason = Locked("no answer within \(limit)")

@@ -3,13 +3,16 @@ package import Observability
 package import Postgres
 package import Rooms
 
-/// This daemon among those on its database: knows which live, and has the rooms hang together with theirs while there are any.
+/// Connects this daemon with the others on its database: it knows the live ones, and connects their rooms while there
+/// are any.
 ///
-/// | `--bus`          | a bus stands                                 |
-/// |------------------|----------------------------------------------|
-/// | auto             | while another daemon is alive, and the grace |
-/// | postgresql, amqp | always                                       |
-/// | none             | never; the others are told so, and log it    |
+/// ```
+/// | `--bus`          | a bus is connected                              |
+/// |------------------|-------------------------------------------------|
+/// | auto             | while another daemon is alive, and for the grace |
+/// | postgresql, amqp | always                                          |
+/// | none             | never; the others log it                        |
+/// ```
 package actor BusService: Service {
     private let choice: BusChoice
     private let own: DaemonInfo
@@ -21,23 +24,23 @@ package actor BusService: Service {
     private let makeRelay: @Sendable (@escaping @Sendable (RelayReport) -> Void) -> BusRelay
     private var registry: DaemonRegistry?
     private var relay: BusRelay?
-    /// The last relay's end. The next one begins after it: the rooms hang together by one at a time.
+    /// The end of the last relay. The next one begins after it, because the rooms support one at a time.
     private var parting: Task<Void, Never>?
     private var others: Set<DaemonID> = []
-    /// Of these, who speaks our language on our bus.
+    /// The others with our version on our bus.
     private var partners: Set<DaemonID> = []
-    /// `nil` once it is over.
+    /// `nil` after the arrival.
     private var arrival: BusArrival? = BusArrival()
-    /// Ends the bus, once nobody is awaited any more who was on another daemon.
+    /// The task that ends the bus after the grace of people on other daemons.
     private var ending: Task<Void, Never>?
     private var isStopping = false
-    /// Over once it is known that there are no others, or they are known on the bus.
+    /// Ends when there are no others, or all are known on the bus.
     private let settling = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
-    ///   - database: The pool for what isn't urgent.
-    ///   - forgotten: Called when others had given this daemon up, and may have forgotten what the database knew of it.
-    ///   - bus: Makes a bus of the kind that is chosen; called each time one is needed.
+    /// - database: The pool for work that isn't urgent.
+    /// - forgotten: Called after the others had given this daemon up, and may have removed its state in the database.
+    /// - bus: Makes a bus of the chosen kind, each time one is needed.
     package init(
         _ choice: BusChoice, _ own: DaemonInfo, rooms: Rooms, grace: Duration, database: PostgresClient,
         metrics: BusMetrics, log: Log, forgotten: @escaping @Sendable () async -> Void = {},
@@ -69,16 +72,16 @@ package actor BusService: Service {
         await registry.run()
     }
 
-    /// Says farewell on the bus, and takes this daemon out of the database.
+    /// Says farewell on the bus, and removes this daemon's row.
     func stop(within limit: Duration) async {
         isStopping = true
-        // A bus that stands still leaves the database its time.
+        // A blocked bus must leave time for the database.
         await Task { await self.end() }.ends(within: limit / 2)
         await registry?.stop(within: limit / 2)
     }
 
-    /// Waits until the rooms hang together with those of other daemons, if there are any, as ``BusArrival`` says, but no longer than
-    /// `limit`. Once.
+    /// Waits until the rooms are connected with those of other daemons, as ``BusArrival`` says, at most for `limit`.
+    /// Call it once.
     package func waitUntilSettled(within limit: Duration) async {
         await withTimeout(limit) {
             for await _ in settling.stream { return }
@@ -87,9 +90,9 @@ package actor BusService: Service {
         }
     }
 
-    /// A daemon has come or gone, or notifications may have been missed.
+    /// Looks for changes, because a daemon has started or ended, or notifications may be lost.
     ///
-    /// - Parameter id: Which one, as the notification says.
+    /// - Parameter id: The daemon named in the notification.
     package func lookAgain(of id: String? = nil) async {
         await registry?.lookAgain(of: id)
     }
@@ -104,7 +107,7 @@ package actor BusService: Service {
     private func busStands() async {
         arrive { $0.isConnected = true }
         guard arrival != nil else { return }
-        // Nobody cancels it.
+        // Never cancelled.
         try? await Task.sleep(for: BusArrival.patience)
         if arrival?.hasLooked == true { endArrival() }
     }
@@ -190,9 +193,9 @@ package actor BusService: Service {
     private func endLater() {
         guard relay != nil, ending == nil else { return }
         ending = Task {
-            // Cancelled by begin() and end(), and then it is over.
+            // Cancelled by begin() and end(), after which it must not continue.
             guard (try? await Task.sleep(for: grace)) != nil, !Task.isCancelled else { return }
-            // Not to be cancelled any more.
+            // Not cancellable any more.
             ending = nil
             await end()
         }

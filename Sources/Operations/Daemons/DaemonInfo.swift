@@ -1,15 +1,15 @@
 package import Rooms
 
-/// What a daemon says of itself to the others on its database.
+/// A daemon's information for the others on its database.
 package struct DaemonInfo: Sendable, Hashable {
     package let id: DaemonID
     /// The machine's name, for people.
     package let host: String
-    /// The version of its program.
+    /// The program's version.
     package let build: String
-    /// The version of the language that it speaks on the bus.
+    /// The version of its packets.
     package let language: Int
-    /// ``BusChoice/busName``.
+    /// See ``BusChoice/busName``.
     package let bus: String
 
     package init(id: DaemonID, host: String, build: String, language: Int, bus: String) {
@@ -21,21 +21,21 @@ package struct DaemonInfo: Sendable, Hashable {
     }
 }
 
-/// How its bus has served a daemon so far, as it says itself at each beat: for people.
+/// The state of a daemon's bus, which it reports at each beat: for people.
 package struct BusStanding: Sendable, Hashable {
-    /// Never, of a daemon that needs no bus for now.
+    /// Never, for a daemon that needs no bus now.
     package var isConnected = false
-    /// The last round trip of a packet to itself, or how long none has come back. `nil` before the first, and without a bus.
+    /// The last round trip, or the time since the last packet came back. `nil` before the first one, and without a bus.
     package var delay: Duration?
-    /// Ales of others that didn't arrive.
+    /// Others' ales that didn't arrive.
     package var lost = 0
-    /// Its own ales that no other was told of.
+    /// Own ales that were dropped.
     package var dropped = 0
 }
 
-/// A daemon that is alive, as operators see it.
+/// A live daemon, as operators see it.
 package struct DaemonReport: Sendable, Hashable {
     package let info: DaemonInfo
-    /// `nil` if its build doesn't say.
+    /// `nil` if its build doesn't report it.
     package let bus: BusStanding?
 }

@@ -1,19 +1,19 @@
 import Basics
 package import Postgres
 
-/// Asks a database which daemons are alive on it.
+/// Lists the live daemons of a database.
 package enum DaemonProbe {
     package enum Outcome {
         case alive([DaemonReport])
-        /// No daemon has been there.
+        /// No daemon has used the database.
         case noneYet
         case fails(String)
     }
 
-    /// SQLSTATE, also where there is no schema.
+    /// SQLSTATE, also for a missing schema.
     private static let undefinedTable = "42P01"
 
-    /// - Parameter limit: For so long the database may be silent.
+    /// - Parameter limit: How long the database may be silent.
     package static func run(_ configuration: PostgresConfiguration, within limit: Duration) async -> Outcome {
         var configuration = configuration
         configuration.maxConnections = 1
@@ -36,7 +36,7 @@ package enum DaemonProbe {
 }
 
 extension DaemonReport {
-    /// How its bus is, in words.
+    /// The state of its bus in words.
     package var standing: String {
         guard let bus else { return "its build doesn't report the state of its bus" }
         let behind = bus.delay.map { ", \($0.wholeMilliseconds) ms round trip" } ?? ""

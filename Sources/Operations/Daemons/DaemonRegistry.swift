@@ -3,23 +3,23 @@ package import Observability
 package import Postgres
 package import Rooms
 
-/// Says that this daemon lives, every five seconds, and knows which others do.
+/// Reports every five seconds that this daemon is alive, and knows the other live daemons.
 ///
-/// One statement does both: it counts on in our row, and returns all (``DaemonRoster`` judges them). Who comes and who ends notifies
-/// ``DaemonStore/channel``; ``lookAgain(of:)`` then looks at once, so that two daemons know of each other within moments. While the
-/// database is away, nobody is declared gone.
+/// One statement does both: it increments our row's counter and returns all rows (``DaemonRoster`` judges them). A
+/// daemon that starts or ends notifies ``DaemonStore/channel``, and ``lookAgain(of:)`` then looks at once, so that
+/// daemons know each other within moments. While the database is unavailable, no daemon counts as gone.
 package actor DaemonRegistry: Service {
-    /// What the registry tells, one after the other, each time awaited before it goes on.
+    /// An event of the registry. Events are delivered one after the other, each awaited.
     package enum News: Sendable, Equatable {
-        /// These others are alive, now that somebody has come or gone.
+        /// The other live daemons, after a change.
         case others([DaemonInfo])
-        /// They had given us up, since we stood still for too long, and have forgotten all that we told them; or it looks so.
+        /// The others had given us up after a long pause, and have removed our state, or may have.
         case forgotten
     }
 
-    /// After an attempt that failed.
+    /// After a failed attempt.
     private static let retries = Backoff(minimum: .milliseconds(250), maximum: .seconds(1))
-    /// Between two looks at least, however much news comes.
+    /// The minimum time between two looks, however many notifications arrive.
     private static let shortestPause = Duration.milliseconds(100)
 
     private let own: DaemonInfo
@@ -32,23 +32,23 @@ package actor DaemonRegistry: Service {
     private let heard = Locked<Set<DaemonID>>([])
     private var roster: DaemonRoster
     private var told: [DaemonInfo] = []
-    /// Ends with the first look, or a few later, if that one leaves doubts.
+    /// Ends with the first look, or a few later ones if it leaves doubts.
     private let looking = AsyncStream<Void>.makeStream()
-    /// Until then. Each but the first is soon after the one before.
+    /// The number of remaining first looks. Each but the first follows soon.
     private var firstLooksLeft: Int
-    /// Our row's, when we last saw it; 0 before the first beat.
+    /// Our row's counter at the last look; 0 before the first beat.
     private var ownBeats = 0
-    /// Rows of others were removed, and the people of those are still to be taken out of their rooms. At first perhaps: whoever removed
-    /// some may have ended before it had done that.
+    /// Rows of others were removed, and their people must still leave their rooms. Initially `true`, because a daemon
+    /// that removed some may have ended before it did that.
     private var hasPresenceToClose = true
     private var work: Task<Void, Never>?
     private var isStopping = false
 
     /// - Parameters:
-    ///   - own: What the others are told of this daemon.
-    ///   - database: Its pool for what isn't urgent. The schema must be ready when ``run()`` is called.
-    ///   - bus: How the bus is, which goes with each beat. Any thread; must not block.
-    ///   - tell: Called from the registry, and awaited: it must return soon.
+    /// - own: This daemon's information for the others.
+    /// - database: The pool for work that isn't urgent. The schema must be ready when ``run()`` is called.
+    /// - bus: Returns the state of the bus, for each beat. Any thread; must not block.
+    /// - tell: Receives events and is awaited; it must return soon.
     package init(
         _ own: DaemonInfo, bus: @escaping @Sendable () -> BusStanding, database: PostgresClient, log: Log,
         tell: @escaping @Sendable (News) async -> Void
@@ -70,24 +70,24 @@ package actor DaemonRegistry: Service {
         firstLooksLeft = 1 + timing.doubtfulLooks
     }
 
-    /// Returns once it is known who else is alive: after the first look, and what it had to tell. Rows of which that one can't say it
-    /// are looked at a few times more.
+    /// Returns when the other live daemons are known: after the first look and its events. Doubtful rows are looked at
+    /// a few more times.
     package func hasLooked() async {
         for await _ in looking.stream {}
     }
 
-    /// The others that are alive, as far as has been told.
+    /// The other live daemons, as last reported.
     package var others: [DaemonInfo] { told }
 
-    /// A packet has come from there: whoever sends is alive. Any thread; costs next to nothing.
+    /// Records a received packet: its sender is alive. Any thread; very cheap.
     package nonisolated func heard(from id: DaemonID) {
         heard.withLock { heard in
-            // Far more than there are daemons: somebody makes ids up.
+            // Far more than there are daemons: the ids are made up.
             if heard.count < 1_024 { heard.insert(id) }
         }
     }
 
-    /// A notification on ``DaemonStore/channel`` has come, or some may have been missed: looks at once.
+    /// Looks at once, because of a notification on ``DaemonStore/channel``, or because some may be lost.
     ///
     /// - Parameter id: The notification's payload.
     package func lookAgain(of id: String? = nil) async {
@@ -104,7 +104,8 @@ package actor DaemonRegistry: Service {
         await work.value
     }
 
-    /// Removes our row, so that the others know at once. It stays while it isn't written that our people have left: they take those back.
+    /// Removes our row, so that the others know at once. It stays while the departure of our people isn't stored; the
+    /// others then do that.
     package func stop(within limit: Duration) async {
         isStopping = true
         await timer.wake()
@@ -120,14 +121,14 @@ package actor DaemonRegistry: Service {
                 retries.reset()
                 let pause = firstLooksLeft > 0 ? timing.doubtPause : timing.interval
                 await timer.sleep(for: pause - (.now() - begun))
-                // Cut short by cancelling alone, and then the loop ends.
+                // Ended early only by cancelling, after which the loop ends.
                 try? await Task.sleep(for: max(.zero, Self.shortestPause - (.now() - begun)))
             } else {
                 await timer.sleep(for: retries.next(random: .random(in: 0..<1)))
             }
         }
         guard ownBeats > 0 else { return }
-        // In vain when the database is away: then the others judge by our silence.
+        // Fails if the database is unavailable. The others then judge by our silence.
         try? await store.farewell(own.id)
     }
 
@@ -158,7 +159,7 @@ package actor DaemonRegistry: Service {
         }
     }
 
-    /// In steps, for no longer than a beat may be late; the next one goes on.
+    /// In steps, at most for the tolerance of a beat. The next one continues.
     private func closePresence() async {
         let end = MonotonicTime.now() + timing.interval / 2
         while hasPresenceToClose, !isStopping, .now() < end {

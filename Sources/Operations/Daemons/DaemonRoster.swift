@@ -1,18 +1,20 @@
 import Basics
 import Rooms
 
-/// Who is alive, judged by our own clock from what the daemons' rows say at each look. A value.
+/// The live daemons, judged with our own clock by the counters of their rows at each look. A value.
 ///
-/// | a daemon | its row                                   | then                                          |
-/// |----------|-------------------------------------------|-----------------------------------------------|
-/// | unknown  | has counted lately, by the database's clock | alive                                       |
-/// | unknown  | hasn't: somebody died and left it, or that clock was set ahead | doubtful, and soon looked at again |
-/// | any      | counts on, or its packets are heard       | alive                                         |
-/// | alive, doubtful | has stood still for so long           | gone; its row is to be removed                |
-/// | any      | isn't there any more, though the database was never away lately | unknown: it ended, or others have given it up |
+/// ```
+/// | a daemon        | its row                                                     | result                          |
+/// |-----------------|-------------------------------------------------------------|---------------------------------|
+/// | unknown         | was counted recently, by the database's clock               | alive                           |
+/// | unknown         | was not: it died, or that clock was set ahead               | doubtful; looked at again soon  |
+/// | any             | is counted on, or its packets arrive                        | alive                           |
+/// | alive, doubtful | has not changed for too long                                | gone; its row must be removed   |
+/// | any             | is missing, without a recent outage of the database         | unknown: it ended or was removed|
+/// ```
 ///
-/// No system's clock matters, but for whether a row that nobody knew yet is believed at once or at its next beat. Time during which we
-/// couldn't look proves nothing against anybody.
+/// Clocks of other systems matter only for whether a new row is trusted at once or at its next beat. Time during which
+/// we couldn't look doesn't count against a daemon.
 struct DaemonRoster {
     private enum Liveness {
         case alive, doubtful, gone
@@ -21,14 +23,14 @@ struct DaemonRoster {
     private struct Entry {
         var row: DaemonRow
         var liveness: Liveness
-        /// When it was first seen, was last seen to have counted, or was heard.
+        /// When it was first seen, last counted, or last received from.
         var lastSign: MonotonicTime
     }
 
     private let own: DaemonID
     private let timing: DaemonTiming
     private var entries: [DaemonID: Entry] = [:]
-    /// The last look; `nil` when it has failed.
+    /// The last look; `nil` if it has failed.
     private var looked: MonotonicTime?
     /// The last look after a pause.
     private var resumed: MonotonicTime?
@@ -38,25 +40,25 @@ struct DaemonRoster {
         self.timing = timing
     }
 
-    /// The others that are alive, in the order of their ids.
+    /// The other live daemons, sorted by id.
     var alive: [DaemonInfo] {
         entries.values.filter { $0.liveness == .alive }.map(\.row.info).sorted { $0.id.description < $1.id.description }
     }
 
-    /// Whether there is a row of which the next look may say that somebody lives.
+    /// Whether the next look may show that a doubtful daemon is alive.
     var hasDoubts: Bool { entries.values.contains { $0.liveness == .doubtful } }
 
-    /// Rows that have stood still for too long.
+    /// The rows that have not changed for too long.
     var gone: [DaemonRow] { entries.values.filter { $0.liveness == .gone }.map(\.row) }
 
-    /// The rows at `now`, and who has been heard on the bus since the last look.
+    /// Handles the rows at `now`, and the senders of packets since the last look.
     mutating func look(at rows: [DaemonRow], heard: Set<DaemonID> = [], now: MonotonicTime) {
         if looked.map({ now - $0 > timing.longestPause }) ?? true {
             for id in entries.keys { entries[id]?.lastSign = now }
             resumed = entries.isEmpty ? nil : now
         }
         looked = now
-        // A server that has crashed may have lost rows: whose they are makes them anew.
+        // A server that crashed may have lost rows. Their owners write them again.
         let mayHaveLostRows = resumed.map { now - $0 < timing.longestPause } ?? false
         var next = mayHaveLostRows ? entries : [:]
         for row in rows where row.info.id != own {
@@ -65,7 +67,7 @@ struct DaemonRoster {
         entries = next
     }
 
-    /// The rows couldn't be read.
+    /// Handles a failed look.
     mutating func failed() {
         looked = nil
     }
@@ -82,16 +84,18 @@ struct DaemonRoster {
     }
 }
 
-/// How often a daemon says that it lives, and for how long it may be silent.
+/// The intervals and tolerances of beats.
 struct DaemonTiming: Sendable {
-    /// Between two looks, and two beats: five seconds, and a little less, so that three of them take no longer than 15.
+    /// The interval of looks and beats: slightly less than five seconds, so that three take at most 15.
     var interval = Duration.milliseconds(4_950)
-    /// It hasn't counted at the second look after the one that saw it count last. Not quite two intervals: looks may come early.
+    /// A daemon is gone if two looks after its last change show none. Slightly less than two intervals, because looks
+    /// may be early.
     var patience = Duration.milliseconds(9_500)
-    /// Looks that are further apart prove nothing: we were stopped, or the database was away.
+    /// Looks further apart prove nothing: this daemon was stopped, or the database was unavailable.
     var longestPause = Duration.seconds(8)
-    /// Until a doubtful row is looked at again, at the start. Whoever lives counts on as soon as it hears of us.
+    /// The wait before a doubtful row is looked at again, at the start. A live daemon counts as soon as it is notified
+    /// of us.
     var doubtPause = Duration.milliseconds(250)
-    /// So often at most: then they are rows of dead daemons, who make nobody wait.
+    /// The maximum number of such looks. Rows that stay doubtful belong to dead daemons.
     var doubtfulLooks = 3
 }

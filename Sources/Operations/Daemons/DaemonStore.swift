@@ -5,9 +5,9 @@ import Rooms
 
 /// The daemons' rows in the database. Every operation is one statement. Throws `PostgresError`.
 package struct DaemonStore: Sendable {
-    /// Whom a daemon notifies that it has come, or that it goes; the payload is its id.
+    /// The channel on which a daemon notifies its start and end; the payload is its id.
     package static let channel = "letsswitch_daemons"
-    /// The names that metrics go by.
+    /// The statements' names in metrics.
     package static let statementNames = [beat, farewell, closePresence].map(\.name)
 
     private static let beat = PostgresStatement(
@@ -16,7 +16,7 @@ package struct DaemonStore: Sendable {
     private static let farewell = PostgresStatement(name: "farewell", sql: "SELECT letsswitch.farewell($1::uuid)")
     private static let closePresence = PostgresStatement(
         name: "close_presence", sql: "SELECT letsswitch.close_presence(500) AS is_open")
-    /// Also of a database that no build has been on yet which knows the bus's columns.
+    /// Also works for a database without the bus's columns.
     private static let alive = PostgresStatement(
         name: "",
         sql: """
@@ -35,9 +35,10 @@ package struct DaemonStore: Sendable {
         self.database = database
     }
 
-    /// Counts on in our own row, says there how the bus is, and removes those of `gone` unless they have counted on since.
+    /// Increments our row's counter, stores the state of the bus, and removes the rows of `gone` unless they have
+    /// changed since.
     ///
-    /// - Returns: All rows, our own too.
+    /// - Returns: All rows, including our own.
     func beat(_ own: DaemonInfo, _ bus: BusStanding, gone: [DaemonRow]) async throws -> [DaemonRow] {
         let rows = try await database.query(
             Self.beat,
@@ -54,14 +55,14 @@ package struct DaemonStore: Sendable {
         _ = try await database.query(Self.farewell, [.text(id.description)], timeout: Self.timeout)
     }
 
-    /// Has some of those leave their rooms, in the attendance, who were there on daemons whose rows were removed.
+    /// Records for some people of removed daemons that they have left their rooms.
     ///
     /// - Returns: Whether there may be more.
     func closePresence() async throws -> Bool {
         try await database.query(Self.closePresence, [], timeout: Self.timeout)[0].boolean("is_open")
     }
 
-    /// Those that have counted lately by the database's clock, for people to read.
+    /// Returns the daemons that counted recently by the database's clock, for people.
     package func alive() async throws -> [DaemonReport] {
         try await database.query(Self.alive, [], timeout: Self.timeout).compactMap { row in
             try Self.row(row).map { DaemonReport(info: $0.info, bus: try Self.bus(row)) }
@@ -85,11 +86,11 @@ package struct DaemonStore: Sendable {
     }
 }
 
-/// A daemon's row, as it was read.
+/// A daemon's row.
 struct DaemonRow: Sendable, Hashable {
     let info: DaemonInfo
-    /// So often had it counted.
+    /// The counter.
     let beats: Int
-    /// Whether it has counted within the last fifteen seconds by the database's clock.
+    /// Whether it was counted within the last fifteen seconds by the database's clock.
     let isFresh: Bool
 }

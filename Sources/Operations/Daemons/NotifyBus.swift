@@ -7,16 +7,17 @@ package import Rooms
 /// ```
 /// send ──► NotifySender ──► SELECT pg_notify(…), one statement ──► PostgreSQL ──► PostgresListener ──► NotifyInbox ──► receive
 /// ```
-/// Notifications are delivered in the order of commits, and within a transaction in that of the calls; since one connection sends, that is
-/// the order of `send`. Each daemon listens to a channel that all have and to one of its own.
 ///
-/// May be started again after ``stop()``, also by another one with the same id.
+/// Notifications arrive in the order of commits, and of calls within a transaction. One connection sends, so that is
+/// the order of `send`. Each daemon listens to a common channel and to its own.
+///
+/// May be started again after ``stop()``, also by another bus with the same id.
 package actor NotifyBus: Bus {
     private static let connectPatience = Duration.seconds(10)
-    /// The names by which metrics go.
+    /// The statements' names in metrics.
     package static let statementNames = NotifySender.statementNames
 
-    /// What lives from a start to a stop.
+    /// The state between a start and a stop.
     private struct Run {
         let number: Int
         let listener: PostgresListener
@@ -38,10 +39,10 @@ package actor NotifyBus: Bus {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// - Parameters:
-    ///   - id: This daemon's, for its run.
-    ///   - configuration: Where the database is; what else it says holds for neither connection.
-    ///   - patience: How long the server may say nothing before a connection is taken for dead.
-    ///   - observer: Told of the sender's statements and connections, `bus_notify` and `bus_ping`.
+    /// - id: The id of this daemon's run.
+    /// - configuration: The address of the database. Other settings don't apply to these connections.
+    /// - patience: How long the server may be silent before a connection counts as dead.
+    /// - observer: Observes the sender's statements and connections, `bus_notify` and `bus_ping`.
     package init(
         _ id: DaemonID, _ configuration: PostgresConfiguration, patience: Duration = .seconds(3),
         observer: (any PostgresObserver)? = nil
@@ -55,7 +56,7 @@ package actor NotifyBus: Bus {
     private static func adapted(_ given: PostgresConfiguration, _ patience: Duration) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(
             conninfo: given.conninfo, applicationName: "\(given.applicationName) bus")
-        // Longer than for what somebody waits for: where a machine takes seconds to begin a connection, the bus would never stand.
+        // Longer than for requests: otherwise the bus would never connect to a very slow machine.
         configuration.connectTimeout = max(given.connectTimeout, connectPatience)
         configuration.maxConnections = 1
         configuration.queryTimeout = patience + .seconds(2)
@@ -63,10 +64,10 @@ package actor NotifyBus: Bus {
         configuration.shutdownTimeout = .seconds(1)
         configuration.maxBackoff = .milliseconds(500)
         configuration.listenerMaxBackoff = .milliseconds(500)
-        // A connection that is dead without a word, of either side.
+        // Detects a connection that is silently dead, on either side.
         configuration.heartbeatInterval = .seconds(5)
         configuration.heartbeatTimeout = patience
-        // A NOTIFY writes a commit: nobody waits for the disk with it.
+        // A NOTIFY writes a commit, which needn't wait for the disk.
         configuration.sessionSettings = ["synchronous_commit": "off"]
         return configuration
     }
@@ -77,7 +78,7 @@ package actor NotifyBus: Bus {
         guard run == nil else { return }
         runs += 1
         let number = runs
-        // On our own queue: what comes faster than it is taken apart waits in the database.
+        // On our own queue. Notifications that arrive faster than they are handled wait in the database.
         let listener = PostgresListener(configuration: configuration, channels: inbox.channels, executor: executor) {
             [weak self] event in
             self?.assumeIsolated { $0.hear(event, in: number) }
@@ -99,20 +100,20 @@ package actor NotifyBus: Bus {
 
     // MARK: Out
 
-    /// Takes five seconds at most.
+    /// Takes at most five seconds.
     package func send(_ packets: [BusPacket]) async throws(BusError) {
         guard let run, run.link.isUp else { throw .away }
         try await run.sender.send(packets) { lose($0, stillListens: true, in: run.number) }
     }
 
-    /// Until it answers: whether the sender's connection stands.
+    /// Asks repeatedly until the sender's connection works.
     private func askSender() {
         guard let run, run.asking == nil else { return }
         self.run?.asking = Task {
             var backoff = Backoff(minimum: .milliseconds(50), maximum: .milliseconds(500))
             while !Task.isCancelled {
                 if await run.sender.answers() { return senderAnswers(in: run.number) }
-                // Cancelled by stop(): the loop's condition ends it.
+                // Cancelled by stop(), after which the loop ends.
                 try? await Task.sleep(for: backoff.next(random: .random(in: 0..<1)))
             }
         }
@@ -134,7 +135,7 @@ package actor NotifyBus: Bus {
         case .lost(let message):
             lose(message, stillListens: false, in: number)
         case .notification(let name, let payload):
-            // Before both sides stand, whoever sends doesn't count on us.
+            // Before both connections work, senders don't count on us.
             guard run.link.isUp else { return }
             guard let (sender, packets) = inbox.receive(payload, onChannelNamed: name) else { return }
             for packet in packets { run.receive(.received(from: sender, packet)) }

@@ -1,11 +1,11 @@
 import Rooms
 
-/// Takes payloads apart, and puts long packets together. A value.
+/// Parses payloads and assembles long packets. A value.
 ///
-/// What comes twice, late or in another order than it was sent in is left out: a connection that was lost may have left a statement
-/// behind in the server, which ends after those of the connection after it. The numbers tell.
+/// Payloads that arrive twice, late or out of order are dropped: a lost connection may have left a statement in the
+/// server that ends after those of the next connection. The numbers tell.
 struct NotifyInbox {
-    /// What has come of a packet so far; the next part has the next payload's number.
+    /// The received parts of a packet. The next part has the next payload's number.
     private struct Assembly {
         let count: Int
         var parts: Int
@@ -15,14 +15,14 @@ struct NotifyInbox {
     private struct Sender {
         var number: UInt64
         var assembly: Assembly?
-        /// Grows with each payload of anybody's: the least has been silent for longest.
+        /// Increases with each payload of any sender. The smallest has been silent for longest.
         var heard: UInt64
     }
 
     struct Limits {
-        /// Those who have been silent for longest are forgotten.
+        /// Beyond it the longest silent senders are dropped.
         var senders = 256
-        /// Bytes of packets that aren't complete; beyond, the one that comes is dropped.
+        /// The maximum size of incomplete packets. Beyond it a new one is dropped.
         var assembledBytes = 16 << 20
     }
 
@@ -37,21 +37,22 @@ struct NotifyInbox {
         self.limits = limits
     }
 
-    /// The names of those that it is for.
+    /// The names of this daemon's channels.
     var channels: [String] { [NotifyChannel.everyDaemon.name, NotifyChannel.daemon(own).name] }
 
-    /// As ``receive(_:on:)``, by the name of one of its channels.
+    /// Handles a payload on a channel with this name. See ``receive(_:on:)``.
     mutating func receive(_ text: String, onChannelNamed name: String) -> (sender: DaemonID, packets: [[UInt8]])? {
         receive(text, on: name == NotifyChannel.everyDaemon.name ? .everyDaemon : .daemon(own))
     }
 
-    /// The packets that are complete with this payload, in order; none for what is damaged, our own to everybody, or old.
+    /// Returns the packets that this payload completes, in order. None for a damaged or old payload, or an own one to
+    /// everyone.
     mutating func receive(_ text: String, on channel: NotifyChannel) -> (sender: DaemonID, packets: [[UInt8]])? {
         guard let payload = NotifyPayload(text: text) else { return nil }
         if channel == .everyDaemon, payload.sender == own { return nil }
         if let known = senders[payload.sender], payload.number <= known.number { return nil }
         payloads += 1
-        // Taken out, so that what is assembled has one owner and isn't copied with each part.
+        // Removed from the dictionary meanwhile, so that the assembly has one owner and isn't copied for each part.
         var sender = senders.removeValue(forKey: payload.sender) ?? Sender(number: 0, assembly: nil, heard: 0)
         let follows = payload.number - sender.number == 1
         sender.number = payload.number

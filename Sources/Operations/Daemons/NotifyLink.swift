@@ -1,12 +1,14 @@
 import Rooms
 
-/// Whether the bus stands: one connection listens, another one sends. A value; each method says what is to be told.
+/// The two connections of the bus: one listens, another one sends. A value; each method returns the event to report.
 ///
-/// | told      | both stand        | either is lost |
-/// |-----------|-------------------|----------------|
-/// | nothing   | → up, `connected` | → down, `lost` |
-/// | up        |                   | → down, `lost` |
-/// | down      | → up, `connected` |                |
+/// ```
+/// | reported | both work         | one is lost    |
+/// |----------|-------------------|----------------|
+/// | nothing  | → up, `connected` | → down, `lost` |
+/// | up       |                   | → down, `lost` |
+/// | down     | → up, `connected` |                |
+/// ```
 struct NotifyLink {
     private enum Told {
         case nothing, up, down
@@ -28,7 +30,7 @@ struct NotifyLink {
         return rise()
     }
 
-    /// What has taken one connection may have taken the other: that one is asked anew.
+    /// The other connection may be lost too, so it is tested again.
     mutating func lost(_ message: String, stillListens: Bool) -> BusEvent? {
         listens = listens && stillListens
         sends = false

@@ -1,9 +1,9 @@
 import Rooms
 
-/// Gathers the packets of one `send` into as few payloads as may be. A value.
+/// Gathers the packets of one `send` into few payloads. A value.
 ///
-/// Every daemon listens to two channels, everybody's and its own, and hears all in the order in which it is sent: so no payload for
-/// everybody stays open while one for a single daemon is begun, nor the other way round.
+/// Every daemon listens to two channels, the common one and its own, and receives all in the order of sending. A
+/// payload for everyone is therefore closed before one for a single daemon begins, and the reverse.
 struct NotifyPacker {
     struct Message: Equatable {
         let channel: NotifyChannel
@@ -11,21 +11,21 @@ struct NotifyPacker {
     }
 
     private let sender: DaemonID
-    /// Of the last payload.
+    /// The number of the last payload.
     private var number: UInt64
     private var messages: [Message] = []
-    /// Payloads that still have room, in the order in which they were begun: everybody's alone, or some daemons'.
+    /// The payloads with free space, in order: the common one, or those of some daemons.
     private var open: [(channel: NotifyChannel, packets: [[UInt8]], bytes: Int)] = []
 
-    /// - Parameter number: Above every number that this sender has used before.
+    /// - Parameter number: Larger than every number that this sender has used.
     init(sender: DaemonID, after number: UInt64) {
         self.sender = sender
         self.number = number
     }
 
-    /// What is to be notified, in this order.
+    /// Returns the notifications to send, in this order.
     ///
-    /// - Throws: ``BusError/refused(message:)`` for a packet that is too long; then nothing is sent.
+    /// - Throws: ``BusError/refused(message:)`` for a packet that is too long. Nothing is sent then.
     mutating func pack(_ packets: [BusPacket]) throws(BusError) -> [Message] {
         if let long = packets.first(where: { $0.bytes.count > NotifyPayload.maxPartBytes * NotifyPayload.maxParts }) {
             throw .refused(message: "a packet of \(long.bytes.count) bytes is too long for NOTIFY")

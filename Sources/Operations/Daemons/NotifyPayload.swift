@@ -2,38 +2,40 @@ import FoundationEssentials
 import Rooms
 import Wire
 
-/// What one NOTIFY between daemons holds: packets, or a part of one that is too long for it.
+/// The content of one NOTIFY between daemons: packets, or a part of a long packet.
 ///
 /// ```
-/// base64 of:  version  kind  sender  number   packets:  length (2), bytes; again and again
+/// base64 of:  version  kind  sender  number   packets:  length (2), bytes; repeated
 ///                1       1     16       8     part:     index (2), count (2), bytes to the end
 /// ```
-/// Numbers are in network order. Base64, because a payload is text in the database's encoding, whichever that is.
+///
+/// Numbers are in network order. Base64, because a payload is text in the database's encoding.
 struct NotifyPayload: Equatable {
     enum Content: Equatable {
         case packets([[UInt8]])
-        /// Parts of a packet follow one another, also by the payloads' numbers.
+        /// The parts of a packet have consecutive payload numbers.
         case part(index: Int, count: Int, [UInt8])
     }
 
     let sender: DaemonID
-    /// Grows with each payload of a sender. So no two are equal: of equal ones in a transaction PostgreSQL delivers the first alone.
+    /// Increases with each payload of a sender, so no two are equal. PostgreSQL delivers only the first of equal
+    /// payloads in a transaction.
     let number: UInt64
     let content: Content
 
-    /// Of a NOTIFY, PostgreSQL takes fewer than 8,000 bytes.
+    /// PostgreSQL accepts fewer than 8,000 bytes in a NOTIFY.
     static let maxText = 7_999
     static let maxBytes = maxText / 4 * 3
     static let headerBytes = 26
-    /// Before each packet.
+    /// Precedes each packet.
     static let lengthBytes = 2
-    /// What a packet may have to stand in one payload.
+    /// The maximum size of a packet in one payload.
     static let maxPacketBytes = maxBytes - headerBytes - lengthBytes
     static let maxPartBytes = maxBytes - headerBytes - 4
-    /// Of one packet: six megabytes.
+    /// The maximum number of parts of a packet: six megabytes.
     static let maxParts = 1_024
 
-    /// The packets' too: daemons compare one.
+    /// The version of packets, which daemons compare.
     private static let version = UInt8(BusRelay.language)
     private static let packetsKind: UInt8 = 0
     private static let partKind: UInt8 = 1
@@ -69,7 +71,7 @@ struct NotifyPayload: Equatable {
         self.content = content
     }
 
-    /// `nil` for what no daemon that speaks this version has sent.
+    /// `nil` for a text that isn't a payload of this version.
     init?(text: String) {
         guard text.utf8.count <= Self.maxText, let bytes = Base64.decode(text) else { return nil }
         guard bytes.count >= Self.headerBytes, bytes[0] == Self.version else { return nil }
@@ -95,7 +97,7 @@ struct NotifyPayload: Equatable {
         bytes.append(UInt8(truncatingIfNeeded: number))
     }
 
-    /// Takes a number of two bytes off the front.
+    /// Takes a number of two bytes from the front.
     private static func takeNumber(_ bytes: inout ArraySlice<UInt8>) -> Int? {
         guard let high = bytes.popFirst(), let low = bytes.popFirst() else { return nil }
         return Int(high) << 8 | Int(low)

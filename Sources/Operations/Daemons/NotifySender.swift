@@ -2,9 +2,9 @@ import Basics
 import Postgres
 import Rooms
 
-/// The connection by which a bus notifies, from a start to a stop. What it is given goes in the order of the calls, a statement each.
+/// The sending connection of a bus, from a start to a stop. Calls are sent in order, one statement each.
 final class NotifySender: Sendable {
-    /// Channels and payloads hold no comma.
+    /// Channels and payloads contain no comma.
     private static let notify = PostgresStatement(
         name: "bus_notify",
         sql: """
@@ -13,7 +13,7 @@ final class NotifySender: Sendable {
             """)
     private static let ping = PostgresStatement(name: "bus_ping", sql: "SELECT 1")
     static let statementNames = [notify, ping].map(\.name)
-    /// What a packet may have to stand in one payload.
+    /// The maximum size of a packet in one payload.
     static let packetSize = NotifyPayload.maxPacketBytes
 
     private let client: PostgresClient
@@ -21,13 +21,14 @@ final class NotifySender: Sendable {
 
     init(_ id: DaemonID, _ configuration: PostgresConfiguration, observer: (any PostgresObserver)?) {
         client = PostgresClient(configuration: configuration, observer: observer)
-        // Above all that a bus with this id has sent before: none sends a payload a nanosecond.
+        // Larger than all numbers that a bus with this id has used: no bus sends one payload per nanosecond.
         packer = Locked(NotifyPacker(sender: id, after: MonotonicTime.now().nanoseconds))
     }
 
-    /// On the caller's executor, so that payloads are numbered in the order of the calls. Takes as long as a query may.
+    /// On the caller's executor, so that payloads are numbered in the order of the calls. Takes at most the time of a
+    /// query.
     ///
-    /// - Parameter lost: Told why, before it throws, if the connection doesn't stand.
+    /// - Parameter lost: Called with the reason, before it throws, if the connection doesn't work.
     func send(
         _ packets: [BusPacket], isolation: isolated (any Actor)? = #isolation, lost: (String) -> Void
     ) async throws(BusError) {
@@ -51,7 +52,7 @@ final class NotifySender: Sendable {
         }
     }
 
-    /// Whether its connection stands.
+    /// Returns whether its connection works.
     func answers() async -> Bool {
         (try? await client.query(Self.ping)) != nil
     }

@@ -1,26 +1,26 @@
 import FoundationEssentials
 import HTTPClient
 
-/// How one notification is sent, and what follows from Apple's answer to it. A value: decides, and does nothing.
+/// The decisions for one notification and Apple's responses to it. A value.
 struct APNsAttempt: Sendable, Hashable {
-    /// What comes next.
+    /// The next step.
     enum Step: Sendable, Hashable {
         case done(AttemptOutcome)
-        /// Once more at once, as the attempt now says.
+        /// Send again at once, as changed.
         case again
-        /// Once more with another provider's token; if there is none, it is done so.
+        /// Send again with a new provider token. If there is none, use this outcome.
         case renewToken(otherwise: AttemptOutcome)
     }
 
-    /// The whole provider's fault is looked at again after that.
+    /// The pause of the whole provider after an error of its own.
     static let rest = Duration.seconds(300)
-    /// Of a connection on which too many provider's tokens came.
+    /// The pause after too many provider tokens on a connection.
     static let connectionRest = Duration.seconds(10)
-    /// Of a device that got too much.
+    /// The pause after too many notifications for a device.
     static let deviceRest = Duration.seconds(5)
 
     private(set) var isSandbox: Bool
-    /// Bytes of the payload.
+    /// The maximum size of the payload.
     private(set) var maxPayloadBytes = APNsPayload.maxBytes
     private var hasChangedHost = false
     private var hasRenewedToken = false
@@ -29,23 +29,23 @@ struct APNsAttempt: Sendable, Hashable {
         self.isSandbox = isSandbox
     }
 
-    /// Apple: "Handling notification responses from APNs".
+    /// Returns the step after a response. Apple: "Handling notification responses from APNs".
     ///
-    /// - Parameter registeredAt: When the device gave us its token. Epoch seconds.
+    /// - Parameter registeredAt: When the device registered its token, in epoch seconds.
     mutating func next(after answer: APNsResponse, registeredAt: Double) -> Step {
         let words = "\(answer)"
         switch (answer.status, answer.reason) {
         case (200, _):
             return .done(.accepted)
         case (400, "BadDeviceToken"):
-            // One of the other environment, perhaps: apps that are being developed say so wrongly.
+            // Perhaps a token of the other environment. Apps under development report it wrongly.
             guard !hasChangedHost else { return .done(.gone(words)) }
             hasChangedHost = true
             isSandbox.toggle()
             return .again
         case (403, "BadEnvironmentKeyIdInToken"):
-            // The key is of the other environment alone. Anybody may register a token that leads here, so nobody else rests for it;
-            // one that its own environment didn't know is none.
+            // The key is only for the other environment. Anyone may register such a token, so the provider doesn't
+            // pause. A token that its own environment doesn't know is invalid.
             return .done(hasChangedHost ? .gone(words) : .refused(words))
         case (400, "IdleTimeout"):
             return .done(.retry(after: answer.retryAfter, words))
@@ -55,7 +55,7 @@ struct APNsAttempt: Sendable, Hashable {
         case (403, _):
             return .done(.paused(for: Self.rest, words))
         case (410, _):
-            // The app was installed again since, and has said so.
+            // The app was installed again since, and has registered.
             if let timestamp = answer.timestamp, registeredAt * 1000 > timestamp {
                 return .done(.retry(after: answer.retryAfter, words))
             }
@@ -70,18 +70,18 @@ struct APNsAttempt: Sendable, Hashable {
         case (500..., _):
             return .done(.retry(after: answer.retryAfter, words))
         default:
-            // Ours: a topic, a path, a field that Apple doesn't take.
+            // An error of this server: a topic, path or field that Apple refuses.
             return .done(.refused(words))
         }
     }
 }
 
-/// What Apple has said to one notification.
+/// Apple's response to one notification.
 struct APNsResponse: Sendable, Hashable {
     let status: Int
-    /// Such as `BadDeviceToken`; empty when none was given.
+    /// Such as `BadDeviceToken`; empty if there is none.
     let reason: String
-    /// Of `410`: since when the token is no more, as Apple knows. Epoch milliseconds.
+    /// With `410`: the time since which the token is invalid, in epoch milliseconds.
     let timestamp: Double?
     let retryAfter: Duration?
 

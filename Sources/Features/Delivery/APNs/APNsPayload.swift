@@ -2,14 +2,14 @@ import Domain
 import FoundationEssentials
 import Wire
 
-/// What a device is shown, and what its app is told beside it.
+/// A notification's visible text, and the data for the app.
 enum APNsPayload {
     /// Apple's limit.
     static let maxBytes = 4096
-    /// When Apple says that it was too much nevertheless.
+    /// The limit after Apple refused a payload as too large.
     static let shortBytes = 2048
 
-    /// JSON of at most `maxBytes`: titles are cut until it is.
+    /// Returns JSON of at most `maxBytes`. Titles are cut to fit.
     static func json(_ reminder: ReminderContent, maxBytes: Int = maxBytes) -> [UInt8] {
         json(reminder, Delivery.reminder, maxBytes) { body(reminder, $0) }
     }
@@ -18,7 +18,8 @@ enum APNsPayload {
         json(notice.task, Delivery.partnerChanged, maxBytes) { notice.sentence(partner: $0) }
     }
 
-    /// What Apple may know: who, and how many. Names are short: it always fits.
+    /// Returns JSON with the information that Apple may have: authors and their number. Names are short, so it always
+    /// fits.
     static func json(_ untold: UntoldMessages) -> [UInt8] {
         var json = JSONText()
         json.object { object in
@@ -39,7 +40,7 @@ enum APNsPayload {
         return json.bytes
     }
 
-    /// - Parameter body: Of the partner's title, as much of it as there is room for.
+    /// - Parameter body: Returns the text for the part of the partner's title that fits.
     private static func json(
         _ reminder: ReminderContent, _ type: String, _ maxBytes: Int, body: (String?) -> String
     ) -> [UInt8] {
@@ -88,7 +89,7 @@ enum APNsPayload {
 }
 
 extension ReminderContent {
-    /// What belongs together, and replaces one another, on a person's screen: the match's room, or the task alone.
+    /// The key of notifications that replace one another on the screen: the match's room, or the task.
     var groupId: String {
         (roomId ?? taskId).text.lowercased()
     }

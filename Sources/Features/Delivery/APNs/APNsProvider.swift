@@ -8,7 +8,7 @@ import Wire
 
 /// Apple's push notifications: one HTTP/2 connection to each of its hosts, with many streams.
 struct APNsProvider: DeliveryProvider {
-    /// What is kept beside a push token.
+    /// The data stored with a push token.
     private struct Details: Decodable {
         let sandbox: Bool
     }
@@ -16,24 +16,25 @@ struct APNsProvider: DeliveryProvider {
     private static let production = "https://api.push.apple.com"
     private static let sandbox = "https://api.sandbox.push.apple.com"
 
-    /// Where notifications go with these settings.
+    /// Returns the hosts for these settings.
     static func hosts(_ settings: APNsSettings) -> [String] {
         settings.url.map { [$0] } ?? [production, sandbox]
     }
 
     let name = ProviderName.apns
-    /// Apple takes a thousand streams on a connection; with these a round trip of 100 ms lets 2,000 a second through.
+    /// Apple accepts a thousand streams per connection. 200 with a round trip of 100 ms send 2,000 notifications per
+    /// second.
     let concurrency = 200
     private let topic: String
-    /// For both hosts.
+    /// Replaces both hosts.
     private let url: String?
     private let tokens: APNsTokenCache
     private let client: ProviderClient
 
-    /// Reads the key's file.
+    /// Reads the key file.
     ///
-    /// - Parameter now: The system's clock, in epoch seconds.
-    /// - Returns: nil when none is configured.
+    /// - Parameter now: The system's clock in epoch seconds.
+    /// - Returns: nil if the provider isn't configured.
     init?(_ settings: APNsSettings, now: @escaping @Sendable () -> Int = { time(nil) }) throws(APNsKeyError) {
         guard let credentials = try APNsCredentials(settings) else { return nil }
         topic = credentials.topic
@@ -41,9 +42,9 @@ struct APNsProvider: DeliveryProvider {
         tokens = APNsTokenCache(credentials, now: now)
         client = ProviderClient(caFile: settings.caFile, atOnce: concurrency) {
             $0.version = .http2
-            // Twice, or three times with all that may be wrong, is still within what a send may take.
+            // Two or three attempts stay within the time of a delivery.
             $0.timeout = .seconds(10)
-            // Whoever names another host than Apple's is the operator.
+            // Only the operator can name another host than Apple's.
             $0.allowsPrivateAddresses = settings.url != nil
         }
     }
@@ -77,19 +78,19 @@ struct APNsProvider: DeliveryProvider {
     private func post(
         _ delivery: Delivery, _ attempt: APNsAttempt, _ token: String
     ) async throws(ProviderClient.Failure) -> APNsResponse {
-        // What replaces one another on a person's screen.
+        // The key of notifications that replace one another.
         let group: String
         let body: [UInt8]
         switch delivery.content {
         case .reminder(let reminder, _):
             (group, body) = (reminder.groupId, APNsPayload.json(reminder, maxBytes: attempt.maxPayloadBytes))
         case .partnerChanged(let notice):
-            // It takes no reminder's place.
+            // It doesn't replace a reminder.
             group = delivery.messageId.text.lowercased()
             body = APNsPayload.json(notice, maxBytes: attempt.maxPayloadBytes)
         case .messages(let untold):
             (group, body) = (delivery.messageId.text.lowercased(), APNsPayload.json(untold))
-        // Nobody asks for it.
+        // Never requested.
         case .event: (group, body) = ("", [])
         }
         let host = url ?? (attempt.isSandbox ? Self.sandbox : Self.production)
@@ -99,7 +100,7 @@ struct APNsProvider: DeliveryProvider {
                 headers: [
                     HTTPField("authorization", "bearer \(token)"), HTTPField("apns-topic", topic),
                     HTTPField("apns-push-type", "alert"), HTTPField("apns-priority", "10"),
-                    // After the start, or a day, it is noise.
+                    // After the start, or after a day, it is useless.
                     HTTPField("apns-expiration", "\(Int(saturating: delivery.deadline))"),
                     HTTPField("apns-id", delivery.messageId.text.lowercased()),
                     HTTPField("apns-collapse-id", group), .contentTypeJSON,

@@ -1,13 +1,13 @@
 import Crypto
 import Wire
 
-/// The provider's token that goes with every request, and when it is made anew. A value: time is an argument, in epoch seconds.
+/// The provider token of every request. A value: time is an argument, in epoch seconds.
 ///
-/// Apple wants it neither older than an hour nor made more often than each 20 minutes.
+/// Apple requires a token younger than an hour, and a new one at most every 20 minutes.
 struct APNsToken: Sendable {
     static let renewedAfter = 40 * 60
-    /// A token younger than this isn't replaced, though Apple says that it has expired: our clock is wrong then, and another would
-    /// be no better.
+    /// A younger token isn't replaced even if Apple reports that it has expired. The own clock is wrong then, and a new
+    /// token would be no better.
     static let leastAge = 20 * 60
 
     private let credentials: APNsCredentials
@@ -17,7 +17,7 @@ struct APNsToken: Sendable {
         self.credentials = credentials
     }
 
-    /// The token of now. A clock that was put back makes a new one too.
+    /// Returns the current token. A clock that was set back makes a new one too.
     mutating func text(at now: Int) throws(CryptoError) -> String {
         if let current, now >= current.issuedAt, now - current.issuedAt < Self.renewedAfter { return current.text }
         var header = JSONText()
@@ -36,9 +36,9 @@ struct APNsToken: Sendable {
         return token.text
     }
 
-    /// Apple has said that `text` has expired. Of the many requests that hear it the first has it replaced.
+    /// Handles Apple's report that `text` has expired. The first of several requests replaces it.
     ///
-    /// - Returns: Whether there is, or will be, another to try with.
+    /// - Returns: Whether there is another token to try.
     mutating func hasExpired(_ text: String, at now: Int) -> Bool {
         guard let current, current.text == text else { return true }
         guard now < current.issuedAt || now - current.issuedAt >= Self.leastAge else { return false }
@@ -47,7 +47,7 @@ struct APNsToken: Sendable {
     }
 }
 
-/// The one token of all requests.
+/// The shared token of all requests.
 actor APNsTokenCache {
     private var token: APNsToken
     /// Epoch seconds.
@@ -68,7 +68,7 @@ actor APNsTokenCache {
     }
 }
 
-/// What a provider proves itself to Apple with.
+/// The provider's credentials for Apple.
 struct APNsCredentials: Sendable {
     let keyId: String
     let teamId: String
@@ -77,10 +77,10 @@ struct APNsCredentials: Sendable {
 }
 
 extension APNsCredentials {
-    /// Reads the key's file. Blocks for as long as that takes.
+    /// Reads the key file. Blocks meanwhile.
     ///
-    /// - Returns: nil when the provider isn't configured.
-    /// - Throws: ``APNsKeyError`` when the file can't be read, or holds no such key.
+    /// - Returns: nil if the provider isn't configured.
+    /// - Throws: ``APNsKeyError`` if the file can't be read or has no such key.
     init?(_ settings: APNsSettings) throws(APNsKeyError) {
         guard let file = settings.keyFile, let keyId = settings.keyId, let teamId = settings.teamId,
             let topic = settings.topic
@@ -95,7 +95,7 @@ extension APNsCredentials {
     }
 }
 
-/// `--apns-key` names no key that could be used.
+/// The error for an unusable `--apns-key`.
 package struct APNsKeyError: Error, Sendable, Equatable, CustomStringConvertible {
     let file: String
     let reason: String

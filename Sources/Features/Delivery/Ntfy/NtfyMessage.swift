@@ -3,12 +3,12 @@ package import Domain
 import FoundationEssentials
 import Wire
 
-/// A reminder, that the partner has changed, or that something was said, as an ntfy message.
+/// An ntfy message: a reminder, a changed partner, or new messages.
 struct NtfyMessage: Sendable, Hashable {
     let topic: String
     let title: String
     let message: String
-    /// What opens at a tap: the room, or the conversation, on the browser's page.
+    /// The link of a tap: the room or the conversation in the browser.
     let click: String?
     let priority: Int
     let tag: String
@@ -43,7 +43,7 @@ struct NtfyMessage: Sendable, Hashable {
         publicURL.map { task.roomId == nil ? $0 + "/" : "\($0)/#room/\(task.startsAt)" }
     }
 
-    /// The server reads along: who, and how many.
+    /// The ntfy server can read it, so it contains only authors and their number.
     init(_ untold: UntoldMessages, topic: String, publicURL: String?) {
         self.topic = topic
         title = untold.who
@@ -68,13 +68,13 @@ struct NtfyMessage: Sendable, Hashable {
     }
 }
 
-/// The name under which a device's reminders are published. Whoever knows it can read them, so nobody can guess it, and none can
-/// be made from it or from the device's id without the server's secret.
+/// The topic of a device's reminders. Anyone who knows it can read them. It is random, and can't be computed from
+/// another topic or the device id without the server's secret.
 package enum NtfyTopic {
     /// 144 bits.
     private static let bytes = 18
 
-    /// ntfy's topics are letters, digits, `_` and `-`, 64 at most.
+    /// ntfy's topics are letters, digits, `_` and `-`, at most 64.
     package static func name(of device: DeviceID, secret: [UInt8]) throws(CryptoError) -> String {
         let code = try HMACSHA256.authenticate(Array("ntfy topic\0\(device.text)".utf8), key: secret)
         return "letsswitch-" + Base64.encodeForURL(code.prefix(bytes))

@@ -2,43 +2,43 @@ import Domain
 import FoundationEssentials
 import Postgres
 
-/// One event, or one notification, on its way to one address: what a provider is asked to send.
+/// One event or notification for one address.
 struct Delivery: Sendable, Hashable {
-    /// The row's.
+    /// The row's id.
     let id: Int
     let provider: ProviderName
-    /// Tells a repeat: the same on every try. A reminder's own id.
+    /// The same on every attempt, so that a receiver recognises repeats. A reminder's own id.
     let messageId: UUID
-    /// When it happened. Epoch seconds by the database's clock, like all of them here.
+    /// The time of the event. All times here are epoch seconds by the database's clock.
     let happenedAt: Double
-    /// Nothing is to be sent from then on: a reminder's start.
+    /// The time after which nothing is sent: a reminder's start.
     let deadline: Double
-    /// The database's clock when it was taken, or as ``aged(by:)`` has it.
+    /// The database's clock when it was leased, or as ``aged(by:)`` has changed it.
     var asOf: Double
     /// 1 for the first.
     let attempt: Int
 
-    /// The provider's name for where it goes; empty for the webhook, whose URL is a setting.
+    /// The provider's name of the target; empty for the webhook, whose URL is a setting.
     let address: String
-    /// What the provider keeps beside the address: a JSON object.
+    /// The provider's further data: a JSON object.
     let details: String
     /// When the address was last registered.
     let registeredAt: Double
 
-    /// What is told.
+    /// The content.
     let content: Content
 
     enum Content: Sendable, Hashable {
-        /// With its JSON on one line, as every provider sends it that sends JSON.
+        /// With its JSON on one line, as all JSON providers send it.
         case reminder(ReminderContent, json: String)
-        /// For the webhook: an ``EventType``, or one that another build knows; and what there is to say of it, a JSON object on one line.
+        /// For the webhook: an ``EventType``, or one of another build, with its data as a JSON object on one line.
         case event(type: String, json: String)
         case partnerChanged(PartnerNotice)
-        /// What was said in a conversation while somebody wasn't there.
+        /// Messages of a conversation for an absent user.
         case messages(UntoldMessages)
     }
 
-    /// The content's type, as receivers know it.
+    /// The content's type for receivers.
     var event: String {
         switch content {
         case .reminder: Self.reminder
@@ -48,7 +48,7 @@ struct Delivery: Sendable, Hashable {
         }
     }
 
-    /// The content as JSON on one line, without what people have said.
+    /// The content as JSON on one line, without users' messages.
     var payload: String {
         switch content {
         case .reminder(_, let json): json
@@ -58,7 +58,7 @@ struct Delivery: Sendable, Hashable {
         }
     }
 
-    /// A reminder goes before everything else: it is worth something for a minute.
+    /// A reminder is sent before everything else, because it is useful for only a minute.
     var isUrgent: Bool {
         if case .reminder = content { true } else { false }
     }
@@ -66,7 +66,7 @@ struct Delivery: Sendable, Hashable {
     /// Seconds until the deadline.
     var timeLeft: Double { deadline - asOf }
 
-    /// The same, so much later.
+    /// Returns the delivery at a later time.
     func aged(by age: Duration) -> Delivery {
         var delivery = self
         delivery.asOf += age / .seconds(1)
@@ -81,7 +81,7 @@ extension Delivery {
 }
 
 extension Delivery {
-    /// From a row of `letsswitch.lease_deliveries` whose verdict is to send it.
+    /// Reads a row of `letsswitch.lease_deliveries` that must be sent.
     init(_ row: PostgresRow, _ provider: ProviderName) throws {
         id = try row.integer("id")
         self.provider = provider

@@ -1,24 +1,24 @@
 import HTTPClient
 
-/// A way to people: sends one thing at a time when it is asked, and knows nothing of databases, retries and other providers.
+/// Sends deliveries to people in one way. It knows nothing of databases, retries and other providers.
 protocol DeliveryProvider: Sendable {
     var name: ProviderName { get }
-    /// How many of its deliveries may be on their way at once.
+    /// The maximum number of deliveries in flight.
     var concurrency: Int { get }
-    /// How many of its deliveries go together at most.
+    /// The maximum number of deliveries in one request.
     var batchLimit: Int { get }
 
-    /// The server that it goes to, where anybody may name it; `nil` where it is a setting.
+    /// The server of a delivery if users choose it; `nil` if it is a setting.
     func origin(of delivery: Delivery) -> String?
 
-    /// Sends it, within half a minute, and says what became of it. Many at once, any thread. Ends early with `retry` when the
-    /// task is cancelled.
+    /// Sends a delivery within half a minute and returns the outcome. Called concurrently, on any thread. Ends early
+    /// with `retry` if the task is cancelled.
     func send(_ delivery: Delivery) async -> AttemptOutcome
 
-    /// The same for several, of which there are ``batchLimit`` at most: what becomes of one becomes of all.
+    /// Sends several deliveries, at most ``batchLimit``, with one outcome for all.
     func send(together deliveries: [Delivery]) async -> AttemptOutcome
 
-    /// Lets go of what it holds; nothing is sent any more.
+    /// Releases its resources. Nothing is sent any more.
     func shutdown() async
 }
 
@@ -28,40 +28,39 @@ extension DeliveryProvider {
     func origin(of delivery: Delivery) -> String? { nil }
 
     func send(together deliveries: [Delivery]) async -> AttemptOutcome {
-        // Nobody asks for more than one.
+        // Called with one delivery only.
         guard let delivery = deliveries.first else { return .accepted }
         return await send(delivery)
     }
 }
 
-/// The ways in which a reminder leaves the daemon beside its event streams; as they are called in the database and in metrics.
+/// The providers besides event streams, with their names in the database and in metrics.
 package enum ProviderName: String, Sendable, Hashable, CaseIterable {
-    /// Apple's push notifications, for the tokens of `POST /token`.
+    /// Apple's push notifications, for tokens of `POST /token`.
     case apns
     /// Browsers' push services (RFC 8030).
     case webPush = "webpush"
-    /// An ntfy server's topics.
+    /// Topics of an ntfy server.
     case ntfy
-    /// One URL, which is told of everything.
+    /// One URL that receives all events.
     case webhook
 }
 
-/// What became of an attempt at a ``Delivery``. Texts are for the log: they name no address and no secret.
+/// The outcome of an attempt at a ``Delivery``. Texts are for the log and contain no address and no secret.
 enum AttemptOutcome: Sendable, Hashable {
-    /// Somebody else is responsible for it now.
+    /// The next server has accepted it.
     case accepted
-    /// The address is no more: it is forgotten. For a provider that has one address only, the provider rests until the daemon starts
-    /// anew.
+    /// The address no longer exists and is removed. A provider with one address pauses until the daemon restarts.
     case gone(String)
-    /// Perhaps later: after `after` at least, if the server has said so.
+    /// May succeed later, at least `after` from now if the server said so.
     case retry(after: Duration?, String)
-    /// This one never, however often it is tried.
+    /// This delivery will always fail.
     case refused(String)
-    /// The fault is the whole provider's: it rests for so long, and then tries this one again.
+    /// An error of the whole provider. It pauses for this time, and tries this delivery again.
     case paused(for: Duration, String)
 }
 
-/// `Retry-After` in seconds (RFC 9110 §10.2.3). A date, which few send, counts as none: our clock and theirs may differ.
+/// `Retry-After` in seconds (RFC 9110 §10.2.3). A date is ignored, because clocks may differ.
 enum RetryAfter {
     static func read(_ response: OutgoingResponse) -> Duration? {
         guard let text = response.header("Retry-After"), let seconds = Int(text), (0...86_400).contains(seconds) else {

@@ -3,31 +3,31 @@ import FoundationEssentials
 import Postgres
 import Wire
 
-/// What an event tells: the `data` of the webhook's message.
+/// The data of an event: `data` in the webhook's message.
 struct EventData {
-    /// Grows in the order of the facts.
+    /// Increases in the order of the events.
     private let number: Int
-    /// The tag of the device whose it is.
+    /// The tag of the event's device.
     private let person: String?
     private let facts: Facts
 
-    /// Which members there are goes by the event's type.
+    /// The members, by the event's type.
     fileprivate enum Facts {
-        /// A reminder has its own.
+        /// A reminder has its own members.
         case reminder
         case task(TaskFacts)
         case match(MatchFacts)
         case opened(MatchFacts, closesAt: Instant?)
-        /// The tasks of those who were in the room, and how many there were at most.
+        /// The tasks of the people who were in the room, and the maximum number of people.
         case closed(MatchFacts, came: [String], mostPeers: Int)
-        /// Somebody came or left; the task is there if somebody said whose it was.
+        /// A person entered or left. The task is present if the person named it.
         case passage(room: String?, task: String?, peers: Int?)
         case erased
-        /// Another build wrote it: what it is about, as far as this one can tell.
+        /// Written by another build: the task, as far as this one can tell.
         case unknown(TaskFacts)
     }
 
-    /// A task, without its words after its device was erased.
+    /// A task. Its texts are missing after its device was erased.
     fileprivate struct TaskFacts {
         let room: String?
         let task: String?
@@ -57,9 +57,9 @@ struct EventData {
 
     fileprivate struct MatchFacts {
         let room: String?
-        /// Its two.
+        /// The match's two tasks.
         let tasks: [String]
-        /// Whose they are, in their order; empty where nobody knows any more.
+        /// Their owners, in the same order; empty if erased.
         let people: [String]
         let startsAt: Instant?
 
@@ -82,9 +82,9 @@ struct EventData {
         }
     }
 
-    /// nil for a delivery that is no event's.
+    /// nil for a delivery that isn't an event.
     ///
-    /// - Parameter type: The event's; nil: a reminder.
+    /// - Parameter type: The event's type; nil for a reminder.
     init?(_ row: PostgresRow, _ type: String?) throws {
         guard let number = try row.optionalInteger("number") else { return nil }
         self.number = number
@@ -92,7 +92,7 @@ struct EventData {
         facts = try type.map { try Facts(row, EventType(rawValue: $0)) } ?? .reminder
     }
 
-    /// - Parameter reminder: A reminder as every provider sends it, a JSON object, to which number and person are added.
+    /// - Parameter reminder: A reminder's JSON object, to which number and person are added.
     func json(reminder: String? = nil) -> String {
         var json = JSONText()
         json.object { object in
@@ -107,7 +107,7 @@ struct EventData {
 }
 
 extension EventData.Facts {
-    /// - Parameter type: nil: this build doesn't know it.
+    /// - Parameter type: nil for a type that this build doesn't know.
     fileprivate init(_ row: PostgresRow, _ type: EventType?) throws {
         let tasks = try row.list("task_ids")?.map { $0.uppercased() } ?? []
         switch type {

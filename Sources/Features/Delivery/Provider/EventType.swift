@@ -1,4 +1,4 @@
-/// What an event is about, as the webhook's receivers know it.
+/// The type of an event, as the webhook's receivers know it.
 enum EventType: String, CaseIterable {
     case taskRegistered = "task.registered"
     case taskRetitled = "task.retitled"

@@ -2,16 +2,16 @@ import Domain
 import Postgres
 import Wire
 
-/// That somebody's partner has changed: one has left, moved, or waited in vain, or somebody else is there.
+/// A notice that a person's partner has changed: the partner has left, moved or didn't come, or there is another one.
 struct PartnerNotice: Sendable, Hashable {
-    /// The task as it is now, with another partner, or none.
+    /// The task as it is now, with another partner or none.
     let task: ReminderContent
-    /// When it starts, if that isn't today: `Wed 25 Nov`.
+    /// The date of the start if it isn't today: `Wed 25 Nov`.
     let day: String?
 
-    /// To be read by a person.
+    /// Returns a sentence for people.
     ///
-    /// - Parameter partner: What the other will start; nil without one, or when it isn't known.
+    /// - Parameter partner: The partner's task; nil without one, or if it is unknown.
     func sentence(partner: String?) -> String {
         let start = day.map { "\(task.startTime) on \($0)" } ?? task.startTime
         guard task.roomId != nil else { return "You have no partner at \(start) any more." }
@@ -19,7 +19,7 @@ struct PartnerNotice: Sendable, Hashable {
         return partner.map { "\(other): \(BidirectionalText.quoted($0))" } ?? "\(other)."
     }
 
-    /// As Web Push sends it: an object on one line.
+    /// The JSON for Web Push: an object on one line.
     var json: String { task.json(type: Delivery.partnerChanged) }
 }
 

@@ -1,20 +1,20 @@
 import HTTPClient
 import Wire
 
-/// How a provider posts to its servers.
+/// An HTTP client for a provider's servers.
 struct ProviderClient: Sendable {
-    /// There is no answer.
+    /// There is no response.
     struct Failure: Error {
-        /// Of the attempt.
+        /// The outcome of the attempt.
         let outcome: AttemptOutcome
     }
 
     private let client: HTTPClient
 
     /// - Parameters:
-    ///   - caFile: Whom to trust instead of the system's authorities: a file in PEM.
-    ///   - atOnce: How many requests may be on their way.
-    ///   - adjust: What else is the provider's own.
+    /// - caFile: A PEM file of trusted authorities, instead of the system's.
+    /// - atOnce: The maximum number of requests in flight.
+    /// - adjust: Changes further settings.
     init(caFile: String?, atOnce: Int, _ adjust: (inout HTTPClient.Configuration) -> Void) {
         var configuration = HTTPClient.Configuration(agent: ProviderSettings.agent)
         configuration.caFile = caFile
@@ -37,7 +37,7 @@ struct ProviderClient: Sendable {
 }
 
 extension AttemptOutcome {
-    /// The one that an error of the way there means.
+    /// The outcome of a failed request.
     init(_ error: HTTPClientError) {
         switch error {
         case .invalidURL, .privateAddress: self = .refused("\(error)")

@@ -1,11 +1,11 @@
 import Wire
 
-/// What the providers are told to do. Without any of it there are none.
+/// The settings of the providers. By default none is on.
 package struct ProviderSettings: Sendable, Equatable {
-    /// As the servers that it asks know the daemon: `User-Agent`.
+    /// The `User-Agent` of requests.
     static let agent = "letsswitchd"
 
-    /// Where people reach this server from outside: `https://example.org`, without a slash at the end. For links.
+    /// The server's address from outside, without a slash at the end, for links: `https://example.org`.
     package var publicURL: String?
     package var webhook = WebhookSettings()
     package var ntfy = NtfySettings()
@@ -14,7 +14,7 @@ package struct ProviderSettings: Sendable, Equatable {
 
     package init() {}
 
-    /// Those that are on.
+    /// The providers that are on.
     package var names: [ProviderName] {
         var names: [ProviderName] = []
         if webhook.url != nil { names.append(.webhook) }
@@ -25,62 +25,62 @@ package struct ProviderSettings: Sendable, Equatable {
     }
 }
 
-/// `--webhook-…`.
+/// The settings `--webhook-…`.
 package struct WebhookSettings: Sendable, Equatable {
-    /// On when it is given.
+    /// The webhook is on if it is set.
     package var url: String?
-    /// One at least; several while they rotate.
+    /// At least one; several during a rotation.
     package var secrets: [WebhookSecret] = []
-    /// Requests that may be under way at once.
+    /// The maximum number of requests in flight.
     package var concurrency = 32
-    /// Events that one request bears at most. More than one: each request's body is an array.
+    /// The maximum number of events in one request. With more than one, each request's body is an array.
     package var batch = 1
-    /// Whom to trust instead of the system's authorities: a file in PEM.
+    /// A PEM file of trusted authorities, instead of the system's.
     package var caFile: String?
 }
 
-/// `--ntfy-…`.
+/// The settings `--ntfy-…`.
 package struct NtfySettings: Sendable, Equatable {
-    /// On when it is given: `https://ntfy.sh`, without a slash at the end.
+    /// ntfy is on if it is set: `https://ntfy.sh`, without a slash at the end.
     package var server: String?
-    /// An access token, for servers that ask for one.
+    /// An access token, for servers that require one.
     package var token: String?
-    /// Requests that may be under way at once. The public server takes 60 messages at once, and then one each 5 seconds.
+    /// The maximum number of requests in flight. The public server accepts 60 messages at once, and then one every 5
+    /// seconds.
     package var concurrency = 8
-    /// Whom to trust instead of the system's authorities: a file in PEM.
+    /// A PEM file of trusted authorities, instead of the system's.
     package var caFile: String?
 }
 
-/// `--apns-…`.
+/// The settings `--apns-…`.
 package struct APNsSettings: Sendable, Equatable {
-    /// The provider's signing key, as Apple hands it out (`AuthKey_….p8`). On when it is given.
+    /// The provider's signing key from Apple (`AuthKey_….p8`). APNs is on if it is set.
     package var keyFile: String?
     /// The key's identifier: ten characters.
     package var keyId: String?
-    /// The developer team's: ten characters.
+    /// The developer team's identifier: ten characters.
     package var teamId: String?
     /// The app's bundle identifier.
     package var topic: String?
-    /// Instead of Apple's two hosts.
+    /// Replaces Apple's two hosts.
     package var url: String?
-    /// Whom to trust instead of the system's authorities: a file in PEM.
+    /// A PEM file of trusted authorities, instead of the system's.
     package var caFile: String?
 }
 
-/// `--web-push-…`.
+/// The settings `--web-push-…`.
 package struct WebPushSettings: Sendable, Equatable {
-    /// Whom push services may ask when something is wrong: `mailto:…` or `https:…`. On when it is given.
+    /// The contact for push services: `mailto:…` or `https:…`. Web Push is on if it is set.
     package var contact: String?
-    /// Whether subscriptions may name addresses that the internet doesn't route, and plain `http`: for tests and for push services
-    /// of one's own.
+    /// Whether subscriptions may have private addresses and plain `http`, for tests and for own push services.
     package var allowsPrivateAddresses = false
-    /// Whom to trust instead of the system's authorities: a file in PEM.
+    /// A PEM file of trusted authorities, instead of the system's.
     package var caFile: String?
 }
 
-/// What a webhook is signed with (Standard Webhooks): `whsec_` and 24 to 64 bytes in base64. Never printed.
+/// The signing secret of the webhook (Standard Webhooks): `whsec_` and 24 to 64 bytes in base64. Never printed.
 package struct WebhookSecret: Sendable, Hashable, CustomStringConvertible {
-    /// Signatures that one request bears, while secrets rotate.
+    /// The maximum number of signatures of a request, during a rotation.
     package static let mostAtOnce = 4
     private static let prefix = "whsec_"
 

@@ -1,16 +1,16 @@
-/// An absolute URL that requests can go to, as far as settings and subscriptions need it (RFC 3986 §3).
+/// An absolute URL for requests, as far as settings and subscriptions need it (RFC 3986 §3).
 package struct ProviderURL: Sendable, Hashable {
     package static let maximumBytes = 2048
 
     /// `http` or `https`.
     package let scheme: String
-    /// In small letters; with brackets when it is an IPv6 address.
+    /// Lowercase; with brackets for an IPv6 address.
     package let host: String
-    /// `nil`: the scheme's own.
+    /// `nil` for the scheme's default.
     package let port: Int?
     package let hasCredentials: Bool
 
-    /// nil for what is no such URL: another scheme, no host, characters that have no place in one.
+    /// nil for anything else: another scheme, no host, invalid characters.
     package init?(_ text: String) {
         let bytes = text.utf8
         guard bytes.count <= Self.maximumBytes, bytes.allSatisfy({ (0x21...0x7E).contains($0) }),
@@ -39,7 +39,7 @@ package struct ProviderURL: Sendable, Hashable {
         }
     }
 
-    /// Scheme, host and port, as browsers write it: without the port that the scheme has by itself.
+    /// Scheme, host and port in the browsers' format, without the default port.
     package var origin: String {
         let own = scheme == "https" ? 443 : 80
         guard let port, port != own else { return "\(scheme)://\(host)" }

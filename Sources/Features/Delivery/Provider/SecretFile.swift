@@ -1,6 +1,6 @@
 import Glibc
 
-/// A small file that holds a secret.
+/// A small file with a secret.
 package enum SecretFile {
 
     package enum Failure: Error, Hashable, CustomStringConvertible {
@@ -17,11 +17,11 @@ package enum SecretFile {
         }
     }
 
-    /// Its text, without the blanks and line breaks around it. Blocks for as long as that takes.
+    /// Returns its text without surrounding blanks and line breaks. Blocks meanwhile.
     ///
-    /// - Parameter maximumBytes: More is refused: it is no secret of ours.
+    /// - Parameter maximumBytes: A larger file is refused.
     package static func read(_ path: String, maximumBytes: Int = 65_536) throws(Failure) -> String {
-        // Non-blocking: a FIFO without a writer must not hold up the caller.
+        // Non-blocking, because opening a FIFO without a writer would block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .unreadable(reason) }
         defer { _ = close(descriptor) }

@@ -3,26 +3,26 @@ import FoundationEssentials
 import Postgres
 import Wire
 
-/// What others have said in a conversation while somebody wasn't there.
+/// Messages of a conversation for an absent user.
 struct UntoldMessages: Sendable, Hashable {
-    /// The last of them; its words are for the person alone.
+    /// A recent message. Only the user may read its text.
     struct Said: Sendable, Hashable, Decodable {
         let author: String
         let content: String
     }
 
-    /// Of what is said in a name's place.
+    /// The number of authors that are named.
     private static let listedAuthors = 2
 
     let conversation: UUID
-    /// The names of those in it, with commas between them.
+    /// The names of the participants, separated by commas.
     let name: String
-    /// Who has said something, in the order in which they came.
+    /// The authors, in the order of their first message.
     let authors: [String]
     let count: Int
-    /// The last few, in order.
+    /// The last few messages in order.
     let recent: [Said]
-    /// The tag of the device whose they are.
+    /// The tag of the user's device.
     let person: String?
 
     /// `user1`, `user1 and user2`, `user1, user2 and 3 more`.
@@ -39,7 +39,7 @@ struct UntoldMessages: Sendable, Hashable {
     /// `1 new message`, `5 new messages`.
     var howMany: String { count == 1 ? "1 new message" : "\(count) new messages" }
 
-    /// For who may not know more: an object on one line.
+    /// JSON without texts: an object on one line.
     var json: String {
         var json = JSONText()
         json.object { object in
@@ -49,7 +49,7 @@ struct UntoldMessages: Sendable, Hashable {
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    /// With the words of the last messages, of which as many are left out or cut as don't fit.
+    /// Returns JSON with the texts of the last messages, of which as many are left out or cut as necessary.
     func jsonWithWords(maxBytes: Int) -> String {
         var said = recent[...]
         var scalars = 500
@@ -88,7 +88,7 @@ struct UntoldMessages: Sendable, Hashable {
 }
 
 extension UntoldMessages {
-    /// From a row of `letsswitch.lease_deliveries`.
+    /// Reads a row of `letsswitch.lease_deliveries`.
     init(_ row: PostgresRow) throws {
         let recent = try JSONDecoder().decode([Said].self, from: Data(try row.string("recent").utf8))
         self.init(
@@ -99,7 +99,7 @@ extension UntoldMessages {
 }
 
 extension String {
-    /// At a scalar's boundary.
+    /// Cuts at a scalar's boundary.
     func cut(toScalars count: Int) -> String {
         guard unicodeScalars.count > count else { return self }
         return String(String.UnicodeScalarView(unicodeScalars.prefix(count))) + "…"

@@ -3,24 +3,24 @@ import Crypto
 /// The content coding `aes128gcm` (RFC 8188) with one record.
 enum EncryptedContent {
     static let saltByteCount = 16
-    /// What push services take at least, and most take no more (RFC 8030 §7.2); the record's size too.
+    /// The size that push services must accept, and most don't exceed (RFC 8030 §7.2). Also the record size.
     static let maxBytes = 4096
     /// The header's salt, record size and length of the key's name.
     private static let headerByteCount = saltByteCount + 4 + 1
-    /// Behind the last record's plaintext (§2).
+    /// Follows the last record's plaintext (§2).
     private static let lastRecordDelimiter: UInt8 = 2
 
-    /// Bytes of plaintext that fit into ``maxBytes``.
+    /// Returns the number of plaintext bytes that fit into ``maxBytes``.
     static func maxPlaintextBytes(keyNameByteCount: Int) -> Int {
         maxBytes - headerByteCount - keyNameByteCount - 1 - AES128GCM.tagByteCount
     }
 
-    /// The coded content.
+    /// Returns the encoded content.
     ///
     /// - Parameters:
-    ///   - keyMaterial: What both ends have; the keys are made of it (§2.2, §2.3).
-    ///   - keyName: Which key that is: 255 bytes at most.
-    ///   - salt: ``saltByteCount`` bytes, never used before with this material.
+    /// - keyMaterial: The shared secret from which the keys are derived (§2.2, §2.3).
+    /// - keyName: The name of the key, at most 255 bytes.
+    /// - salt: ``saltByteCount`` bytes, never used before with this secret.
     static func encode(
         _ plaintext: [UInt8], keyMaterial: [UInt8], keyName: [UInt8], salt: [UInt8]
     ) throws(CryptoError) -> [UInt8] {

@@ -1,13 +1,13 @@
 import Crypto
 
-/// The key by which push services know this server. Whichever daemon needs it first makes it; it is kept in the database, because
-/// browsers' subscriptions hold for this one only.
+/// The key that identifies this server to push services. The first daemon that needs it generates it. It is stored in
+/// the database, because browsers' subscriptions are valid only with this key.
 package actor VAPIDKeyStore {
     /// Its name among the secrets.
     private static let secretName = "vapid"
 
     private let contact: String
-    /// The secret of this name: the candidate when there was none.
+    /// Returns the secret of this name, and stores the candidate if there is none.
     private let secret: @Sendable (String, [UInt8]) async throws -> [UInt8]
     /// Epoch seconds.
     private let now: @Sendable () -> Int
@@ -22,12 +22,12 @@ package actor VAPIDKeyStore {
         self.secret = secret
     }
 
-    /// For the browser's `applicationServerKey`: 65 bytes. Throws while the database is away.
+    /// Returns the browser's `applicationServerKey`: 65 bytes. Throws while the database is unavailable.
     package func publicPoint() async throws -> [UInt8] {
         try await load().key.publicPoint
     }
 
-    /// The value of `Authorization`. Throws while the database is away.
+    /// Returns the value of `Authorization`. Throws while the database is unavailable.
     func authorization(for audience: String) async throws -> String {
         var tokens = try await load()
         let authorization = try tokens.authorization(for: audience, at: now())
@@ -38,7 +38,7 @@ package actor VAPIDKeyStore {
     private func load() async throws -> VAPIDTokenCache {
         if let tokens { return tokens }
         let scalar = try await secret(Self.secretName, try P256PrivateKey.generate().scalar())
-        // Somebody else may have asked meanwhile.
+        // Another call may have loaded it meanwhile.
         if let tokens { return tokens }
         let loaded = VAPIDTokenCache(key: try P256PrivateKey(scalar: scalar), contact: contact)
         tokens = loaded

@@ -1,18 +1,18 @@
 import Crypto
 import Wire
 
-/// What tells a push service who sends (RFC 8292): the value of `Authorization`.
+/// The sender's token for a push service (RFC 8292): the value of `Authorization`.
 struct VAPIDToken: Sendable, Hashable {
-    /// §2: at most 24 hours. Half of that leaves room for clocks that are wrong.
+    /// §2: at most 24 hours. Half of that allows for wrong clocks.
     static let lifetime = 12 * 3600
     static let renewedAfter = 6 * 3600
 
     let authorization: String
 
     /// - Parameters:
-    ///   - audience: The push service's origin: `https://push.example.net`.
-    ///   - contact: `mailto:…` or `https:…`.
-    ///   - expiry: Epoch seconds.
+    /// - audience: The push service's origin: `https://push.example.net`.
+    /// - contact: `mailto:…` or `https:…`.
+    /// - expiry: Epoch seconds.
     init(audience: String, contact: String, expiry: Int, key: P256PrivateKey) throws(CryptoError) {
         var claims = JSONText()
         claims.object { object in
@@ -27,9 +27,10 @@ struct VAPIDToken: Sendable, Hashable {
     }
 }
 
-/// The tokens of one key, one for each push service, made anew when they are old. A value: time is an argument, in epoch seconds.
+/// The tokens of one key, one for each push service, renewed when they are old. A value: time is an argument, in epoch
+/// seconds.
 struct VAPIDTokenCache: Sendable {
-    /// There are a handful of push services; anybody may name others.
+    /// There are only a few push services, but users may name others.
     static let most = 1000
 
     let key: P256PrivateKey

@@ -6,19 +6,20 @@ import Glibc
 import HTTPClient
 import Wire
 
-/// Browsers' push services (RFC 8030): each message encrypted for one browser (RFC 8291), and signed for the service (RFC 8292).
+/// Browsers' push services (RFC 8030). Each message is encrypted for one browser (RFC 8291) and signed for the service
+/// (RFC 8292).
 struct WebPushProvider: DeliveryProvider {
     let name = ProviderName.webPush
-    /// Of which one service has three quarters: most browsers have the same.
+    /// One service may use three quarters of them, because most browsers have the same.
     static let mostAtOnce = 128
     let concurrency = Self.mostAtOnce
     let keyStore: VAPIDKeyStore
     private let client: ProviderClient
 
     /// - Parameters:
-    ///   - now: The system's clock, in epoch seconds.
-    ///   - secret: See ``AddressStore/secret(_:candidate:)``.
-    /// - Returns: nil when none is configured.
+    /// - now: The system's clock in epoch seconds.
+    /// - secret: See ``AddressStore/secret(_:candidate:)``.
+    /// - Returns: nil if the provider isn't configured.
     init?(
         _ settings: WebPushSettings, now: @escaping @Sendable () -> Int = { time(nil) },
         secret: @escaping @Sendable (String, [UInt8]) async throws -> [UInt8]
@@ -26,10 +27,10 @@ struct WebPushProvider: DeliveryProvider {
         guard let contact = settings.contact else { return nil }
         keyStore = VAPIDKeyStore(contact: contact, now: now, secret: secret)
         client = ProviderClient(caFile: settings.caFile, atOnce: concurrency) {
-            // Push services answer at once; addresses that don't must not take others' places for long.
+            // Push services respond at once. Addresses that don't must not delay others for long.
             $0.connectTimeout = .seconds(5)
             $0.timeout = .seconds(5)
-            // Anybody names the addresses.
+            // Users choose the addresses.
             $0.allowsPrivateAddresses = settings.allowsPrivateAddresses
         }
     }
@@ -63,7 +64,7 @@ struct WebPushProvider: DeliveryProvider {
         }
     }
 
-    /// Nobody on the way can read it: so it has the words.
+    /// Only the browser can read it, so it contains the messages' texts.
     static func text(of delivery: Delivery) -> String {
         guard case .messages(let untold) = delivery.content else { return delivery.payload }
         return untold.jsonWithWords(maxBytes: WebPushKeys.maxPlaintextBytes)
@@ -73,7 +74,7 @@ struct WebPushProvider: DeliveryProvider {
         await client.shutdown()
     }
 
-    /// RFC 8030 §5.4: a repeat that the browser hasn't fetched yet is replaced. 22 characters of base64url.
+    /// RFC 8030 §5.4: a repeat replaces a message that the browser hasn't fetched. 22 characters of base64url.
     private static func topic(_ delivery: Delivery) -> String {
         withUnsafeBytes(of: delivery.messageId.uuid) { Base64.encodeForURL($0) }
     }
@@ -85,8 +86,8 @@ struct WebPushProvider: DeliveryProvider {
         case 200..<300: .accepted
         case 404, 410: .gone(reason)
         case 408, 425, 429, 500...: .retry(after: RetryAfter.read(response), reason)
-        // Too long, or the service doesn't know us. That may be so for one subscription, which another key was used for: no fault of
-        // the others.
+        // Too long, or the service doesn't accept the server. That may concern one subscription that was made with
+        // another key.
         default: .refused(reason)
         }
     }

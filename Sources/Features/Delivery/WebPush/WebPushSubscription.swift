@@ -2,16 +2,16 @@ import Crypto
 import Domain
 import Wire
 
-/// A browser's subscription: as `PushSubscription.toJSON()` writes it, and as it is kept.
+/// A browser's subscription, as `PushSubscription.toJSON()` writes it, and as it is stored.
 package struct WebPushSubscription: Sendable {
-    /// A device has one for each of its browsers.
+    /// One for each of a device's browsers.
     package static let mostPerDevice = 10
 
-    /// Where messages go. A secret: whoever knows it may send.
+    /// The target of messages. A secret: anyone who knows it may send.
     package let endpoint: String
     let keys: WebPushKeys
 
-    /// What is kept beside the endpoint.
+    /// The data stored with the endpoint.
     package var details: String {
         var json = JSONText()
         json.object { object in
@@ -23,7 +23,7 @@ package struct WebPushSubscription: Sendable {
 }
 
 extension WebPushSubscription: Decodable {
-    /// Browsers write more (`expirationTime`, which push services see to themselves); it is ignored.
+    /// Further members are ignored, such as `expirationTime`, which push services handle themselves.
     package init(from decoder: any Decoder) throws {
         let members = try RequestFields(decoder)
         endpoint = try members.text("endpoint")
@@ -51,10 +51,10 @@ extension WebPushKeys: Decodable {
     }
 }
 
-/// What a browser's subscription brings for encryption (RFC 8291 §2): what only it can decrypt.
+/// The browser's keys for encryption (RFC 8291 §2). Only the browser can decrypt.
 struct WebPushKeys: Sendable {
     static let secretByteCount = 16
-    /// Bytes of plaintext in one message.
+    /// The maximum number of plaintext bytes of a message.
     static let maxPlaintextBytes = EncryptedContent.maxPlaintextBytes(keyNameByteCount: P256PublicKey.byteCount)
 
     /// `p256dh`.
@@ -62,11 +62,11 @@ struct WebPushKeys: Sendable {
     /// `auth`: 16 bytes.
     let secret: [UInt8]
 
-    /// A message's body for this subscription (RFC 8291 §3).
+    /// Returns a message's encrypted body for this subscription (RFC 8291 §3).
     ///
     /// - Parameters:
-    ///   - sender: A key that is used for this message only.
-    ///   - salt: ``EncryptedContent/saltByteCount`` random bytes.
+    /// - sender: A key used for this message only.
+    /// - salt: ``EncryptedContent/saltByteCount`` random bytes.
     func encrypt(_ plaintext: [UInt8], sender: P256PrivateKey, salt: [UInt8]) throws(CryptoError) -> [UInt8] {
         let material = try HKDFSHA256.derive(
             salt: secret, keyMaterial: try sender.sharedSecret(with: publicKey),
@@ -75,7 +75,7 @@ struct WebPushKeys: Sendable {
             plaintext, keyMaterial: material, keyName: sender.publicPoint, salt: salt)
     }
 
-    /// The same with a new key and salt.
+    /// Encrypts with a new key and salt.
     func encrypt(_ plaintext: [UInt8]) throws(CryptoError) -> [UInt8] {
         try encrypt(
             plaintext, sender: .generate(), salt: RandomBytes.make(EncryptedContent.saltByteCount))

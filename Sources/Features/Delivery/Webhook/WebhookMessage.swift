@@ -3,7 +3,8 @@ import Domain
 import FoundationEssentials
 import Wire
 
-/// A delivery as Standard Webhooks has it: body and signed fields. The body is the same on every try, the timestamp isn't.
+/// A delivery in the format of Standard Webhooks: body and signed fields. The body is the same on every attempt, the
+/// timestamp isn't.
 ///
 /// https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 struct WebhookMessage: Sendable, Hashable {
@@ -15,8 +16,8 @@ struct WebhookMessage: Sendable, Hashable {
         body = Array("{\(Self.members(of: delivery))}".utf8)
     }
 
-    /// Several in one: an array of what each would be alone, with the id that it would have. The id of all is new on every try, because
-    /// others may be among them then.
+    /// Several deliveries in one message: an array of the single bodies with their ids. The id of the message is new on
+    /// every attempt, because it may contain other deliveries then.
     init(together deliveries: [Delivery], id: UUID) {
         self.id = id.text
         let elements = deliveries.map { #"{"id":"\#($0.messageId.text)",\#(Self.members(of: $0))}"# }
@@ -32,7 +33,7 @@ struct WebhookMessage: Sendable, Hashable {
         self.body = body
     }
 
-    /// RFC 3339, to the millisecond.
+    /// RFC 3339 to the millisecond.
     private static func timestamp(_ epoch: Double) -> String {
         // The database counts microseconds.
         guard epoch.magnitude < 1e12, let second = Instant(epoch: epoch) else { return "" }
@@ -41,9 +42,9 @@ struct WebhookMessage: Sendable, Hashable {
         return "\(second.description.dropLast()).\(String(1000 + milliseconds).dropFirst())Z"
     }
 
-    /// The fields that say who has sent it, and when.
+    /// Returns the fields with the signatures and the time.
     ///
-    /// - Parameter now: Seconds since 1970. A receiver refuses what is minutes off.
+    /// - Parameter now: Seconds since 1970. A receiver refuses a time that is minutes off.
     func fields(signedWith secrets: [WebhookSecret], at now: Int) throws(CryptoError) -> [HTTPField] {
         let signed = Array("\(id).\(now).".utf8) + body
         var signatures: [String] = []

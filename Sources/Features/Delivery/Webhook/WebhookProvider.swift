@@ -3,7 +3,7 @@ import Glibc
 import HTTPClient
 import Wire
 
-/// Posts every event to one URL, signed: one at a time, or several that wait together.
+/// Posts every event to one URL, signed: one at a time, or several together.
 struct WebhookProvider: DeliveryProvider {
     let name = ProviderName.webhook
     let concurrency: Int
@@ -12,7 +12,7 @@ struct WebhookProvider: DeliveryProvider {
     private let secrets: [WebhookSecret]
     private let client: ProviderClient
 
-    /// nil when none is configured.
+    /// nil if the provider isn't configured.
     init?(_ settings: WebhookSettings) {
         guard let url = settings.url else { return nil }
         self.url = url
@@ -21,7 +21,7 @@ struct WebhookProvider: DeliveryProvider {
         batchLimit = settings.batch
         client = ProviderClient(caFile: settings.caFile, atOnce: concurrency) {
             $0.maxConnectionsPerHost = settings.concurrency
-            // The operator has named the address; many keep the receiver beside the daemon.
+            // The operator named the address, and often runs the receiver on the same machine.
             $0.allowsPrivateAddresses = true
         }
     }
@@ -50,7 +50,7 @@ struct WebhookProvider: DeliveryProvider {
         await client.shutdown()
     }
 
-    /// Standard Webhooks: 2xx is success, all else failure, a redirect too; 410 says never again.
+    /// Standard Webhooks: 2xx is success, everything else is a failure, including a redirect. 410 means never again.
     static func outcome(of response: OutgoingResponse) -> AttemptOutcome {
         switch response.status {
         case 200..<300: .accepted

@@ -1,11 +1,11 @@
-/// How many attempts of a provider may be under way at once, and who may take the places: what isn't urgent has half of them at
-/// most, so that reminders find one whatever hangs. A value.
+/// Limits a provider's attempts in flight. Deliveries that aren't urgent may use half of them, so that reminders always
+/// find a free one. A value.
 struct AttemptLimiter {
     let count: Int
     private var urgent = 0
     private var others = 0
 
-    /// - Parameter count: One at least. A single place is everybody's.
+    /// - Parameter count: At least one. A single one is shared by all.
     init(count: Int) {
         self.count = max(1, count)
     }
@@ -14,7 +14,7 @@ struct AttemptLimiter {
 
     static func forOthers(of count: Int) -> Int { max(1, count / 2) }
 
-    /// Whether one more may begin.
+    /// Whether one more attempt may begin.
     func admits(isUrgent: Bool) -> Bool {
         taken < count && (isUrgent || others < Self.forOthers(of: count))
     }
@@ -28,30 +28,31 @@ struct AttemptLimiter {
     }
 }
 
-/// What is leased apart from the other: what is slow or fails of what isn't urgent keeps no reminder from its minute.
+/// The two kinds of deliveries, which are leased separately. Slow or failing ones of the second kind never delay
+/// reminders.
 enum DeliveryKind: Sendable, Hashable, CaseIterable {
     case reminders
     case others
 }
 
-/// How many deliveries to lease: reminders, and what isn't urgent, which never keeps those out. A value.
+/// The numbers of reminders and of other deliveries to lease. A value.
 package struct LeaseLimits: Sendable, Hashable {
     let urgent: Int
     let others: Int
 
-    /// Deliveries in one statement.
+    /// The maximum number of deliveries per statement.
     package static let perStatement = 500
-    /// Of either kind in hand at once, but for providers that have more under way.
+    /// The maximum number of leased deliveries of each kind, unless a provider has more in flight.
     private static let most = 4000
 
     /// - Parameters:
-    ///   - urgent: In hand now, and so the others.
-    ///   - concurrency: Attempts that may be under way.
-    ///   - batch: Deliveries of one attempt.
+    /// - urgent: The number of leased urgent deliveries, and likewise of others.
+    /// - concurrency: The maximum number of attempts in flight.
+    /// - batch: The number of deliveries per attempt.
     init(inHand urgent: Int, others: Int, concurrency: Int, batch: Int) {
         let limit = max(2 * concurrency, min(2 * concurrency * batch, Self.most))
         func room(beside count: Int) -> Int {
-            // Not each time that one place gets free.
+            // Not for each single free place.
             let room = limit - count
             return 2 * room >= limit ? min(room, Self.perStatement) : 0
         }

@@ -1,18 +1,18 @@
-/// Which attempts of a provider may begin: by how many are under way, and by how many of them at one server. A value.
+/// Limits a provider's attempts in flight, in total and per server. A value.
 struct AttemptPermits {
     private var all: AttemptLimiter
     private var origins: OriginConcurrencyLimiter
 
-    /// - Parameter count: Attempts that may be under way at once.
+    /// - Parameter count: The maximum number of attempts in flight.
     init(count: Int) {
         all = AttemptLimiter(count: count)
         origins = OriginConcurrencyLimiter(places: count)
     }
 
-    /// Whether any may begin.
+    /// Whether any attempt may begin.
     var areLeft: Bool { all.taken < all.count }
 
-    /// - Parameter origin: The server that it goes to; nil where it is a setting.
+    /// - Parameter origin: The delivery's server; nil if it is a setting.
     func admits(_ delivery: Delivery, to origin: String?) -> Bool {
         all.admits(isUrgent: delivery.isUrgent) && origins.admits(origin, isUrgent: delivery.isUrgent)
     }
