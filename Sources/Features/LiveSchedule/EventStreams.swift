@@ -70,7 +70,7 @@ package final class EventStreams: Sendable {
         quotaKey.value(on: reactor) { StreamQuota(limit: limitPerDevice) }
     }
 
-    /// Whether no stream on this daemon.
+    /// Whether this daemon has no streams.
     package var isEmpty: Bool { rooms.hasNoSubscribers }
 
     // MARK: Events

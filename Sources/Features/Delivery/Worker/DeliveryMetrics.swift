@@ -1,22 +1,22 @@
 package import Observability
 import Synchronization
 
-/// What one provider counts. Any thread.
+/// The counters of one provider. Any thread.
 package final class DeliveryMetrics: Sendable {
-    /// What became of an attempt, or of a delivery without one.
+    /// The outcome of an attempt, or of a delivery without one.
     package enum Outcome: String, Sendable, Hashable, CaseIterable {
         case accepted, retried, paused, refused, gone
         /// Its deadline passed.
         case expired
-        /// There was nobody any more to send it to: the address, or the person, was forgotten meanwhile.
+        /// The address or the user was erased meanwhile.
         case orphaned
-        /// Too much was waiting, or the provider was turned away for good.
+        /// Too many deliveries waited, or the provider was refused for good.
         case dropped
     }
 
     package let name: ProviderName
     package let outcomes = CounterSet<Outcome>()
-    /// One attempt, from its beginning to the answer.
+    /// The duration of an attempt.
     package let latency = SharedHistogram(bounds: Histogram.latenessBounds)
     private let waitingCount = Atomic<Int>(0)
     private let sendingCount = Atomic<Int>(0)
@@ -26,7 +26,7 @@ package final class DeliveryMetrics: Sendable {
         self.name = name
     }
 
-    /// Deliveries in the database, in whoever's leased, as of the last look; counted to 10,000.
+    /// The number of deliveries in the database at the last look, leased or not; counted up to 10,000.
     package var waiting: Int { waitingCount.load(ordering: .relaxed) }
     package var sending: Int { sendingCount.load(ordering: .relaxed) }
 
@@ -34,7 +34,7 @@ package final class DeliveryMetrics: Sendable {
     func isSending(_ count: Int) { sendingCount.store(count, ordering: .relaxed) }
     func noteResting(_ isResting: Bool) { self.isResting.store(isResting, ordering: .relaxed) }
 
-    /// Writes nothing when there is no provider.
+    /// Writes nothing without providers.
     package static func write(_ providers: [DeliveryMetrics], to text: inout MetricsText) {
         text.counter(
             "letsswitch_deliveries_total", "Attempts at deliveries, and deliveries given up without one, by outcome.",

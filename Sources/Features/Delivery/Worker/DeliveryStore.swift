@@ -3,15 +3,17 @@ import Domain
 import FoundationEssentials
 package import Postgres
 
-/// What is to be sent, in the database. Every operation is one statement. Throws `PostgresError`.
+/// The waiting deliveries in the database. Every operation is one statement. Throws `PostgresError`.
 ///
-///     NOTIFY letsswitch_deliveries  payload: the provider that has something to send which nobody was woken for
+/// ```
+///     NOTIFY letsswitch_deliveries  payload: a provider with deliveries that no worker was woken for
+/// ```
 package struct DeliveryStore: Sendable {
     package static let notifications = "letsswitch_deliveries"
-    /// The names that metrics go by.
+    /// The statements' names in metrics.
     package static let statementNames = Statement.all.map(\.name)
 
-    /// A statement each, a transaction each.
+    /// Each is one statement and one transaction.
     private enum Statement {
         static let all = [startProvider, turnAway, lease, renew, finish, next, drop, clear]
 
@@ -41,8 +43,8 @@ package struct DeliveryStore: Sendable {
     private let database: PostgresClient
     private let others: PostgresClient
 
-    /// - Parameter others: For leases of what isn't urgent, and for trimming: behind a statement that hangs waits all that comes on
-    ///   the same connection.
+    /// - Parameter others: For leases of deliveries that aren't urgent, and for trimming. A statement that hangs delays
+    ///   everything on its connection.
     package init(database: PostgresClient, others: PostgresClient) {
         self.database = database
         self.others = others
@@ -55,18 +57,18 @@ package struct DeliveryStore: Sendable {
         }
     }
 
-    /// What a lease gave.
+    /// The result of a lease.
     struct Leased: Sendable {
         var deliveries: [Delivery] = []
-        /// Rows whose deadline has passed; they are gone already.
+        /// The number of rows whose deadline has passed. They are already deleted.
         var expired = 0
-        /// Ids of those that there is nobody any more to send to; to be finished as dropped.
+        /// The ids of deliveries whose target was erased. They must be finished as dropped.
         var orphans: [Int] = []
 
         var count: Int { deliveries.count + expired + orphans.count }
     }
 
-    /// This daemon serves the provider from now on: whoever claims a task writes its deliveries.
+    /// Registers this daemon for the provider. From then on claims write deliveries for it.
     ///
     /// - Returns: The number of the start.
     func start(_ provider: ProviderName) async throws -> Int {
@@ -74,15 +76,16 @@ package struct DeliveryStore: Sendable {
             .integer("start")
     }
 
-    /// The provider's server wants nothing any more of the daemon with this start.
+    /// Records that the provider's server has refused the daemon of this start for good.
     ///
-    /// - Returns: Whether nothing is written for the provider from now on. Otherwise a daemon that has started with it since serves it.
+    /// - Returns: Whether no more deliveries are written for the provider. Otherwise a daemon that has started since
+    ///   serves it.
     func turnAway(_ provider: ProviderName, start: Int) async throws -> Bool {
         try await database.query(
             Statement.turnAway, [.text(provider.rawValue), .integer(start)], timeout: nil)[0].boolean("is_off")
     }
 
-    /// Takes up to `limit` of a provider's deliveries that are due, the longest due first, for the time of `lease`.
+    /// Leases up to `limit` due deliveries of a provider, the longest due first, for the time of `lease`.
     func lease(
         _ provider: ProviderName, _ kind: DeliveryKind, limit: Int, for lease: Duration
     ) async throws -> Leased {
@@ -101,9 +104,9 @@ package struct DeliveryStore: Sendable {
         return leased
     }
 
-    /// Keeps what is in hand for another `lease`.
+    /// Extends the leases by another `lease`.
     ///
-    /// - Returns: The ids of what is kept. What isn't is somebody else's by now, or done with.
+    /// - Returns: The ids of the extended leases. The others belong to another daemon by now, or are finished.
     func renew(_ deliveries: [Delivery], for lease: Duration) async throws -> [Int] {
         let rows = try await database.query(
             Statement.renew,
@@ -114,9 +117,9 @@ package struct DeliveryStore: Sendable {
         return try rows.map { try $0.integer("id") }
     }
 
-    /// Writes what became of deliveries.
+    /// Stores the outcomes of deliveries.
     ///
-    /// - Returns: The reminders that are delivered by it, and weren't before.
+    /// - Returns: The reminders that were delivered first by them.
     func finish(_ finished: [FinishedDelivery]) async throws -> [UUID] {
         var accepted: [Int] = []
         var dropped: [Int] = []
@@ -143,7 +146,7 @@ package struct DeliveryStore: Sendable {
         return try rows.map { try $0.uuid("reminder_id") }
     }
 
-    /// When the provider has something to do; what is leased, when its lease ends. Asked for whoever leases this kind.
+    /// Returns when the provider has work for this kind: a due delivery, or the end of a lease.
     func next(_ provider: ProviderName, for kind: DeliveryKind) async throws -> NextDelivery {
         let row = try await client(for: kind).query(Statement.next, [.text(provider.rawValue)], timeout: nil)[0]
         return NextDelivery(
@@ -151,31 +154,31 @@ package struct DeliveryStore: Sendable {
             now: try row.double("now"), waiting: try row.integer("waiting"))
     }
 
-    /// Deletes the provider's oldest deliveries, up to `limit`, as far as they aren't among the `keep` newest of all providers; no
-    /// reminders, which don't count either.
+    /// Deletes the provider's oldest deliveries, up to `limit`, unless they are among the `keep` newest of all
+    /// providers. Reminders are neither deleted nor counted.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of deleted deliveries.
     func drop(_ provider: ProviderName, keep: Int, limit: Int) async throws -> Int {
         let rows = try await others.query(
             Statement.drop, [.text(provider.rawValue), .integer(keep), .integer(limit)], timeout: nil)
         return try rows[0].integer("dropped")
     }
 
-    /// Deletes up to `limit` deliveries of a provider that was turned away.
+    /// Deletes up to `limit` deliveries of a provider that was refused for good.
     ///
-    /// - Returns: How many; 0 also when a daemon has started with it again.
+    /// - Returns: The number of deleted deliveries; 0 also if a daemon has started with the provider again.
     func clear(_ provider: ProviderName, limit: Int) async throws -> Int {
         try await database.query(
             Statement.clear, [.text(provider.rawValue), .integer(limit)], timeout: nil)[0].integer("cleared")
     }
 }
 
-/// When a provider has something to do, and how much. Epoch seconds, by the database's clock.
+/// The time of a provider's next work, and its amount. Epoch seconds, by the database's clock.
 struct NextDelivery: Sendable, Hashable {
     let urgent: Double?
     let others: Double?
     let now: Double
-    /// Counted to 10,000.
+    /// Counted up to 10,000.
     let waiting: Int
 
     func due(_ kind: DeliveryKind) -> Double? {
@@ -186,7 +189,7 @@ struct NextDelivery: Sendable, Hashable {
     }
 }
 
-/// A delivery and what is done about it.
+/// A delivery and its outcome.
 struct FinishedDelivery: Sendable, Hashable {
     let id: Int
     let attempt: Int

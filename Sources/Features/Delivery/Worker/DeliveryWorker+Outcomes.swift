@@ -3,7 +3,7 @@ import Domain
 import FoundationEssentials
 import Observability
 
-/// What becomes of attempts.
+/// The handling of outcomes.
 extension DeliveryWorker {
     func sent(_ deliveries: [Delivery], _ outcome: AttemptOutcome, took: Duration) {
         let first = deliveries[0]
@@ -26,7 +26,7 @@ extension DeliveryWorker {
     }
 
     private func decision(of delivery: Delivery, _ outcome: AttemptOutcome, took: Duration) -> RetryDecision {
-        // Whoever serves the provider after us may have another server.
+        // Another daemon that serves the provider may have another server.
         if case .gone = outcome, delivery.address.isEmpty { return .again(after: .zero, counts: false) }
         let decision = RetryDecision(of: delivery, outcome, age: took, random: .random(in: 0..<1))
         if state.isStopping, case .again(_, let counts) = decision { return .again(after: .zero, counts: counts) }
@@ -54,7 +54,7 @@ extension DeliveryWorker {
             ])
     }
 
-    /// The fault is the provider's own: what is in stock waits with it.
+    /// Pauses the provider with everything in stock, because of an error of its own.
     private func rest(for pause: Duration, _ reason: String) {
         guard let rest = state.rest(for: pause, at: .now()) else { return }
         if rest.isNew {
@@ -69,7 +69,7 @@ extension DeliveryWorker {
         release(leases.clearStock(), after: rest.pause)
     }
 
-    /// Gives back what wasn't sent.
+    /// Gives back unsent deliveries.
     func release(_ deliveries: [Delivery], after pause: Duration) {
         settle(
             deliveries.map {
@@ -77,7 +77,7 @@ extension DeliveryWorker {
             })
     }
 
-    /// The provider was turned away for good.
+    /// Stops the provider, because its server has refused it for good.
     private func turnAway(_ reason: String) {
         guard state.turnAway() else { return }
         metrics.noteResting(true)
@@ -88,7 +88,7 @@ extension DeliveryWorker {
         wake()
     }
 
-    /// Deletes what waits for a provider that is off.
+    /// Deletes the waiting deliveries of a provider that is off.
     func clear() async throws {
         while !state.isStopping {
             let cleared = try await store.clear(name, limit: 10_000)

@@ -4,34 +4,35 @@ import FoundationEssentials
 import Observability
 import Postgres
 
-/// Feeds one provider from the database: takes what is due, a few at a time, and writes what became of it.
+/// Feeds one provider from the database: leases due deliveries, sends some at once, and stores the outcomes.
 ///
 /// ```
 /// NOTIFY, own timer ──► lease ──► stock ──► send (some at once) ──► finished ──► finish
-///                          └─ renewed every few seconds while it is in hand ─┘
+///                          └─ renewed every few seconds until it is finished ─┘
 /// ```
 ///
-/// Reminders are leased by one loop and what isn't urgent by another: neither waits for the other's statements.
+/// Reminders and other deliveries are leased by separate loops, so that neither waits for the other's statements.
 ///
-/// Each provider has its own, so that one that hangs keeps nobody else waiting. Several daemons share the work: what one has leased
-/// is nobody else's, and everybody's again when the lease ends because the daemon has died.
+/// Each provider has its own worker, so that one that hangs delays no other. Several daemons share the work: a leased
+/// delivery belongs to one daemon, and is free again when the lease ends because the daemon has died.
 actor DeliveryWorker {
     /// After an error of the database.
     private static let retryPause = Duration.milliseconds(500)
-    /// Events that may wait for a provider that is away; the oldest go first.
+    /// The maximum number of events that wait for an unavailable provider. The oldest are deleted first.
     private static let keep = 250_000
-    /// As many as are counted, so perhaps far more wait; looked after so often, and so many go at a time.
+    /// The largest number that is counted, so more may wait. Also the interval of trimming and the number deleted at a
+    /// time.
     private static let trimFrom = 10_000
     private static let trimInterval = Duration.seconds(60)
-    /// For what a server has too much of.
+    /// The pause for deliveries that exceed a server's share.
     private static let excessPause = Duration.seconds(1)
 
     nonisolated let metrics: DeliveryMetrics
     let provider: any DeliveryProvider
     let store: DeliveryStore
-    /// Told of reminders that were delivered by this provider first.
+    /// Receives the number of reminders that this provider delivered first.
     private let delivered: @Sendable (Int) -> Void
-    /// How long a daemon that has died keeps its deliveries from others. Renewed each quarter of it.
+    /// How long a dead daemon keeps its deliveries from others. Renewed at a quarter of it.
     private let lease: Duration
     let log: Log
     private let reminderTimer = WakeableTimer()
@@ -40,16 +41,17 @@ actor DeliveryWorker {
     var leases = LeasedDeliveries()
     var state = DeliveryWorkerState()
     var permits: AttemptPermits
-    /// By the first delivery of each.
+    /// By the first delivery of each attempt.
     var sending: [Int: Task<Void, Never>] = [:]
-    /// Driven here and not by a `BatchWriter`: an actor of its own would be told later, and what is settled while the worker ends
-    /// is to be in the queue before the end looks whether all is written. The leases that end by it are kept here, too.
+    /// Driven here instead of by a `BatchWriter`. Another actor would be notified later, but outcomes during the
+    /// worker's end must be in the queue before the worker checks whether everything is stored. The leases are kept
+    /// here too.
     private var finished = BatchQueue<FinishedDelivery>(
         BatchLimits(
             itemsPerBatch: LeaseLimits.perStatement, waitingItems: .max, retryPause: DeliveryWorker.retryPause, tries: 3
         ))
     private var finishing: Task<Void, Never>?
-    /// While anything is in hand.
+    /// The task that renews leases.
     private var renewing: Task<Void, Never>?
     private var trimAt = MonotonicTime.now()
 
@@ -68,12 +70,12 @@ actor DeliveryWorker {
 
     nonisolated var name: ProviderName { metrics.name }
 
-    /// One attempt beside all others, of which nothing is written.
+    /// A single attempt outside the queue, of which nothing is stored.
     nonisolated func attempt(_ delivery: Delivery) async -> AttemptOutcome {
         await provider.send(delivery)
     }
 
-    /// There may be something to send.
+    /// Reports that deliveries may wait.
     nonisolated func wake() {
         for kind in DeliveryKind.allCases { wake(kind) }
     }
@@ -89,7 +91,7 @@ actor DeliveryWorker {
         }
     }
 
-    /// Tells the database that this daemon serves the provider: from then on whoever claims a task writes its deliveries.
+    /// Registers this daemon for the provider. From then on claims write deliveries for it.
     func enter() async throws {
         guard state.next(at: .now()) == .start else { return }
         state.started(try await store.start(name))
@@ -101,7 +103,7 @@ actor DeliveryWorker {
         await withTaskGroup(of: Void.self) { group in
             for kind in DeliveryKind.allCases { group.addTask { await self.keepLeasing(kind) } }
         }
-        // What the last leases brought was given back.
+        // The deliveries of the last leases were given back.
         await finishing?.value
     }
 
@@ -128,15 +130,15 @@ actor DeliveryWorker {
         switch kind {
         case .reminders: return try await step()
         case .others:
-            // Whoever leases reminders sees to the rest, and wakes us when there is to be leased.
+            // The loop that leases reminders does the rest, and wakes this one when there is work.
             guard state.isServing else { return DeliveryWorkerState.heartbeat }
             return try await leaseMore(.others)
         }
     }
 
-    /// Does what is to be done next.
+    /// Performs the next step.
     ///
-    /// - Returns: How long nothing is to be done then, unless somebody wakes us.
+    /// - Returns: The time without work, unless it is woken.
     private func step() async throws -> Duration {
         switch state.next(at: .now()) {
         case .start:
@@ -162,7 +164,7 @@ actor DeliveryWorker {
 
     // MARK: Taking
 
-    /// Takes what there is room for.
+    /// Leases as many deliveries as there is room for.
     private func leaseMore(_ kind: DeliveryKind) async throws -> Duration {
         let limits = LeaseLimits(
             inHand: leases.urgentCount, others: leases.count - leases.urgentCount, concurrency: provider.concurrency,
@@ -180,7 +182,7 @@ actor DeliveryWorker {
         return min(DeliveryWorkerState.heartbeat, max(.milliseconds(5), .seconds(saturating: due - next.now)))
     }
 
-    /// Drops the oldest of far too many.
+    /// Deletes the oldest of too many deliveries.
     private func trim(_ waiting: Int) async throws {
         guard waiting >= Self.trimFrom, trimAt <= .now() else { return }
         let dropped = try await store.drop(name, keep: Self.keep, limit: Self.trimFrom)
@@ -193,7 +195,7 @@ actor DeliveryWorker {
         settle(leased.orphans.map { FinishedDelivery(id: $0, attempt: 0, decision: .dropped(.orphaned)) })
         leases.take(leased.deliveries, at: asked, for: lease, origin: provider.origin)
         if renewing == nil, !leases.isEmpty { renewing = Task { await self.keepRenewing() } }
-        // Much may have happened while the database was asked.
+        // The state may have changed during the query.
         switch state.disposition(at: .now()) {
         case .release(let pause): release(leases.clearStock(), after: pause)
         case .send:
@@ -212,7 +214,7 @@ actor DeliveryWorker {
         metrics.isSending(sending.count)
     }
 
-    /// The next one out of the stock that may go. What goes no more is finished on the way.
+    /// Takes the next permitted delivery from the stock. Expired ones are finished on the way.
     private func take(at now: MonotonicTime, admits: (Delivery, String?) -> Bool) -> Delivery? {
         while let next = leases.next(at: now, admits: admits) {
             switch next {
@@ -225,8 +227,8 @@ actor DeliveryWorker {
         return nil
     }
 
-    /// What goes together with it: the same kind, to the same server. With each attempt half as many, so that one that its receiver
-    /// can't take doesn't keep the others from it.
+    /// Takes further deliveries of the same kind and server for the same request. Each attempt takes half as many, so
+    /// that one that its receiver can't handle doesn't block the others.
     private func companions(of first: Delivery, at now: MonotonicTime) -> [Delivery] {
         let limit = provider.batchLimit >> min(first.attempt - 1, Int.bitWidth - 1)
         let server = leases.origin(of: first)
@@ -241,7 +243,7 @@ actor DeliveryWorker {
         return companions
     }
 
-    /// One attempt.
+    /// Makes one attempt.
     private func send(_ deliveries: [Delivery], at now: MonotonicTime) {
         let first = deliveries[0]
         permits.begin(first, to: leases.origin(of: first))
@@ -261,14 +263,14 @@ actor DeliveryWorker {
         if finishing == nil { finishing = Task { await self.writeFinished() } }
     }
 
-    /// Writes what is finished, many at a time, until nothing is.
+    /// Stores outcomes, many at a time, until there are none.
     private func writeFinished() async {
         while true {
             switch finished.next() {
             case .write(let batch):
                 let outcome = await write(batch.items)
                 let dropped = finished.wrote(outcome)
-                // Of what is dropped the leases end, and it is sent again.
+                // The leases of dropped outcomes end, and the deliveries are sent again.
                 let done = if case .written = outcome { batch.items } else { dropped }
                 for delivery in done { leases.remove(delivery.id) }
             case .pause(let pause):
@@ -287,7 +289,7 @@ actor DeliveryWorker {
             return .written
         } catch {
             let outcome = BatchOutcome(error, isDivisible: false)
-            // Writing it twice is harmless, so an unknown outcome is no matter.
+            // Storing an outcome twice is harmless, so an unknown result doesn't matter.
             if case .unavailable = outcome, !state.isStopping { return outcome }
             log.error(
                 "failed to write the outcomes of deliveries",
@@ -299,13 +301,13 @@ actor DeliveryWorker {
     private func keepRenewing() async {
         while !leases.isEmpty, !Task.isCancelled {
             try? await Task.sleep(for: lease / 4)
-            // As after a standstill: whoever asks first has it, and that may be us.
+            // As after a long pause: the first daemon that asks gets them, perhaps this one.
             if leases.removeLapsed(at: .now()) { wake() }
             let held = leases.leased(until: .now() + lease * 0.75)
             for start in stride(from: 0, to: held.count, by: LeaseLimits.perStatement) {
                 let some = Array(held[start..<min(start + LeaseLimits.perStatement, held.count)])
                 let asked = MonotonicTime.now()
-                // A lease that can't be renewed ends: somebody else may send it again, under the same id.
+                // A lease that can't be renewed ends. Another daemon may send the delivery again, under the same id.
                 guard let kept = try? await store.renew(some, for: lease) else { continue }
                 leases.renewed(some, kept: kept, at: asked, for: lease)
             }
@@ -315,7 +317,7 @@ actor DeliveryWorker {
 
     // MARK: The end
 
-    /// Ends ``run()``: what is in stock is given back, what is on its way gets so long.
+    /// Ends ``run()``: gives back the stock, and waits up to `patience` for attempts in flight.
     func stop(within patience: Duration) async {
         state.stop()
         finished.finish()

@@ -1,62 +1,63 @@
 import Basics
 
-/// Where a worker stands with its provider and with the database, and so what it does next. A value: time is an argument, and
-/// ``DeliveryWorker`` performs the steps.
+/// The state of a worker with its provider and the database, which decides the next step. A value: time is an argument,
+/// and ``DeliveryWorker`` performs the steps.
 ///
 /// ```
 /// starting ──(the database has numbered the start)──► serving ◄──► resting
-///                                                        └──(turned away)──► turnedAway ──(the database is told)──► off
+///                                                        └──(refused for good)──► turnedAway ──(stored)──► off
 /// any ──► stopping
 /// ```
 struct DeliveryWorkerState: Sendable, Hashable {
-    /// The longest sleep: then the database is asked, which notices a clock that drifted and a connection that died.
+    /// The maximum sleep. Then the database is queried, which detects a clock that drifted and a lost connection.
     static let heartbeat = Duration.seconds(15)
-    /// The longest rest; then the provider is tried again.
+    /// The maximum pause. Then the provider is tried again.
     static let longestRest = Duration.seconds(900)
 
     private enum Phase: Hashable {
-        /// The database doesn't know of this start yet.
+        /// The start isn't stored in the database yet.
         case starting
-        /// The database has numbered it.
+        /// The database has numbered the start.
         case serving(start: Int)
-        /// The fault is the provider's own: what waits waits with it.
+        /// An error of the provider itself. Its deliveries wait.
         case resting(start: Int, until: MonotonicTime)
-        /// The provider's server said never again; the database is still to be told.
+        /// The provider's server has refused it for good. That isn't stored yet.
         case turnedAway(start: Int)
-        /// Until the daemon starts anew. `isForAll`: nobody else served it, so nothing is written for it.
+        /// Until the daemon restarts. `isForAll`: no other daemon serves the provider, so no deliveries are written for
+        /// it.
         case off(isForAll: Bool)
         case stopping
     }
 
-    /// What is to be done.
+    /// The next step.
     enum Step: Hashable {
-        /// To tell the database of this start; then ``started(_:)``.
+        /// Store the start; then call ``started(_:)``.
         case start
-        /// To take what is due.
+        /// Lease due deliveries.
         case lease
-        /// The same, after a rest.
+        /// Lease due deliveries after a pause.
         case leaseAgain
-        /// To tell the database that this start was turned away; then ``leave(isForAll:)``.
+        /// Store that this start was refused; then call ``leave(isForAll:)``.
         case turnAway(start: Int)
-        /// To delete what waits for a provider that nobody serves.
+        /// Delete the deliveries of a provider that no daemon serves.
         case clear
         case sleep(Duration)
         case end
     }
 
-    /// What is done with deliveries that are in stock.
+    /// The action for deliveries in stock.
     enum Disposition: Hashable {
         case send
-        /// They go back, for others or for later.
+        /// Give them back, for others or for later.
         case release(after: Duration)
     }
 
     private var phase = Phase.starting
-    /// Those whose leases the database hasn't answered last.
+    /// The kinds whose last lease the database didn't answer.
     private var unanswered: Set<DeliveryKind> = []
 
     var isStopping: Bool { phase == .stopping }
-    /// Whether what isn't urgent may be leased, too.
+    /// Whether deliveries that aren't urgent may be leased too.
     var isServing: Bool {
         if case .serving = phase { true } else { false }
     }
@@ -86,14 +87,15 @@ struct DeliveryWorkerState: Sendable, Hashable {
 
     // MARK: What happens
 
-    /// The database has numbered the start.
+    /// Records that the database has numbered the start.
     mutating func started(_ start: Int) {
         if case .starting = phase { phase = .serving(start: start) }
     }
 
-    /// The fault is the provider's own.
+    /// Records an error of the provider itself.
     ///
-    /// - Returns: How long it rests; nil when it does so longer already, or sends nothing anyway. And whether it didn't rest before.
+    /// - Returns: The length of the pause, and whether it is a new one; nil if a longer pause is in progress or nothing
+    ///   is sent anyway.
     mutating func rest(for pause: Duration, at now: MonotonicTime) -> (pause: Duration, isNew: Bool)? {
         let pause = min(max(pause, RetryDecision.shortestWait), Self.longestRest)
         switch phase {
@@ -107,9 +109,9 @@ struct DeliveryWorkerState: Sendable, Hashable {
         }
     }
 
-    /// The provider's server wants nothing any more.
+    /// Records that the provider's server has refused it for good.
     ///
-    /// - Returns: Whether that is news.
+    /// - Returns: Whether that is new.
     mutating func turnAway() -> Bool {
         switch phase {
         case .serving(let start), .resting(let start, _):
@@ -119,9 +121,9 @@ struct DeliveryWorkerState: Sendable, Hashable {
         }
     }
 
-    /// The database knows that this start was turned away.
+    /// Records that the refusal is stored.
     ///
-    /// - Parameter isForAll: Nobody has started with the provider since.
+    /// - Parameter isForAll: Whether no daemon has started with the provider since.
     mutating func leave(isForAll: Bool) {
         if case .turnedAway = phase { phase = .off(isForAll: isForAll) }
     }
@@ -130,9 +132,9 @@ struct DeliveryWorkerState: Sendable, Hashable {
         phase = .stopping
     }
 
-    /// The database has answered whoever leases this kind, or hasn't.
+    /// Records whether the database has answered the lease of this kind.
     ///
-    /// - Returns: Whether that is news: the first that has no answer, or that the last of them has one again.
+    /// - Returns: Whether that is news: the first unanswered kind, or the last one that is answered again.
     mutating func noteDatabase(isThere: Bool, for kind: DeliveryKind) -> Bool {
         let hadAll = unanswered.isEmpty
         if isThere { unanswered.remove(kind) } else { unanswered.insert(kind) }

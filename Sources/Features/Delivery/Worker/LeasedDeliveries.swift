@@ -1,14 +1,15 @@
 import Basics
 
-/// What a worker has leased and not finished yet: in stock, on its way, or finished. A value: time is an argument.
+/// A worker's leased deliveries that aren't finished: in stock, in flight, or with an unstored outcome. A value: time
+/// is an argument.
 struct LeasedDeliveries {
-    /// What comes out of the stock.
+    /// The next delivery from the stock.
     enum Next: Sendable, Hashable {
         /// As of now.
         case send(Delivery)
         /// Its deadline has passed.
         case late(Delivery)
-        /// Somebody else may have it by now: it was let go of.
+        /// Its lease has ended. Another daemon may have it by now.
         case lost
     }
 
@@ -16,31 +17,32 @@ struct LeasedDeliveries {
         let delivery: Delivery
         /// See ``DeliveryProvider/origin(of:)``.
         let origin: String?
-        /// What the delivery says of time is of this moment.
+        /// The moment to which the delivery's times refer.
         let since: MonotonicTime
-        /// Until then it is nobody else's.
+        /// The end of its lease.
         var leaseEnd: MonotonicTime
     }
 
     private var leases: [Int: Lease] = [:]
-    /// What goes first at the end, where taking is cheap: reminders, first attempts, the oldest.
+    /// The first to send is at the end, where removal is cheap: reminders, first attempts, the oldest.
     private var stock: [Delivery] = []
 
     var count: Int { leases.count }
-    /// Reminders among them.
+    /// The number of reminders in the stock.
     private(set) var urgentCount = 0
     var isEmpty: Bool { leases.isEmpty }
     var hasStock: Bool { !stock.isEmpty }
 
-    /// Adds what a lease gave to the stock.
+    /// Adds the deliveries of a lease to the stock.
     ///
-    /// - Parameter now: When the lease was asked for: what the answer says may be older than the answer, but not than this.
+    /// - Parameter now: The time of the request. The response may contain older facts than itself, but none older than
+    ///   this.
     mutating func take(
         _ deliveries: [Delivery], at now: MonotonicTime, for lease: Duration,
         origin: (Delivery) -> String? = { _ in nil }
     ) {
         for delivery in deliveries {
-            // Ours already, and its lease ran out: it is on its way still, or its end not written yet.
+            // It is already leased here, and its lease ran out: it is in flight, or its outcome isn't stored.
             guard leases[delivery.id] == nil else { continue }
             leases[delivery.id] = Lease(
                 delivery: delivery, origin: origin(delivery), since: now, leaseEnd: now + lease)
@@ -50,7 +52,7 @@ struct LeasedDeliveries {
         stock.sort { $1.turn < $0.turn }
     }
 
-    /// Takes the next one out of the stock that may go now.
+    /// Takes the next permitted delivery from the stock.
     mutating func next(
         at now: MonotonicTime, admits: (_ delivery: Delivery, _ origin: String?) -> Bool = { _, _ in true }
     ) -> Next? {
@@ -65,13 +67,13 @@ struct LeasedDeliveries {
         return aged.timeLeft > 0 ? .send(aged) : .late(aged)
     }
 
-    /// Takes all out of the stock. They are in hand until they are finished.
+    /// Takes everything from the stock. The deliveries stay leased until they are finished.
     mutating func clearStock() -> [Delivery] {
         defer { stock = [] }
         return stock
     }
 
-    /// Takes out of the stock what one server has in hand beyond `limit`: it would keep others' out.
+    /// Takes the deliveries beyond `limit` for one server from the stock, because they would block others.
     mutating func clearExcess(_ limit: (_ origin: String) -> Int) -> [Delivery] {
         var counts: [String: Int] = [:]
         for held in leases.values { if let origin = held.origin { counts[origin, default: 0] += 1 } }
@@ -87,21 +89,21 @@ struct LeasedDeliveries {
         return excess
     }
 
-    /// See ``DeliveryProvider/origin(of:)``; of what is in hand.
+    /// See ``DeliveryProvider/origin(of:)``, for a leased delivery.
     func origin(of delivery: Delivery) -> String? {
         leases[delivery.id]?.origin
     }
 
-    /// It is finished.
+    /// Removes a finished delivery.
     mutating func remove(_ id: Int) {
         if let held = leases.removeValue(forKey: id), held.delivery.isUrgent { urgentCount -= 1 }
     }
 
     // MARK: Leases
 
-    /// Lets go of what is in stock though its lease is over, as after a standstill.
+    /// Removes deliveries in stock whose lease has ended, as after a long pause.
     ///
-    /// - Returns: Whether there was any.
+    /// - Returns: Whether there were any.
     mutating func removeLapsed(at now: MonotonicTime) -> Bool {
         let lost = stock.filter { delivery in leases[delivery.id].map { $0.leaseEnd <= now } ?? true }
         for delivery in lost { remove(delivery.id) }
@@ -109,17 +111,18 @@ struct LeasedDeliveries {
         return !lost.isEmpty
     }
 
-    /// Those whose leases end before `end`.
+    /// Returns the deliveries whose leases end before `end`.
     func leased(until end: MonotonicTime) -> [Delivery] {
         leases.values.filter { $0.leaseEnd <= end }.map(\.delivery)
     }
 
-    /// The database was asked at `now` to keep `asked` for us, and keeps `kept`. The others are somebody else's by now.
+    /// Handles the answer to a renewal at `now` of `asked`, of which `kept` are extended. The others belong to another
+    /// daemon by now.
     mutating func renewed(_ asked: [Delivery], kept: [Int], at now: MonotonicTime, for lease: Duration) {
         let kept = Set(kept)
         var lost: Set<Int> = []
         for delivery in asked {
-            // Meanwhile it may have been finished, and be here by another lease.
+            // It may have been finished and leased again meanwhile.
             guard let held = leases[delivery.id], held.delivery.attempt == delivery.attempt else { continue }
             if kept.contains(delivery.id) {
                 leases[delivery.id]?.leaseEnd = max(held.leaseEnd, now + lease)
@@ -134,6 +137,6 @@ struct LeasedDeliveries {
 }
 
 extension Delivery {
-    /// Smaller goes first.
+    /// The smallest goes first.
     fileprivate var turn: (Int, Int, Int) { (isUrgent ? 0 : 1, attempt, id) }
 }

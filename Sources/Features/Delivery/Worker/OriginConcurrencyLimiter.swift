@@ -1,43 +1,44 @@
-/// How many of a provider's deliveries may be on their way to one server at once, where anybody may name the server: one that
-/// hangs must not take the places of those that answer. A value: time is an argument.
+/// Limits a provider's deliveries in flight per server, if users choose the server, so that one that hangs doesn't
+/// block those that answer. A value: time is an argument.
 ///
-/// A window is as TCP's: it begins small, grows by one with each prompt answer, so that it doubles with each round trip, and is
-/// halved when one takes long. Servers that haven't shown yet that they answer share a quarter of the places, and another quarter
-/// for the first one to each.
+/// A window works like TCP's: it starts small, grows by one with each prompt answer, so that it doubles with each round
+/// trip, and is halved by a slow answer. Servers that haven't answered yet share a quarter of the places, and another
+/// quarter is for the first delivery to each.
 struct OriginConcurrencyLimiter {
     private struct Window {
         var size = OriginConcurrencyLimiter.first
         var sending = 0
 
-        /// Its server has shown that it answers.
+        /// Whether its server has answered.
         var isProven: Bool { size > OriginConcurrencyLimiter.first }
         var unproven: Int { isProven ? 0 : sending }
     }
 
-    /// The first window's size.
+    /// The size of the first window.
     static let first = 8
-    /// An answer that takes longer isn't prompt.
+    /// The maximum duration of a prompt answer.
     static let prompt = Duration.seconds(2.5)
-    /// Servers that are remembered; there are a handful of push services, but anybody may name others.
+    /// The maximum number of remembered servers. There are only a few push services, but users may name others.
     private static let most = 1000
 
     private let places: Int
     private var origins: [String: Window] = [:]
     private var unproven = 0
 
-    /// - Parameter places: For all servers together. One has three quarters of them at most.
+    /// - Parameter places: For all servers together. One may have at most three quarters.
     init(places: Int) {
         self.places = places
     }
 
-    /// How many may be in hand, on their way or to go next. Of one that hasn't shown that it answers only what is on its way.
+    /// Returns the maximum number of leased deliveries for a server, in flight or next. For a server that hasn't
+    /// answered only those in flight.
     func share(of origin: String) -> Int {
         let window = origins[origin] ?? Window()
         return window.isProven ? 2 * window.size : window.sending
     }
 
-    /// Whether one more may go there now. `nil`, a server that is a setting, has no window. What isn't urgent has
-    /// half of a window.
+    /// Whether one more delivery may be sent to a server now. `nil`, a server that is a setting, has no window.
+    /// Deliveries that aren't urgent may use half of a window.
     func admits(_ origin: String?, isUrgent: Bool = true) -> Bool {
         guard let origin else { return true }
         let window = origins[origin] ?? Window()

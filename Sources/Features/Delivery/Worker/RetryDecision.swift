@@ -1,28 +1,28 @@
 import Basics
 import Domain
 
-/// What is done about a delivery after an attempt. A value: time and chance are arguments.
+/// The action for a delivery after an attempt. A value: time and random numbers are arguments.
 enum RetryDecision: Sendable, Hashable {
-    /// It is done with, and the reminder delivered.
+    /// Finished: delivered.
     case accepted
-    /// It is done with, and was in vain.
+    /// Finished without success.
     case dropped(DeliveryMetrics.Outcome)
-    /// The address is forgotten too.
+    /// Finished, and the address is removed.
     case gone
-    /// Again after this wait; the attempt counts, or not.
+    /// Try again after this wait. The attempt counts or not.
     case again(after: Duration, counts: Bool)
 
-    /// A server that says "at once" isn't taken at its word.
+    /// The minimum, even if a server asks for less.
     static let shortestWait = Duration.seconds(1)
-    /// The part of the wait that a server asks for which chance may add: it asks many for the same.
+    /// The random part added to the wait that a server asks for, because it asks many clients for the same.
     static let spread = 0.2
-    /// One that is shorter isn't worth a try.
+    /// A shorter wait isn't worth an attempt.
     private static let leastWait = Duration.milliseconds(100)
 
     /// - Parameters:
-    ///   - delivery: As of the beginning of the attempt.
-    ///   - age: Since then.
-    ///   - random: In 0..<1.
+    /// - delivery: As of the beginning of the attempt.
+    /// - age: The time since then.
+    /// - random: In 0..<1.
     init(of delivery: Delivery, _ outcome: AttemptOutcome, age: Duration, random: Double) {
         let left = Duration.seconds(saturating: delivery.timeLeft) - age
         switch outcome {
@@ -33,7 +33,7 @@ enum RetryDecision: Sendable, Hashable {
             self = left > pause ? .again(after: pause, counts: false) : .dropped(.expired)
         case .retry(let asked, _):
             var wait = Backoff.of(delivery).delay(afterAttempt: delivery.attempt, random: random)
-            // Rather once more before it is too late than when it is. An event's hours aren't worth that.
+            // Rather once more before the deadline than after it. Events have hours, so this isn't needed for them.
             if delivery.isUrgent { wait = min(wait, left / 2) }
             if let asked = asked.map({ max($0, Self.shortestWait) }) {
                 wait = max(wait, asked + min(asked * Self.spread, max(.zero, left - asked) / 2) * random)
@@ -42,7 +42,7 @@ enum RetryDecision: Sendable, Hashable {
         }
     }
 
-    /// For metrics and the log.
+    /// The outcome for metrics and the log.
     var outcome: DeliveryMetrics.Outcome {
         switch self {
         case .accepted: .accepted
@@ -55,11 +55,11 @@ enum RetryDecision: Sendable, Hashable {
 }
 
 extension Backoff {
-    /// For reminders, which are worth something for a minute.
+    /// For reminders, which are useful for only a minute.
     static let reminder = Backoff(steps: [0.5, 1, 2, 4, 8, 15, 30].map { .seconds($0) }, jitter: 0.5)
 
-    /// For the webhook's other events: 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 hours after the first attempt, as Standard
-    /// Webhooks proposes.
+    /// For the webhook's other events: 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 hours after the first attempt, as
+    /// Standard Webhooks proposes.
     static let event = Backoff(
         steps: [5, 295, 1500, 5400, 10_800, 18_000, 14_400, 21_600, 14_400].map { .seconds($0) }, jitter: 0.1)
 
