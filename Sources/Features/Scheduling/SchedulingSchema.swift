@@ -1,7 +1,7 @@
 import CEmbedded
 package import Postgres
 
-/// The functions of the database that scheduling needs: `SQL/`.
+/// The database functions for scheduling: `SQL/`.
 package enum SchedulingSchema {
     package static let scripts = [
         script("basics", EmbeddedFile.basics_sql), script("zones", EmbeddedFile.zones_sql),

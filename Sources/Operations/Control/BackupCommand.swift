@@ -4,21 +4,21 @@ import Postgres
 package import Settings
 import Sockets
 
-/// `letsswitchd backup FILE` and `letsswitchd restore FILE`.
+/// Runs `letsswitchd backup FILE` and `letsswitchd restore FILE`.
 package struct BackupCommand: Sendable {
     private let order: BackupOrder
     private let remark: @Sendable (String) -> Void
 
-    /// - Parameter remark: Says something on standard error that prevents nothing.
+    /// - Parameter remark: Writes a note to standard error. A note isn't an error.
     package init(_ order: BackupOrder, remark: @escaping @Sendable (String) -> Void) {
         self.order = order
         self.remark = remark
     }
 
-    /// Does it; a signal to end leaves nothing half done.
+    /// Runs the backup or the restore. A signal to end cancels it, and no partial result stays.
     ///
     /// - Returns: A line for standard output.
-    /// - Throws: What is to be said on standard error.
+    /// - Throws: An error whose description goes to standard error.
     package func run() async throws -> String {
         let work = Task { try await perform() }
         let queue = DispatchQueue(label: "letsswitch.backup")

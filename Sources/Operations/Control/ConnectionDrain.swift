@@ -1,24 +1,24 @@
 package import Server
 import Wire
 
-/// The one drain of a daemon. A command that comes while another one drains takes its place, and its own rate holds.
+/// The drain of a daemon. There is at most one: a new command replaces the running one and sets its own rate.
 package actor ConnectionDrain {
     private let application: Application
     private let watchers: Audience
-    /// Of the command that drains; `nil` when none does.
+    /// The rate of the running command. `nil` when no drain runs.
     private var rate: Int?
     private var commands = 0
 
-    /// - Parameter watchers: Those who watch the daemon: they go on watching it.
+    /// - Parameter watchers: The clients that watch the daemon. Their connections stay open.
     package init(_ application: Application, keeping watchers: Audience) {
         self.application = application
         self.watchers = watchers
     }
 
-    /// Lets go of so many connections a second, and says each second how many are left; returns when there are none. It goes on when
-    /// nobody listens to that any more.
+    /// Closes `rate` connections per second and reports each second how many are left. Returns when none is left. The
+    /// drain continues if the command's client disconnects.
     ///
-    /// - Throws: ``ControlFailure`` when another command goes on in its place.
+    /// - Throws: ``ControlFailure`` when another command replaces this one.
     func run(perSecond rate: Int, _ reply: ControlReply) async throws {
         commands += 1
         let own = commands

@@ -4,23 +4,23 @@ import Server
 import Wire
 
 extension ConnectionKicks {
-    /// Ends those that an operator means: by a connection's number, a device or its tag, or an address. Shows those of this daemon, and has
-    /// the others do the same.
+    /// Ends the connections that an operator names by a connection's number, a device or its tag, or an address. Shows
+    /// the connections of this daemon, and notifies the other daemons.
     ///
-    /// - Parameter others: How many other daemons are alive on the database.
-    /// - Returns: How many connections were ended here.
+    /// - Parameter others: Returns the number of other daemons on the database.
+    /// - Returns: The number of connections that this daemon ended.
     func run(_ target: String, others: () -> Int, _ reply: ControlReply) async throws -> Int {
         func show(_ ended: [ConnectionRecord]) -> Int {
             for record in ended { reply.row(record.write) }
             return ended.count
         }
         if let number = UInt64(target) {
-            // A device may be called like another's number.
+            // A device id can look like the number of another device's connection.
             let ended = await end(number: number)
             if !ended.isEmpty { return show(ended) }
         }
         var count = show(await end(named: target))
-        // What the log calls a device, too.
+        // The tag is what the log shows instead of a device id.
         let tag = DeviceTag(text: target)
         var tagged: Set<DeviceID> = []
         if let tag {
@@ -36,7 +36,7 @@ extension ConnectionKicks {
                     count += show(try await endInRooms(of: device))
                     try await tellOthers(.device(device))
                 }
-                // One who has gone to another daemon since.
+                // The device may have moved to another daemon.
                 if tagged.isEmpty { try await tellOthers(.tagged(tag, .own)) }
             }
         } catch let error as PostgresError where error.isUnavailable {

@@ -10,18 +10,18 @@ import Wire
 ///     NOTIFY letsswitch_kicked  payload: a ``KickNotice``
 package struct ConnectionKicks: Sendable {
     package static let channel = "letsswitch_kicked"
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = [notify.name]
     private static let notify = PostgresStatement(name: "notify_kick", sql: "SELECT pg_notify($1, $2)")
 
     let daemon: DaemonID
     private let application: Application
     private let database: PostgresClient
-    /// A device's tasks whose rooms are open: by these it is known there.
+    /// Returns a device's tasks whose rooms are open. Connections in rooms are known only by these tasks.
     private let tasksInRooms: @Sendable (DeviceID) async throws -> [UUID]
-    /// Whose tasks these are.
+    /// Returns the devices of these tasks.
     private let devicesOfTasks: @Sendable ([UUID]) async throws -> [DeviceID]
-    /// So many tasks are asked about at once.
+    /// The maximum number of tasks in one query.
     private static let helping = 1_000
 
     package init(
@@ -36,17 +36,18 @@ package struct ConnectionKicks: Sendable {
         self.devicesOfTasks = devicesOfTasks
     }
 
-    /// The one with this number, of this daemon.
+    /// Ends the connection with this number on this daemon.
     func end(number: UInt64) async -> [ConnectionRecord] {
         await application.endConnections { $0.id == number }
     }
 
-    /// Of this daemon: those of an address, or of a device by its id; of rooms' sockets none that only the database knows to be the device's.
+    /// Ends this daemon's connections of an address, or of a device by its id. Leaves out connections in rooms that
+    /// only the database can assign to the device.
     func end(named target: String) async -> [ConnectionRecord] {
         let address = IPAddress(target)
         return await application.endConnections { record in
             if let address, let own = record.address {
-                // Of one that a proxy has named only the network is known.
+                // For an address that comes from a proxy's header, only the network is known.
                 return own == address || (own == own.subscriber && own == address.subscriber)
             }
             return record.facts.owner.map { $0.utf8.elementsEqual(target.utf8) } ?? false
@@ -59,14 +60,14 @@ package struct ConnectionKicks: Sendable {
         }
     }
 
-    /// Those, too. Throws `PostgresError`.
+    /// Ends the device's connections in rooms on this daemon. Throws `PostgresError`.
     func endInRooms(of device: DeviceID) async throws -> [ConnectionRecord] {
         let tasks = Set(try await tasksInRooms(device).map(\.text))
         guard !tasks.isEmpty else { return [] }
         return await application.endConnections { $0.facts.role.map(tasks.contains) ?? false }
     }
 
-    /// Whom a tag means, of those who are connected to this daemon and say who they are.
+    /// Returns the devices with this tag, among the connections of this daemon that name a device.
     func devices(_ tag: DeviceTag, _ key: DeviceTag.Key) async -> Set<DeviceID> {
         var found: Set<DeviceID> = []
         await application.connections { records in
@@ -77,7 +78,8 @@ package struct ConnectionKicks: Sendable {
         return found
     }
 
-    /// Those whom only their tasks tell, too. Throws `PostgresError`.
+    /// Returns the devices with this tag that have connections in rooms, known only by their tasks. Throws
+    /// `PostgresError`.
     func devicesInRooms(_ tag: DeviceTag, _ key: DeviceTag.Key) async throws -> Set<DeviceID> {
         var tasks: Set<UUID> = []
         await application.connections { records in
@@ -93,16 +95,17 @@ package struct ConnectionKicks: Sendable {
         return found
     }
 
-    /// Has the other daemons do the same. Throws `PostgresError`.
+    /// Notifies the other daemons to end the same connections. Throws `PostgresError`.
     func tellOthers(_ target: KickTarget) async throws {
         let notice = KickNotice(from: daemon.description, target)
         _ = try await database.query(Self.notify, [.text(Self.channel), .text(notice.payload)])
     }
 
-    /// Another daemon's word, or our own come back.
+    /// Handles the notification of another daemon, or this daemon's own notification.
     package func receive(_ payload: String) async {
         guard let notice = KickNotice(payload: payload), notice.daemon != daemon.description else { return }
-        // The database has just spoken; if it is gone since, so is what it knew.
+        // The notification came from the database. If the database has become unavailable since, these lookups find
+        // nothing.
         switch notice.target {
         case .named(let target):
             _ = await end(named: target)
@@ -116,7 +119,7 @@ package struct ConnectionKicks: Sendable {
             for device in found {
                 _ = await end(device)
                 _ = try? await endInRooms(of: device)
-                // Whoever was asked doesn't know who that is, and may have its sockets in rooms.
+                // The daemon that was asked doesn't know this device, but may have its connections in rooms.
                 try? await tellOthers(.device(device))
             }
         }

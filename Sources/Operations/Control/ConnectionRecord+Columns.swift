@@ -3,7 +3,7 @@ import Server
 import Wire
 
 extension ConnectionRecord {
-    /// The columns of a table of them.
+    /// The columns of a table of connections.
     static let columns: [InspectionQuery.Column] = [
         .number("connection"), .text("kind"), .text("purpose"), .text("address"), .text("device"), .text("place"),
         .number("unsent"),
@@ -14,7 +14,7 @@ extension ConnectionRecord {
         object.member("kind", kind.rawValue)
         object.member("purpose", facts.purpose)
         object.member("address", address?.description)
-        // As the log has it: whoever knows a device's own name may act for it.
+        // The tag that the log uses. The device id itself is a secret that lets anyone act for the device.
         object.member("device", facts.owner.map { DeviceTag($0).description })
         object.member("place", facts.place)
         object.member("unsent", unsentBytes)

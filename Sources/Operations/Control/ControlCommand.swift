@@ -4,9 +4,10 @@ import Server
 package import Settings
 import Sockets
 
-/// `letsswitchd connections`, `kick` and their like: asks the daemon that runs, and shows what it answers.
+/// Runs `letsswitchd connections`, `kick` and similar commands: sends the command to the running daemon, and shows the
+/// answer.
 package struct ControlCommand: Sendable {
-    /// A drain tells something each second, a test of the ways of reminding after half a minute at the latest.
+    /// A drain reports each second. A test reminder reports within half a minute.
     private static let patience = Duration.seconds(60)
 
     private let order: ControlOrder
@@ -18,15 +19,15 @@ package struct ControlCommand: Sendable {
     }
 
     /// - Parameters:
-    ///   - note: Told what is for people, beside the rows.
-    ///   - show: Writes to standard output, and says whether all of it was written.
-    /// - Throws: What is to be said on standard error.
+    ///   - note: Receives notes for people, which are not rows.
+    ///   - show: Writes to standard output, and returns whether everything was written.
+    /// - Throws: An error whose description goes to standard error.
     package func run(
         _ layout: InspectionCommand.Layout, note: (String) -> Void = { _ in }, show: (String) -> Bool
     ) throws {
         var rows: [[String?]] = []
         var isWritten = true
-        // What was asked is seen to its end, whoever reads of it; and nothing is written behind a gap.
+        // The command runs to its end even if nothing reads its output. After a failed write, nothing more is written.
         func tell(_ text: String) { isWritten = isWritten && show(text) }
         try ask(note: note) { line in
             switch layout {
@@ -43,7 +44,7 @@ package struct ControlCommand: Sendable {
         guard isWritten else { throw ControlFailure("the output can't be written") }
     }
 
-    /// Calls `body` with each row as it comes.
+    /// Calls `body` with each row when it arrives.
     private func ask(note: (String) -> Void, _ body: ([UInt8]) throws -> Void) throws {
         let connection = try connect()
         do throws(SocketError) {
@@ -96,7 +97,7 @@ package struct ControlCommand: Sendable {
         }
     }
 
-    /// Of what isn't a table; `nil` for a row of one.
+    /// Returns the sentence for an answer that isn't a table. Returns `nil` for a row of a table.
     private func sentence(_ row: [String: Cell]) -> String? {
         switch order.name {
         case .connections, .kick, .remind, .export: nil
@@ -106,14 +107,14 @@ package struct ControlCommand: Sendable {
         }
     }
 
-    /// What of a line isn't a row's.
+    /// The fields of a line other than the row's data.
     private struct Frame: Decodable {
         let note: String?
         let end: String?
         let reason: String?
     }
 
-    /// A member's value as it is shown.
+    /// The value of a member, as text.
     private struct Cell: Decodable {
         let text: String
 

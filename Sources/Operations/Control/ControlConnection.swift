@@ -13,9 +13,9 @@ import Wire
 final class ControlConnection: StreamSocketHandler {
     private static let maximumRequest = 4_096
     private static let patience = Duration.seconds(5)
-    /// Of a piece of an answer, until the command has taken it.
+    /// The longest time in which the command must read a piece of the answer.
     private static let answerPatience = Duration.seconds(60)
-    /// Of answers that the command has yet to take.
+    /// The maximum bytes of the answer that the command hasn't read yet.
     private static let maximumAnswer: UInt32 = 64 << 20
 
     private enum State {
@@ -29,10 +29,10 @@ final class ControlConnection: StreamSocketHandler {
     private let number: Int
     private let perform: (ControlOrder, Int, UInt32?) -> Void
     private var state = State.asking([])
-    /// Whoever waits for the command to take what was written; told whether it has.
+    /// The callers that wait until the command has read the answer. The argument says whether it has.
     private var waiting: [(Bool) -> Void] = []
 
-    /// - Parameter perform: Has it done: the order, the connection's number, and the user who asks.
+    /// - Parameter perform: Runs the order. Receives the order, the connection's number, and the user id of the peer.
     init(
         _ socket: StreamSocket, at desk: ControlDesk, perform: @escaping (ControlOrder, Int, UInt32?) -> Void
     ) {
@@ -73,7 +73,8 @@ final class ControlConnection: StreamSocketHandler {
         enqueue(bytes)
     }
 
-    /// Calls `taken` when the command has taken all that was written: with false when it has gone, or takes nothing.
+    /// Calls `taken` with `true` when the command has read everything that was written, or with `false` when it has
+    /// disconnected or reads nothing.
     func whenTaken(_ taken: @escaping (Bool) -> Void) {
         guard case .working = state else { return taken(false) }
         guard socket.unsentBytes > 0 else { return taken(true) }
@@ -91,7 +92,7 @@ final class ControlConnection: StreamSocketHandler {
         socket.enqueue(SharedBytes(bytes + [UInt8(ascii: "\n")]))
     }
 
-    /// - Parameter reason: `nil` when it was done.
+    /// - Parameter reason: `nil` if the command succeeded.
     func end(failedBecause reason: String? = nil) {
         if case .ended = state { return }
         var json = JSONText()
@@ -111,7 +112,7 @@ final class ControlConnection: StreamSocketHandler {
     }
 
     func socketReceivedEnd(_ socket: StreamSocket) {
-        // Whoever asks may be done with sending; one who hasn't asked is gone.
+        // A client may stop sending after its command. A client that stops earlier is gone.
         if case .asking = state { socket.close() }
     }
 
@@ -131,7 +132,7 @@ final class ControlConnection: StreamSocketHandler {
     }
 }
 
-/// The last line of an answer.
+/// The outcome in the last line of an answer.
 enum ControlEnd: String {
     case done, failed
 

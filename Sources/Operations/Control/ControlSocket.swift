@@ -7,14 +7,15 @@ package import Settings
 import Sockets
 import Wire
 
-/// Where operators' commands are heard: a Unix socket that the daemon's own user and root may use, with an event loop of its own.
+/// Accepts operators' commands on a Unix socket. Only root and the daemon's user may connect. The socket has its own
+/// event loop.
 ///
 /// ```
 /// connect ─► {"command":"kick","target":"…"} ─► rows, an object a line … ─► {"end":"done"}
-///                                           ─► {"note":"…"}, for people  or {"end":"failed","reason":"…"}
+///                                            ─► {"note":"…"}, for people  or {"end":"failed","reason":"…"}
 /// ```
 ///
-/// A request a connection. Whoever takes too long to ask, or asks for too much, is cut off.
+/// Each connection carries one command. A client that takes too long or sends too much is disconnected.
 package final class ControlSocket: Service {
     private static let atOnce = 8
 
@@ -41,7 +42,7 @@ package final class ControlSocket: Service {
         } catch let error as SocketError where error.errno == ENOENT {
             log.info("operators' commands are unavailable: there is no state directory", ["path": .string(path)])
         } catch {
-            // Mostly another daemon's, with the same state directory and a database elsewhere.
+            // Usually another daemon with the same state directory and another database uses the path.
             log.warning("operators' commands are unavailable", ["path": .string(path), "error": .string("\(error)")])
         }
         for await _ in ending.stream {}
@@ -49,7 +50,7 @@ package final class ControlSocket: Service {
 
     package func stop(within limit: Duration) async {
         await loop.run { self.desk(on: $0).listener?.close() }
-        // A command that goes on has to be cut off: it may wait for what has ended.
+        // A running command is cut off, because it may wait for a part that has already stopped.
         _ = await openSockets.waitUntilZero(within: min(limit, .seconds(1)))
         await loop.stop()
         ending.continuation.finish()
@@ -75,7 +76,7 @@ package final class ControlSocket: Service {
         if desk.connections.count > Self.atOnce { connection.end(failedBecause: "too many commands at once") }
     }
 
-    /// Has the command done in a task, which knows the connection's number.
+    /// Runs the order in a task. The task finds the connection again by its number.
     private func perform(_ order: ControlOrder, _ number: Int, for user: UInt32?) {
         let reply = ControlReply(
             write: { [loop, desk] bytes in
@@ -95,7 +96,7 @@ package final class ControlSocket: Service {
         Task { [actions, log, loop, desk] in
             var failure: String?
             var count = 0
-            // Before, too: a drain may outlast the daemon.
+            // Logged before the command runs, because a drain can last as long as the daemon.
             log.info("operator's command received", order.logged(by: user, "received"))
             do {
                 count = try await actions.perform(order, reply)
@@ -110,25 +111,25 @@ package final class ControlSocket: Service {
     }
 }
 
-/// What the daemon does for operators.
+/// The actions of the daemon for operators.
 package protocol ControlActions: Sendable {
-    /// - Returns: Of how many connections or rows, for the log.
-    /// - Throws: What is to be told; its description is a sentence.
+    /// - Returns: The number of connections or rows, for the log.
+    /// - Throws: An error whose description is a sentence for the operator.
     func perform(_ order: ControlOrder, _ reply: ControlReply) async throws -> Int
 }
 
-/// Where a command's rows go, each as soon as it is known.
+/// The answer to a command. Each row is sent as soon as it is known.
 package struct ControlReply: Sendable {
     let write: @Sendable ([UInt8]) -> Void
-    /// Whether the command has taken all that was written; false when it has gone.
+    /// Returns `true` when the command has read everything that was written, or `false` when it has disconnected.
     let isTaken: @Sendable () async -> Bool
 
-    /// Returns when the command has taken what was written: for answers that are long.
+    /// Waits until the command has read what was written. Used for long answers.
     func awaitTaking() async throws(ControlFailure) {
         guard await isTaken() else { throw ControlFailure("the command has disconnected") }
     }
 
-    /// Something for people, beside the rows.
+    /// Sends a note for people, which is not a row.
     func note(_ sentence: String) { row { $0.member("note", sentence) } }
 
     func row(_ members: (inout JSONText) -> Void) {
@@ -138,7 +139,7 @@ package struct ControlReply: Sendable {
     }
 }
 
-/// The commands that are under way. On the loop.
+/// The running commands. Used on the loop only.
 final class ControlDesk {
     var listener: ListeningSocket?
     var connections: [Int: ControlConnection] = [:]
@@ -146,9 +147,9 @@ final class ControlDesk {
 }
 
 extension ControlOrder {
-    /// Who did what. An address or a device is for nobody who reads the log.
+    /// Returns who ran which command, for the log. Addresses and device ids are left out.
     ///
-    /// - Parameter count: Of how many connections, or rows.
+    /// - Parameter count: The number of connections or rows.
     func logged(by user: UInt32?, _ outcome: String, _ count: Int = 0) -> Log.Values {
         let uid = LogValue.int(user.map { Int($0) } ?? -1)
         let outcome = LogValue.string(outcome)

@@ -5,7 +5,7 @@ package import Server
 package import Settings
 import Wire
 
-/// What operators' commands come to in this daemon, and what it has others do.
+/// Performs operators' commands in this daemon, and notifies the other daemons.
 package struct DaemonControl: ControlActions {
     private let application: Application
     private let ending: RoomEnding
@@ -15,7 +15,7 @@ package struct DaemonControl: ControlActions {
     private let erase: @Sendable (DeviceID) async throws -> Void
     private let kicks: ConnectionKicks
     private let drain: ConnectionDrain
-    /// How many other daemons are alive on the database.
+    /// Returns the number of other daemons on the database.
     private let others: @Sendable () -> Int
 
     package init(
@@ -64,7 +64,7 @@ package struct DaemonControl: ControlActions {
         return 0
     }
 
-    /// Where there are others, which daemon alone a command is about.
+    /// Adds a note that the command concerns this daemon only, if there are other daemons.
     private func noteScope(_ what: String, _ reply: ControlReply) {
         let others = others()
         guard others > 0 else { return }
@@ -95,7 +95,7 @@ package struct DaemonControl: ControlActions {
     }
 }
 
-/// Why a command wasn't done.
+/// The reason why a command failed.
 struct ControlFailure: Error, CustomStringConvertible {
     let description: String
 

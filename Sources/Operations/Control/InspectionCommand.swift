@@ -2,12 +2,13 @@ import Postgres
 package import Settings
 import Wire
 
-/// `letsswitchd daemons`, `rooms`, `due`, …: what the database knows, of all daemons on it, whether they run or not.
+/// Runs `letsswitchd daemons`, `rooms`, `due` and similar commands. Reads the database directly, so no daemon needs to
+/// run.
 package struct InspectionCommand: Sendable {
     package enum Layout: Sendable {
         /// For people.
         case table
-        /// For programs: an object a line.
+        /// For programs: one JSON object per line.
         case lines
     }
 
@@ -22,7 +23,7 @@ package struct InspectionCommand: Sendable {
     }
 
     /// - Returns: Text for standard output.
-    /// - Throws: What is to be said on standard error.
+    /// - Throws: An error whose description goes to standard error.
     package func run(_ layout: Layout) async throws -> String {
         let query = InspectionQuery(inspection)
         let rows = try await rows(query)
@@ -60,7 +61,7 @@ package struct InspectionCommand: Sendable {
 
     // MARK: Layout
 
-    /// Columns under their names, as wide as what is in them; what isn't there is a dash.
+    /// Formats rows as a table with column names. A missing value is shown as a dash.
     static func table(_ columns: [InspectionQuery.Column], _ rows: [[String?]]) -> String {
         let cells = [columns.map(\.name)] + rows.map { $0.map { $0 ?? "-" } }
         let widths = columns.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }

@@ -1,6 +1,6 @@
 import Settings
 
-/// How the database is asked for an ``Inspection``.
+/// The query and the columns of an ``Inspection``.
 struct InspectionQuery {
     struct Column {
         let name: String
@@ -10,7 +10,7 @@ struct InspectionQuery {
         static func number(_ name: String) -> Column { Column(name: name, isNumber: true) }
     }
 
-    /// Rows that are shown at most, the nearest or the latest.
+    /// The maximum number of rows. The query returns the nearest or the latest ones.
     static let limit = 1_000
 
     let columns: [Column]
@@ -75,7 +75,7 @@ struct InspectionQuery {
         }
     }
 
-    /// As clients are told instants.
+    /// Formats an instant as the HTTP interface does.
     private static func instant(_ column: String) -> String {
         "to_char(\(column) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
     }

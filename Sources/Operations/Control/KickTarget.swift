@@ -1,25 +1,26 @@
 import Domain
 import FoundationEssentials
 
-/// Whose connections another daemon is asked to end.
+/// The target of a request to end connections on another daemon.
 enum KickTarget: Sendable {
-    /// An address', or a device's by its id.
+    /// An address, or a device by its id.
     case named(String)
-    /// A device's, whatever it calls itself.
+    /// A device by its id, even if the id looks like an address.
     case device(DeviceID)
-    /// A device's, by what the log of the daemon with this key calls it.
+    /// A device, by its tag in the log of the daemon with this key.
     case tagged(DeviceTag, DeviceTag.Key)
 }
 
-/// What goes to the others by NOTIFY: a daemon that has done its part, and what it was asked for.
+/// The payload of a NOTIFY to the other daemons: the daemon that has ended its own connections, and the target.
 ///
 ///     <id> <device or address>     <id>/device <device>     <id>/<key> <tag>
 ///
-/// A build that knows the first form only takes what is behind the blank for it, which does no harm: a tag of ours is nobody's there.
+/// A build that knows only the first form reads the text after the blank as a device. This is harmless: no device there
+/// has that id.
 struct KickNotice: Sendable {
     private static let device = "device"
 
-    /// As it calls itself.
+    /// The id of the daemon that sent the notice.
     let daemon: String
     let target: KickTarget
 
@@ -36,7 +37,7 @@ struct KickNotice: Sendable {
         self.target = target
     }
 
-    /// `nil` for what isn't one, or a newer build's.
+    /// Returns `nil` if the payload is no notice, or one of a newer build.
     init?(payload: String) {
         let words = payload.split(separator: " ", maxSplits: 1)
         guard words.count == 2 else { return nil }

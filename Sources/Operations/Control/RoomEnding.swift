@@ -6,13 +6,13 @@ package import Scheduling
 package import Server
 import Wire
 
-/// Ends a match's room before its time.
+/// Closes a match's room early.
 package struct RoomEnding: Sendable {
     private let rooms: Rooms
     private let application: Application
     private let closeInDatabase: @Sendable (UUID) async throws -> RoomClosing
 
-    /// - Parameter closeInDatabase: Of which the other daemons hear.
+    /// - Parameter closeInDatabase: Closes the room in the database, which notifies the other daemons.
     package init(
         _ rooms: Rooms, _ application: Application,
         closeInDatabase: @escaping @Sendable (UUID) async throws -> RoomClosing
@@ -22,9 +22,10 @@ package struct RoomEnding: Sendable {
         self.closeInDatabase = closeInDatabase
     }
 
-    /// - Returns: How many connections were in it on this daemon.
+    /// - Returns: The number of connections in the room on this daemon.
     func run(_ room: UUID, _ reply: ControlReply) async throws -> Int {
-        // With rooms that anybody makes up, the database knows of none. Before it tells, or they would be gone.
+        // With `--open-rooms`, the database doesn't know the room. The count must come before the database notifies
+        // this daemon, which closes the connections.
         let inside = await application.countConnections(in: room.text)
         do {
             switch try await closeInDatabase(room) {

@@ -6,13 +6,13 @@ import Glibc
 package import LiveSchedule
 import Wire
 
-/// Reminds a device of a task that nobody has, by each way that leads to it, and says what became of it there.
+/// Sends a device a reminder of a task that doesn't exist, through each stream and provider, and reports the results.
 package struct TestReminder: Sendable {
     private let streams: EventStreams
     private let deliveries: DeliveryService
     private let lead: Duration
 
-    /// - Parameter lead: The task starts when it would if it were reminded of now.
+    /// - Parameter lead: The time between now and the start of the task.
     package init(_ streams: EventStreams, _ deliveries: DeliveryService, lead: Duration) {
         self.streams = streams
         self.deliveries = deliveries

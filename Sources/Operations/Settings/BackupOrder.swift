@@ -1,4 +1,4 @@
-/// What `letsswitchd backup FILE` and `letsswitchd restore FILE` ask for.
+/// The order of `letsswitchd backup FILE` or `letsswitchd restore FILE`.
 package struct BackupOrder: Sendable, Equatable {
     package enum Direction: String, Sendable {
         /// From the private cluster into the file.
@@ -9,11 +9,11 @@ package struct BackupOrder: Sendable, Equatable {
 
     package let direction: Direction
     package let file: String
-    /// Where the private cluster is.
+    /// The directory of the private cluster.
     package let stateDirectory: String
 
-    /// - Throws: ``UsageError`` when the tasks are kept elsewhere: this daemon's tools may be too old for that database, and it has
-    ///   those who see to it.
+    /// - Throws: ``UsageError`` if the database isn't the private cluster. The tools of this machine may be too old for
+    ///   another database, which has its own administrators.
     init(_ direction: Direction, _ file: String, _ configuration: Configuration) throws(UsageError) {
         guard configuration.database == .privateCluster else {
             throw UsageError(
@@ -27,7 +27,7 @@ package struct BackupOrder: Sendable, Equatable {
         stateDirectory = configuration.stateDirectory
     }
 
-    /// What follows the command: the file, and the flags of all commands.
+    /// Removes the file name from the arguments. The other flags stay.
     static func file(_ arguments: inout ArraySlice<String>, _ direction: Direction) throws(UsageError) -> String {
         guard let name = arguments.first, !name.isEmpty, !name.hasPrefix("--") else {
             throw UsageError("\(direction.rawValue): a file name is missing: letsswitchd \(direction.rawValue) FILE")

@@ -1,23 +1,23 @@
 package import Access
 import Glibc
 
-/// Turns arguments and environment into what is to be done. Prints nothing, reads nothing but the files that hold secrets.
+/// Turns arguments and environment into a command. Prints nothing, and reads only files that contain secrets.
 ///
-/// A flag wins over its variable, the variable over a credential of systemd's, that over the default. A variable that is empty
-/// counts as not set.
+/// A flag overrides its variable, a variable overrides a systemd credential, and a credential overrides the default. An
+/// empty variable counts as not set.
 package struct CommandLineParser: Sendable {
-    /// What the arguments ask for.
+    /// The command that the arguments name.
     package enum Command: Sendable, Equatable {
         case serve(Configuration)
-        /// Say whether it could serve.
+        /// Check whether the daemon can serve.
         case check(Configuration)
         /// Print a ticket.
         case ticket(TicketOrder, TicketSettings)
-        /// Write the private cluster's database into a file, or read it from one.
+        /// Write the private cluster's database to a file, or read it from a file.
         case backup(BackupOrder)
-        /// Show what there is.
+        /// Show what the database contains.
         case inspect(Inspection, Configuration)
-        /// Ask it of the daemon that listens at this path.
+        /// Send the order to the daemon that listens at this path.
         case control(ControlOrder, socket: String)
         case help
         case version
@@ -31,10 +31,10 @@ package struct CommandLineParser: Sendable {
         self.environment = environment
     }
 
-    /// - Parameter arguments: Without the program's name.
-    /// - Throws: ``UsageError``, of which the first found is told.
+    /// - Parameter arguments: The arguments without the program's name.
+    /// - Throws: The first ``UsageError``.
     package func parse(_ arguments: [String]) throws(UsageError) -> Command {
-        // Asking for help is never answered by complaints about the rest.
+        // A request for help doesn't report errors in the other arguments.
         if arguments.contains("--help") || arguments.contains("-h") { return .help }
         if arguments.contains("--version") { return .version }
         let command = arguments.first.flatMap { Self.commands.contains($0) ? $0 : nil }
@@ -79,14 +79,14 @@ package struct CommandLineParser: Sendable {
         ["serve", "check", "ticket", "backup", "restore"] + Inspection.allCases.map(\.rawValue)
         + ControlOrder.Name.allCases.map(\.rawValue)
 
-    /// What a setting gets, in which of its forms, and by what name.
+    /// The values of a setting, with its form and the name of its source.
     private struct Choice {
         let form: Setting
         let source: String
         let values: [String]
     }
 
-    /// - Throws: ``UsageError`` when a value is given, and a file for it in the same way.
+    /// - Throws: ``UsageError`` if both a value and a file for it are given as flags, or both as variables.
     private func choice(of setting: Setting, _ given: [String: [String]]) throws(UsageError) -> Choice? {
         let forms = settings.filter { $0.name == setting.name || $0.standsFor == setting.name }
         let flags = forms.compactMap { form in
@@ -105,7 +105,7 @@ package struct CommandLineParser: Sendable {
         return credential(for: setting, forms.last ?? setting)
     }
 
-    /// systemd.exec(5), `LoadCredential=tls-key:/etc/…`: a file for each, named like the flag.
+    /// Returns the credential with the flag's name, from systemd.exec(5)'s `LoadCredential=tls-key:/etc/…`.
     private func credential(for setting: Setting, _ form: Setting) -> Choice? {
         guard setting.secrecy != .none, let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else {
             return nil
@@ -154,7 +154,8 @@ package struct CommandLineParser: Sendable {
         return UsageError("unknown flag --\(name) (did you mean --\(near)?)")
     }
 
-    /// A mistyped variable is the most common misconfiguration, and otherwise passes in silence.
+    /// Returns warnings about unknown variables. A mistyped variable is a common mistake, and would otherwise have no
+    /// effect.
     private func unknownVariables() -> [String] {
         let known = settings.map(\.variable)
         return environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !known.contains($0) }.sorted().map {

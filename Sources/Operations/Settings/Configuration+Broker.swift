@@ -1,13 +1,14 @@
 package import AMQP
 
 extension Configuration {
-    /// How to reach the RabbitMQ server that is set, if there is one. May hold a password: never to be logged.
+    /// Returns how to connect to the configured RabbitMQ server, if there is one. The value may contain a password and
+    /// must not be logged.
     ///
-    /// - Parameter name: Shown by the broker in its list of connections.
+    /// - Parameter name: The name that the broker shows in its list of connections.
     package func broker(name: String) -> AMQPConfiguration? {
         guard let amqpURL else { return nil }
         var broker = AMQPConfiguration(url: amqpURL, name: name)
-        // The system's authorities are what a configuration begins with: without a file of the operator's they stay.
+        // Without `--amqp-ca`, the system's certificate authorities are used.
         if let amqpCAFile { broker.authorities = amqpCAFile }
 
         return broker

@@ -2,27 +2,29 @@ import Delivery
 package import Postgres
 
 extension Configuration {
-    /// The pool for requests.
+    /// Returns the configuration of the connection pool for requests.
     package func postgres(conninfo: String) -> PostgresConfiguration {
         var postgres = postgres
         postgres.conninfo = conninfo
-        // Less than a request waits, so that it lives to see the connection that comes instead.
+        // Shorter than the wait of a request, so that the request can use the connection that replaces this one.
         postgres.endPatience = postgres.stallTimeout * 2 / 3
         return postgres
     }
 
-    /// Where a daemon that runs hears operators' commands.
+    /// The path of the Unix socket for operators' commands.
     package var controlSocket: String { "\(stateDirectory)/control.sock" }
 
-    /// Connections of each pool beside the requests': the scheduler's, its claims', the deliveries'.
+    /// The connections of each further pool: the scheduler, its claims, and deliveries.
     package static let connectionsPerPool = 2
-    /// Of the pool for deliveries that aren't urgent.
+    /// The connections of the pool for deliveries that aren't urgent.
     package static let connectionsOfOtherDeliveries = 1
-    /// Connections to the database beside the requests': those four pools, LISTEN's; a bus by NOTIFY takes two more.
+    /// The database connections in addition to those for requests: four pools and one for LISTEN. A bus through NOTIFY
+    /// adds two.
     package static let connectionsBesideRequests = 3 * connectionsPerPool + connectionsOfOtherDeliveries + 1
     package static let connectionsOfNotify = 2
 
-    /// Descriptors that clients' connections leave: the database's, the providers', the bridge's, listeners', files'.
+    /// The file descriptors that aren't available for clients: those of the database, providers, bridge, listeners and
+    /// files.
     package var reservedDescriptors: Int {
         64 + postgres.maxConnections + Self.connectionsBesideRequests + Self.connectionsOfNotify + providers.descriptors
             + (amqpURL == nil ? 0 : 2)
@@ -30,6 +32,6 @@ extension Configuration {
 }
 
 extension ClusterNames {
-    /// The daemon's private cluster.
+    /// The names of the daemon's private cluster.
     package static let product = ClusterNames(program: "letsswitch")
 }

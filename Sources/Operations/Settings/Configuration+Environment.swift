@@ -4,11 +4,11 @@ import Scheduling
 import Server
 
 extension Configuration {
-    /// The defaults as the environment's conventional variables change them: `PORT` (hosting platforms),
-    /// `DATABASE_URL` and libpq's, `STATE_DIRECTORY` and `NOTIFY_SOCKET` (systemd). The `LETSSWITCH_…` variables and the
-    /// flags come on top.
+    /// Creates the defaults, changed by conventional environment variables: `PORT` (hosting platforms), `DATABASE_URL`
+    /// and libpq's variables, `STATE_DIRECTORY` and `NOTIFY_SOCKET` (systemd). `LETSSWITCH_…` variables and flags
+    /// override them.
     ///
-    /// - Throws: ``UsageError`` naming the variable.
+    /// - Throws: ``UsageError`` that names the variable.
     init(environment: [String: String]) throws(UsageError) {
         self.init()
         if let text = environment["PORT"], !text.isEmpty {
@@ -19,16 +19,16 @@ extension Configuration {
             }
         }
         database = try DatabaseChoice(environment: environment)
-        // systemd.exec(5): several directories are split by colons; the unit names one.
+        // systemd.exec(5): colons separate several directories. The unit names one.
         if let first = environment["STATE_DIRECTORY"]?.split(separator: ":").first {
             stateDirectory = String(first)
         }
         notifySocket = environment["NOTIFY_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// What no single value shows.
+    /// Checks the settings that depend on each other.
     ///
-    /// - Throws: ``UsageError`` naming both flags.
+    /// - Throws: ``UsageError`` that names both flags.
     func checkCombinations() throws(UsageError) {
         try checkTLS()
         if let twice = operationsListen.first(where: { listen.contains($0) && !$0.takesFreePort }) {
@@ -65,6 +65,6 @@ extension Configuration {
         }
     }
 
-    /// RFC 6455 §5.2: two bytes, and eight of length; a server's frames have no mask.
+    /// RFC 6455 §5.2: two bytes, and eight bytes of length. A server's frames have no mask.
     private static let maxFrameHeaderBytes = 10
 }

@@ -3,7 +3,8 @@ import Glibc
 package import Wire
 
 extension Configuration {
-    /// The names that requests may be for: those that are set, that of the public URL, and this machine's. Addresses always may.
+    /// The host names that requests may use: the configured ones, the name in the public URL, and this machine's names.
+    /// IP addresses are always allowed.
     package var servedHosts: AllowedHosts {
         var hosts = hosts
         if let publicURL = providers.publicURL, let url = ProviderURL(publicURL) { hosts.insert(url.host) }
@@ -14,25 +15,26 @@ extension Configuration {
         return hosts
     }
 
-    /// `box.example.org`: that, `box`, and `box.local`, by which a home's network finds it (RFC 6762 §3). No name server is
-    /// asked.
+    /// The names of a machine called `box.example.org`: that name, `box`, and `box.local` for home networks (RFC 6762
+    /// §3). No name server is asked.
     private static var machineNames: [String] {
         let name = machineName
         guard let label = name.split(separator: ".").first else { return [] }
         return [name, String(label), "\(label).local"]
     }
 
-    /// As the kernel knows it; empty if it doesn't.
+    /// The host name from the kernel. Empty if the kernel returns none.
     package static var machineName: String {
         var buffer = [CChar](repeating: 0, count: 256)
-        // One byte less: a name that is cut need not end with NUL.
+        // One byte stays free, because a truncated name may have no NUL at its end.
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }
 
 extension ListenAddress {
-    /// A name is this machine's if it can be listened on; of an address nothing need be known.
+    /// The host name of an address to listen on. A name there is this machine's. `nil` for IP addresses, which are
+    /// always allowed.
     fileprivate var host: String? {
         switch self {
         case .tcp(let host, _), .tls(let host, _): host

@@ -11,98 +11,104 @@ package import Scheduling
 package import Server
 package import Wire
 
-/// Every setting of the daemon with its default. A plain value: made by ``CommandLineParser`` from flags and
-/// environment, changed by nobody afterwards.
+/// All settings of the daemon with their defaults. ``CommandLineParser`` creates the value from flags and environment.
+/// It doesn't change afterwards.
 ///
-/// What a setting is called on the command line, and the range it must lie in, stands in ``Setting/all``.
+/// ``Setting/all`` has the flag and the range of each setting.
 package struct Configuration: Sendable, Equatable {
-    /// Where to accept connections. Loopback, so that a first try is never open to the network by accident.
+    /// The addresses to accept connections on. The default is loopback, so that a first try isn't open to the network
+    /// by accident.
     package var listen: [ListenAddress] = [.tcp(host: "127.0.0.1", port: 8080)]
-    /// Where operators ask for `/metrics` and `/readyz`; empty: where everybody else comes too.
+    /// The addresses for `/metrics` and `/readyz`. If empty, the addresses of `listen` serve them.
     package var operationsListen: [ListenAddress] = []
-    /// The certificate of the listeners that speak TLS, and those between it and the root: a file in PEM.
+    /// The file with the certificate and its chain, in PEM.
     package var tlsCertificate: String?
-    /// The certificate's key: a file in PEM.
+    /// The file with the certificate's key, in PEM.
     package var tlsKey: String?
-    /// For how long browsers that came by TLS are to come by nothing else (RFC 6797). Nothing is asked of them by itself: it holds for
-    /// every port of the host, other programs' too, and can't be taken back.
+    /// How long browsers must use only TLS for this host after a visit by TLS (RFC 6797). Off by default: it applies to
+    /// every port of the host, also to other programs, and can't be taken back.
     package var strictTransport: Duration = .zero
-    /// Which database holds the tasks.
+    /// The database that holds the tasks.
     package var database: DatabaseChoice = .privateCluster
     /// The directory of the private cluster.
     package var stateDirectory = "/var/lib/letsswitch"
-    /// What carries ales and presence between the daemons on one database.
+    /// The bus that carries ales and presence between the daemons on one database.
     package var bus: BusChoice = .automatic
-    /// A RabbitMQ server, to which conversations go and from which they come, and ``BusChoice/amqp``'s: `amqp://user:password@host:5672/vhost`. May hold a password: never to be logged.
+    /// The RabbitMQ server for conversations and ``BusChoice/amqp``: `amqp://user:password@host:5672/vhost`. May
+    /// contain a password, so it must not be logged.
     package var amqpURL: AMQPURL?
-    /// The authorities by which an `amqps://` server is judged; the system's if it is `nil`.
+    /// The certificate authorities for an `amqps://` server. `nil` uses the system's.
     package var amqpCAFile: String?
-    /// Event loops, one thread's worth of work each. A room lives on one of them.
+    /// The number of event loops. Each uses up to one thread. A room lives on one loop.
     package var loops = Configuration.onlineProcessors
 
-    /// The times and numbers that tasks go by.
+    /// The times and limits of tasks.
     package var schedule = ScheduleSettings()
-    /// How long a person without a connection still counts as present: who comes back within it hasn't been away.
+    /// How long a person without a connection still counts as present. A person who returns within this time was never
+    /// absent.
     package var presenceGrace: Duration = .seconds(15)
-    /// From SIGTERM to the exit, at most.
+    /// The longest time from SIGTERM to the exit.
     package var drainTimeout: Duration = .seconds(10)
-    /// By what devices show who they are, where a name alone isn't enough.
+    /// The secrets of tickets, and whether a ticket is required.
     package var tickets = TicketSettings()
-    /// Whether any UUID is a room at any time: for development, load tests, and use without the scheduler.
+    /// Whether any UUID is a room at any time. For development, load tests, and use without the scheduler.
     package var openRooms = false
-    /// Whether there is a session of questions that is everybody's, without keys.
+    /// Whether there is a question session for everyone, without keys.
     package var openQuestions = false
-    /// Whether `/echo` sends every WebSocket message back: for third-party conformance suites.
+    /// Whether `/echo` sends every WebSocket message back. For conformance suites.
     package var echo = false
 
-    /// The peers that are believed when they say for whom they ask.
+    /// The proxies whose headers about the client's address are trusted.
     package var trustedProxies = TrustedNetworks.thisMachine
-    /// Whether every connection has to begin with a PROXY header.
+    /// Whether every connection must begin with a PROXY header.
     package var proxyProtocol = false
-    /// The names that it answers to beside its own, see ``servedHosts``.
+    /// Further host names that requests may use. See ``servedHosts``.
     package var hosts = AllowedHosts()
-    /// Pages of other servers' that may use this one from a browser.
+    /// The origins whose pages may use this server from a browser.
     package var allowedOrigins = AllowedOrigins()
 
-    /// Peers in a match's room.
+    /// The maximum number of connections in a match's room.
     package var roomSize = 1_000
-    // The limits per address leave room for a hall of 1,000 people behind one address, who may all come in the same second: each
-    // loads the page (30 requests over up to 6 connections, the most that a browser makes), asks for the day, opens a stream,
-    // and registers a task and a way for reminders: 6 × 1,000 connections, and a WebSocket each in the end; 1,000 attempts at a
-    // WebSocket; 35 × 1,000 requests, of which 2 × 1,000 are writes. The burst takes 9,000, 6,000, 30,000 and 3,000 of these at once,
-    // and what is left of the requests in the next five seconds. Then each looks at the day every 30 s (the app by POST):
-    // 33 a second; or, on the page, every few seconds while others register: 200 to 300.
+    // The limits per address allow 1,000 people behind one address who all arrive in the same second. Each person loads
+    // the page (30 requests over up to 6 connections, a browser's maximum), reads the day, opens a stream, and
+    // registers a task and a way to be reminded. That makes 6 × 1,000 connections, later 1,000 WebSocket handshakes,
+    // and 35 × 1,000 requests, of which 2 × 1,000 are writes. The bursts allow 9,000, 6,000, 30,000 and 3,000 of these
+    // at once, and the remaining requests in the next five seconds. Afterwards each person reads the day every 30 s
+    // (the app by POST): 33 per second. On the page they read it every few seconds while others register: 200 to 300
+    // per second.
 
-    /// What peers may take of the server, and for how long. There may be fewer connections than ``ServerLimits/maxConnections``: the limit
-    /// on descriptors may be lower, and an address has a quarter of them at most.
+    /// The limits of connections. The number of connections may be below ``ServerLimits/maxConnections`` if there are
+    /// fewer file descriptors. One address may have at most a quarter of them.
     package var limits = ServerLimits()
-    /// Streams of reminders that one device may hold open; beyond it `429`.
+    /// The maximum number of reminder streams of one device. Beyond it, the answer is `429`.
     package var maxStreamsPerDevice = 16
-    /// What connections of Action Cable may take.
+    /// The limits of Action Cable connections.
     package var cable = CableLimits()
-    /// Sockets in a session of questions.
+    /// The maximum number of connections in a question session.
     package var sessionSize = 5_000
-    /// How many sessions and questions there may be.
+    /// The limits of question sessions and questions.
     package var questions = QuestionSettings()
-    /// How many conversations there may be, and how long what is said in them is kept.
+    /// The limits of conversations, and how long their messages are kept.
     package var conversations = ConversationSettings()
-    /// How much of what strangers register is kept.
+    /// The limits of stored rows.
     package var storage = StorageLimits()
 
-    /// The connections to the database for requests, but for where it is; ``connectionsBesideRequests`` come to them. A request waits for less than two seconds (``PostgresConfiguration/stallTimeout``), since by then it must have its `503`.
+    /// The database connections for requests, without their address. ``connectionsBesideRequests`` come in addition. A
+    /// request waits less than two seconds (``PostgresConfiguration/stallTimeout``), because it must be answered with
+    /// `503` by then.
     package var postgres = PostgresConfiguration(conninfo: "", applicationName: "letsswitch")
 
-    /// The providers that carry reminders beside the event streams.
+    /// The providers that deliver reminders in addition to the event streams.
     package var providers = ProviderSettings()
 
     /// Events below this level are not logged.
     package var logLevel: LogLevel = .info
-    /// The shape of the log; `nil` chooses text on a terminal and JSON elsewhere.
+    /// The format of the log. `nil` selects text on a terminal and JSON otherwise.
     package var logFormat: LogFormat?
 
-    /// systemd's notification socket (`$NOTIFY_SOCKET`), where it started us; see ``SystemdNotifier``.
+    /// systemd's notification socket (`$NOTIFY_SOCKET`). See ``SystemdNotifier``.
     package var notifySocket: String?
-    /// What the operator should know about the environment though it prevents nothing; to be logged at start.
+    /// Warnings about the environment that don't prevent a start. The daemon logs them when it starts.
     package var warnings: [String] = []
 
     package init() {}

@@ -1,12 +1,12 @@
 import Domain
 
-/// What follows `letsswitchd close`, `kick` and their like, before the flags of all commands.
+/// The arguments of `letsswitchd close`, `kick` and similar commands, before the common flags.
 struct ControlArguments {
     let order: ControlOrder
     /// The other flags.
     let rest: ArraySlice<String>
 
-    /// - Throws: ``UsageError``, of which the first found is told.
+    /// - Throws: The first ``UsageError``.
     init(_ name: ControlOrder.Name, _ arguments: ArraySlice<String>) throws(UsageError) {
         var remaining = arguments
         switch name {

@@ -2,24 +2,24 @@ package import Domain
 package import FoundationEssentials
 import Wire
 
-/// What `letsswitchd connections` and its like ask of a daemon that runs.
+/// An operator's command for a running daemon.
 package enum ControlOrder: Sendable, Equatable {
-    /// Show who is connected.
+    /// Show the open connections.
     case connections
-    /// End a match's room, for everybody.
+    /// Close a match's room for all its members.
     case close(UUID)
-    /// End a connection, or all of a device or an address.
+    /// End one connection, or all connections of a device or an address.
     case kick(String)
-    /// Let go of all connections, so many a second.
+    /// Close all connections, at most this many per second.
     case drain(perSecond: Int)
-    /// Send a device a test reminder by every way that is set up.
+    /// Send a device a test reminder through every stream and provider.
     case remind(DeviceID)
-    /// All that is stored of a device.
+    /// Return all stored data of a device.
     case export(DeviceID)
-    /// As `DELETE /device`.
+    /// Erase a device, like `DELETE /device`.
     case erase(DeviceID)
 
-    /// As it is called on the command line.
+    /// The name of the command on the command line.
     package enum Name: String, Sendable, CaseIterable {
         case connections, close, kick, drain, remind, export, erase
     }
@@ -38,11 +38,11 @@ package enum ControlOrder: Sendable, Equatable {
 
     package static let drainRate = 100
     package static let drainRates = 1...100_000
-    /// Of what a connection, a device or an address is called.
+    /// The maximum length of the name of a connection, a device or an address.
     package static let maximumTargetBytes = 1_024
 }
 
-/// How the command tells the daemon: `{"command":"kick","target":"192.0.2.1"}`.
+/// The JSON that the command sends to the daemon: `{"command":"kick","target":"192.0.2.1"}`.
 extension ControlOrder: Decodable {
     package var json: [UInt8] {
         var json = JSONText()
@@ -59,7 +59,7 @@ extension ControlOrder: Decodable {
         return json.bytes
     }
 
-    /// - Throws: `RequestError`, which names the member.
+    /// - Throws: `RequestError` that names the member.
     package init(from decoder: any Decoder) throws {
         let fields = try RequestFields(decoder)
         guard let name = Name(rawValue: try fields.text("command")) else {
@@ -79,7 +79,7 @@ extension ControlOrder: Decodable {
         }
     }
 
-    /// - Throws: `RequestError`, when the target is none.
+    /// - Throws: `RequestError` if the target is invalid.
     init(_ name: Name, target: String) throws(RequestError) {
         switch name {
         case .close:

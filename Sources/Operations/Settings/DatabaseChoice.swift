@@ -1,22 +1,22 @@
 import Postgres
 
-/// Which database holds the tasks, as flags and environment name it.
+/// The database that holds the tasks, chosen by flags and environment.
 ///
-/// First `--database-url` (or its variable), then `DATABASE_URL`, then what makes libpq's own variables name a
-/// database; else a private cluster in the state directory.
+/// `--database-url` or its variable comes first, then `DATABASE_URL`, then libpq's variables if they name a database.
+/// Otherwise it is a private cluster in the state directory.
 package enum DatabaseChoice: Sendable, Hashable {
-    /// A `postgresql://` URL or libpq's `key=value` form. May hold a password: never to be logged.
+    /// A `postgresql://` URL or libpq's `key=value` form. May contain a password, so it must not be logged.
     case url(String)
-    /// An empty conninfo: libpq reads `PGHOST` and its kin itself.
+    /// An empty conninfo: libpq reads `PGHOST` and its other variables itself.
     case libpqEnvironment
     case privateCluster
 
-    /// `PGUSER`, `PGPORT` and `PGPASSWORD` alone name no database: people export them for psql.
+    /// `PGUSER`, `PGPORT` and `PGPASSWORD` don't name a database, because people set them for psql.
     package static let namingVariables = ["PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE"]
 
-    /// What the environment says where no flag does.
+    /// Reads the environment, for a daemon without the flag.
     ///
-    /// - Throws: ``UsageError`` naming `DATABASE_URL` when that is no URL.
+    /// - Throws: ``UsageError`` that names `DATABASE_URL` if it isn't a URL.
     init(environment: [String: String]) throws(UsageError) {
         if let url = environment["DATABASE_URL"], !url.isEmpty {
             do {
@@ -35,7 +35,7 @@ package enum DatabaseChoice: Sendable, Hashable {
         guard ConnectionString.schemes.contains(where: { url.hasPrefix($0) }) || url.contains("=") else {
             throw InvalidValue(secret: "must be a URL like postgresql://user@host/database")
         }
-        // Said here, since libpq's own words would quote it.
+        // Checked here, because libpq's message would quote the value.
         guard ConnectionString.isReadable(url) else {
             throw InvalidValue(
                 secret:
@@ -47,7 +47,7 @@ package enum DatabaseChoice: Sendable, Hashable {
 }
 
 extension DatabaseChoice: CustomStringConvertible {
-    /// What the log may show: neither user nor password.
+    /// A text for the log, without user and password.
     package var description: String {
         switch self {
         case .privateCluster: return "private cluster"
@@ -56,9 +56,9 @@ extension DatabaseChoice: CustomStringConvertible {
             guard let scheme = ConnectionString.schemes.first(where: { text.hasPrefix($0) }) else {
                 return "the database that --database-url names"
             }
-            // By its scalars: a mark behind an @ or a ? makes it no other.
+            // Compares Unicode scalars, because a combining mark after an @ or a ? would form another character.
             let url = text.unicodeScalars.dropFirst(scheme.unicodeScalars.count)
-            // User and password first: a ? may stand in them.
+            // Removes user and password first, because they may contain a ?.
             let host = url.prefix { $0 != "/" }.lastIndex(of: "@").map { url[url.index(after: $0)...] } ?? url
             return "postgresql://\(Substring(host.prefix { $0 != "?" }))"
         }

@@ -1,13 +1,13 @@
-/// How durations are written in settings: `90s`, `5m`, `1h`, `30d`, plain seconds, a fraction of any (`0.5`, `1.5h`).
+/// The format of durations in settings: `90s`, `5m`, `1h`, `30d`, plain seconds, or a fraction of any (`0.5`, `1.5h`).
 enum DurationText {
     private static let units: [(suffix: Character, seconds: Int64)] = [
         ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1),
     ]
-    /// Nine digits before the point are thirty years in seconds; no product below can overflow.
+    /// Nine digits are thirty years in seconds. No product below can overflow.
     private static let maxDigits = 9
     private static let attosecondsPerSecond: Int64 = 1_000_000_000_000_000_000
 
-    /// - Throws: ``InvalidValue`` unless it is digits with at most one point, and perhaps a unit.
+    /// - Throws: ``InvalidValue`` unless the text is digits with at most one point and an optional unit.
     static func parse(_ text: String) throws(InvalidValue) -> Duration {
         var digits = text[...]
         var unit: Int64 = 1
@@ -30,14 +30,14 @@ enum DurationText {
         return Int64(digits)
     }
 
-    /// The shortest way to write it: the largest unit without a fraction, else seconds with one.
+    /// Returns the shortest text: the largest unit without a fraction, otherwise seconds with a fraction.
     static func format(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         guard attoseconds != 0 else {
             let unit = units.first { seconds != 0 && seconds % $0.seconds == 0 } ?? (suffix: "s", seconds: 1)
             return "\(seconds / unit.seconds)\(unit.suffix)"
         }
-        // With 10^18 added, the leading zeros of the fraction survive as the digits behind a 1.
+        // Adding 10^18 keeps the leading zeros of the fraction, as the digits after a 1.
         var fraction = String(attosecondsPerSecond + attoseconds).dropFirst()
         while fraction.last == "0" { fraction.removeLast() }
         return "\(seconds).\(fraction)s"

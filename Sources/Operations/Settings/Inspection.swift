@@ -1,15 +1,15 @@
-/// What `letsswitchd daemons` and its like show: counts and times, no content.
+/// What `letsswitchd daemons` and similar commands show: counts and times, without content.
 package enum Inspection: String, Sendable, CaseIterable {
-    /// Those that are alive.
+    /// The running daemons.
     case daemons
-    /// Matches' rooms with somebody in them.
+    /// Rooms of matches that have members.
     case rooms
-    /// What fires within an hour.
+    /// Reminders that are due within an hour.
     case due
-    /// What waits for providers.
+    /// Deliveries that wait for providers.
     case deliveries
-    /// Of questions, the latest.
+    /// The latest question sessions.
     case sessions
-    /// The latest.
+    /// The latest conversations.
     case conversations
 }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// An address to accept connections on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` or `unix:/path`; with TLS,
+/// An address to accept connections on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` or `unix:/path`. With TLS,
 /// `tls:0.0.0.0:443`.
 ///
-/// The description is what the parser takes. Names are resolved by whoever binds; nothing here does I/O.
+/// The description is what the parser reads. The caller resolves names. Nothing here does I/O.
 package enum ListenAddress: Sendable, Hashable {
-    /// An IPv4 or IPv6 address (without brackets) or a host name; port 0 takes a free one.
+    /// An IPv4 or IPv6 address without brackets, or a host name. Port 0 selects a free port.
     case tcp(host: String, port: UInt16)
-    /// The same, spoken by TLS.
+    /// An address like ``tcp(host:port:)`` that uses TLS.
     case tls(host: String, port: UInt16)
     /// The absolute path of a Unix socket, at most ``maxPathBytes`` bytes.
     case unix(path: String)
@@ -15,7 +15,7 @@ package enum ListenAddress: Sendable, Hashable {
     /// `sun_path` holds 108 bytes, the last of which is the terminating NUL.
     package static let maxPathBytes = 107
 
-    /// - Throws: ``InvalidValue`` with what is wrong and what an address looks like.
+    /// - Throws: ``InvalidValue`` that says what is wrong and what an address looks like.
     package init(parsing text: String) throws(InvalidValue) {
         if text.hasPrefix("unix:") {
             self = try .unix(path: Self.path(text.dropFirst("unix:".count)))
@@ -30,7 +30,7 @@ package enum ListenAddress: Sendable, Hashable {
         }
     }
 
-    /// - Parameter whole: For the message.
+    /// - Parameter whole: The whole text, for error messages.
     private static func hostAndPort(
         _ text: Substring, in whole: String
     ) throws(InvalidValue) -> (host: String, port: UInt16) {
@@ -60,7 +60,7 @@ package enum ListenAddress: Sendable, Hashable {
         return (String(host), try Self.port(port, in: whole))
     }
 
-    /// Parses the port alone, as `PORT` in the environment gives it.
+    /// Parses the port, also that of the variable `PORT`.
     static func port(_ digits: Substring, in text: String) throws(InvalidValue) -> UInt16 {
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else {
             throw InvalidValue(text, "the port must be a number from 0 to 65535")
@@ -78,7 +78,8 @@ package enum ListenAddress: Sendable, Hashable {
         return String(path)
     }
 
-    /// Digits and dots must be an IPv4 address: the resolver would take `127.1` or `10` for one, surprisingly.
+    /// Returns whether the text is a host. Digits and dots must be an IPv4 address, because the resolver would accept
+    /// `127.1` and `10` too.
     private static func isHost(_ host: Substring) -> Bool {
         if host.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }) {
             var address = in_addr()
@@ -94,7 +95,7 @@ package enum ListenAddress: Sendable, Hashable {
     }
 
     private static func isIPv6(_ host: Substring) -> Bool {
-        // A link-local address may name its interface: fe80::1%eth0 (RFC 4007 §11).
+        // A link-local address may name its network interface: fe80::1%eth0 (RFC 4007 §11).
         let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, parts.count == 1 || parts[1].utf8.count > 0 else { return false }
         var address = in6_addr()

@@ -1,9 +1,9 @@
 import Delivery
 
 extension ProviderSettings {
-    /// What no single value shows.
+    /// Checks the settings that depend on each other.
     ///
-    /// - Throws: ``UsageError`` naming the flags.
+    /// - Throws: ``UsageError`` that names the flags.
     func checkCombinations() throws(UsageError) {
         switch (webhook.url, webhook.secrets.isEmpty) {
         case (.some, true): throw UsageError("--webhook-url: --webhook-secret is missing")
@@ -16,7 +16,7 @@ extension ProviderSettings {
 }
 
 extension APNsSettings {
-    /// - Throws: ``UsageError`` naming the flag that is missing.
+    /// - Throws: ``UsageError`` that names the missing flag.
     fileprivate func check() throws(UsageError) {
         let parts = [
             ("--apns-key", keyFile), ("--apns-key-id", keyId), ("--apns-team-id", teamId), ("--apns-topic", topic),

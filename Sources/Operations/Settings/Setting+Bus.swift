@@ -1,7 +1,7 @@
 import AMQP
 import Daemons
 
-/// The settings about further daemons on the same database.
+/// The settings of other daemons on the same database.
 extension Setting {
     static let bus: [Setting] = [
         text(

@@ -1,7 +1,7 @@
 import Server
 import Wire
 
-/// The settings about who is at the other end: behind proxies, and in browsers.
+/// The settings of clients behind proxies and in browsers.
 extension Setting {
     static let network: [Setting] = [
         list(
@@ -73,7 +73,7 @@ extension Setting {
             "maximum messages per second on one WebSocket; bursts are twice as large; 0 for no limit"),
     ]
 
-    /// A repeatable flag, each of whose values may hold several, split by commas or spaces as in the variable.
+    /// A repeatable flag. Each value may be a list separated by commas or spaces, as in the variable.
     private static func list(
         _ name: String, placeholder: String, default text: String, _ help: String,
         _ apply: @escaping @Sendable (inout Configuration, [Substring]) throws(InvalidValue) -> Void
@@ -88,7 +88,7 @@ extension Setting {
     }
 }
 
-/// The settings of the listeners that speak TLS.
+/// The settings of listeners that use TLS.
 extension Setting {
     static let tls: [Setting] = [
         file(

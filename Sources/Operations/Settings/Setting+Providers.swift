@@ -1,6 +1,6 @@
 import Delivery
 
-/// The settings of the providers. Values that are secrets may stand in a file instead, and are never repeated in a complaint.
+/// The settings of the providers. Secrets can be in a file, and error messages never repeat them.
 extension Setting {
     static let providers: [Setting] =
         [
@@ -80,7 +80,7 @@ extension Setting {
 
     // MARK: For all providers
 
-    /// An absolute `http` or `https` URL.
+    /// Checks an absolute `http` or `https` URL.
     static func url(_ text: String) throws(InvalidValue) -> String {
         guard let parts = ProviderURL(text) else {
             throw InvalidValue(text, "must be a URL like https://example.org/path")
@@ -91,7 +91,7 @@ extension Setting {
         return text
     }
 
-    /// One to which paths are added: without query and fragment; the slash at its end is left out.
+    /// Checks a URL that paths are added to. It has no query and no fragment. Slashes at its end are removed.
     static func baseURL(_ text: String) throws(InvalidValue) -> String {
         var text = try url(text)
         guard !text.contains("?"), !text.contains("#") else {

@@ -45,7 +45,7 @@ extension Setting {
             "certificate authorities to trust instead of the system's, in PEM"),
     ]
 
-    /// RFC 8292 §2.1: as short as a header can bear.
+    /// RFC 8292 §2.1. The limit keeps the header short.
     private static func isContact(_ text: String) -> Bool {
         guard text.utf8.count <= 256, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return false }
         if text.hasPrefix("mailto:") {
@@ -55,7 +55,7 @@ extension Setting {
         return ProviderURL(text)?.scheme == "https"
     }
 
-    /// As Apple gives them out.
+    /// An identifier in the format of Apple.
     private static func identifier(
         _ name: String, _ field: Field<String?>, placeholder: String, _ help: String
     ) -> Setting {

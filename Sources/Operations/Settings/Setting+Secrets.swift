@@ -1,14 +1,14 @@
 import Delivery
 
-/// The forms of a setting that is a secret, or a file that holds one.
+/// The file forms of settings that are secrets, or files with secrets.
 extension Setting {
-    /// The same, by `--…-file` and `LETSSWITCH_…_FILE` too, and from a credential.
+    /// This setting, which can also come from `--…-file`, from `LETSSWITCH_…_FILE` and from a credential.
     var mayStandInFile: Setting { with(.value) }
 
-    /// The same, a credential's file too.
+    /// This setting, whose file can also be a credential.
     var mayBeCredential: Setting { with(.file) }
 
-    /// The setting, and the one that names the file in which its value stands, if there is such a one.
+    /// This setting, and the setting that names a file with its value, if there is one.
     var withFileForm: [Setting] {
         guard secrecy == .value else { return [self] }
         let file = Setting(
@@ -26,7 +26,7 @@ extension Setting {
         return setting
     }
 
-    /// What stands in a file, without the blanks and line breaks around it.
+    /// Returns the content of a file, without white space at both ends.
     private static func secret(inFile path: String) throws(InvalidValue) -> String {
         do {
             return try SecretFile.read(path)

@@ -1,11 +1,11 @@
 import Basics
 import Observability
 
-/// One row of the table of settings: its names, its help, how its value is read and shown.
+/// A row of the table of settings: its names, its help, and how its value is read and shown.
 ///
-/// `--help`, the parser and the check for mistyped variables all read the same rows, so none can disagree.
+/// `--help`, the parser and the check for mistyped variables read the same rows.
 package struct Setting: Sendable {
-    /// Where `--help` shows it.
+    /// The group in `--help`.
     package enum Section: String, Sendable, CaseIterable {
         case service = "Service"
         case tls = "TLS"
@@ -20,38 +20,38 @@ package struct Setting: Sendable {
         case log = "Log"
     }
 
-    /// What follows the flag.
+    /// The value of a flag.
     enum Kind: Sendable, Equatable {
         case value(placeholder: String)
-        /// Given several times, all count; a variable holds several, split by commas or spaces.
+        /// May be given several times. The variable is a list separated by commas or spaces.
         case values(placeholder: String)
-        /// The flag alone means true.
+        /// The flag without a value means true.
         case boolean
     }
 
-    /// Where else its value may come from, being a secret: whoever may list processes sees flags, and what a process starts has
-    /// its variables.
+    /// The other sources of a secret value. Flags are visible in the list of processes, and child processes inherit
+    /// variables.
     enum Secrecy: Sendable, Equatable {
         case none
-        /// From a file, which a flag and a variable of their own name, or from a credential.
+        /// The value can come from a file, named by its own flag and variable, or from a credential.
         case value
-        /// The value names a file; so may a credential.
+        /// The value names a file. A credential can replace it.
         case file
     }
 
     typealias Apply = @Sendable (inout Configuration, [String]) throws(InvalidValue) -> Void
 
-    /// Without the dashes.
+    /// The name without dashes.
     package let name: String
     let section: Section
     let kind: Kind
     package let help: String
-    /// As one would write it on the command line, or in words.
+    /// The default as it is written on the command line, or in words.
     package let defaultText: String
     var secrecy = Secrecy.none
-    /// The setting whose value stands in the file that this one names.
+    /// The setting whose value is in the file that this setting names.
     var standsFor: String?
-    /// Gets one value, or all of a repeatable flag.
+    /// Applies one value, or all values of a repeatable flag.
     let apply: Apply
 
     package var flag: String { "--\(name)" }
@@ -62,7 +62,7 @@ package struct Setting: Sendable {
 
     static let variablePrefix = "LETSSWITCH_"
 
-    /// The values that the variable holds: one, but for a repeatable setting.
+    /// Returns the values in the text of a variable. Only a repeatable setting can have several.
     func values(ofVariable text: String) -> [String] {
         guard case .values = kind else { return text.isEmpty ? [] : [text] }
         return text.split(whereSeparator: { $0 == "," || $0.isWhitespace }).map(String.init)

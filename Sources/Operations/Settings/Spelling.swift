@@ -1,13 +1,13 @@
-/// Finds what somebody meant to type.
+/// Finds the word that a mistyped word most likely means.
 enum Spelling {
-    /// The candidate with the fewest edits, when those are few for its length.
+    /// Returns the candidate with the fewest edits, if these are few for the word's length.
     static func nearest(to word: String, among candidates: [String]) -> String? {
         let scored = candidates.map { (candidate: $0, edits: edits(Array(word.utf8), Array($0.utf8))) }
         guard let best = scored.min(by: { $0.edits < $1.edits }) else { return nil }
         return best.edits <= max(1, min(3, best.candidate.utf8.count / 3)) ? best.candidate : nil
     }
 
-    /// Levenshtein's distance. O(n·m); a word beyond any flag's length is no near miss.
+    /// Returns the Levenshtein distance. O(n·m). A word longer than every flag is never close to one.
     private static func edits(_ a: [UInt8], _ b: [UInt8]) -> Int {
         guard a.count <= 64 else { return a.count }
         var row = Array(0...b.count)

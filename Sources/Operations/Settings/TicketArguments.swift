@@ -1,7 +1,7 @@
 import Access
 import Domain
 
-/// What follows `letsswitchd ticket`: a device, and beside the flags of all commands `--for` and `--topics`.
+/// The arguments of `letsswitchd ticket`: a device, `--for` and `--topics`, and the common flags.
 struct TicketArguments {
     static let defaultLifetime: Duration = .seconds(3_600)
     private static let longestLifetime: Duration = .seconds(3_650 * 86_400)
@@ -10,7 +10,7 @@ struct TicketArguments {
     /// The other flags.
     let rest: [String]
 
-    /// - Throws: ``UsageError``, of which the first found is told.
+    /// - Throws: The first ``UsageError``.
     init(_ arguments: ArraySlice<String>) throws(UsageError) {
         guard let name = arguments.first, !name.hasPrefix("--") else {
             throw UsageError("ticket: a device is missing: letsswitchd ticket DEVICE --for 1h")
@@ -35,7 +35,7 @@ struct TicketArguments {
         self.rest = rest
     }
 
-    /// What follows the flag, if that is what `argument` is.
+    /// Returns the value of the flag, if `argument` is that flag.
     static func value(
         of flag: String, _ argument: String, _ remaining: inout ArraySlice<String>
     ) throws(UsageError) -> String? {

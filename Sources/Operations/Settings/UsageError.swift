@@ -1,4 +1,4 @@
-/// The command line or the environment asks for something that can't be: a message for standard error.
+/// An invalid command line or environment. The message goes to standard error.
 package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     /// `EX_USAGE` of sysexits.
     package static let exitStatus: Int32 = 64
@@ -15,7 +15,7 @@ package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// Why a setting's value is refused. The one who knows whether it came by a flag or a variable puts that before it.
+/// The reason why the value of a setting is invalid. The caller adds the name of the flag or the variable in front.
 package struct InvalidValue: Error, Sendable, Equatable {
     package let reason: String
 
@@ -23,7 +23,7 @@ package struct InvalidValue: Error, Sendable, Equatable {
         self.reason = "\"\(text)\": \(reason)"
     }
 
-    /// For a value that must not be repeated, such as one that may hold a password.
+    /// Creates the reason for a value that must not be repeated, such as one with a password.
     init(secret reason: String) {
         self.reason = reason
     }

@@ -22,9 +22,9 @@ import Server
 import Settings
 import Sockets
 
-/// The parts of the daemon, put together: the one place that knows them all.
+/// The composition of the daemon's parts. Only this type knows all of them.
 struct Composition: Sendable {
-    /// What operators are told of the whole, which is the daemon's to say.
+    /// What the daemon as a whole reports to operators.
     struct Report: Sendable {
         let readiness: @Sendable () async -> Readiness
         let metrics: @Sendable () async -> [UInt8]
@@ -36,19 +36,19 @@ struct Composition: Sendable {
     let scheduler: Scheduler
     let bus: BusService
     let listener: PostgresListener
-    /// `nil`: there is no broker.
+    /// `nil` if no broker is configured.
     let bridge: ConversationBridge?
-    /// Operators' commands; with or without a database.
+    /// The services for operators' commands. They work with and without a database.
     let control: ServiceGroup
     private let listeners: ListenerWriter
-    /// What lives on the database, each on those before it.
+    /// The services that use the database. Each depends only on services before it.
     let services: ServiceGroup
     private let page: MetricsPage
 
     /// - Parameters:
-    ///   - postgres: The pool for requests; the others are made after it.
-    ///   - observer: Told of all that happens to connections and statements.
-    ///   - reserve: Of the time that the services have to end, what the deliveries leave to those after them.
+    ///   - postgres: The pool for requests. The other pools are derived from it.
+    ///   - observer: Receives the events of connections and statements.
+    ///   - reserve: The part of the services' ending time that deliveries leave to the services after them.
     init(
         _ configuration: Configuration, _ postgres: PostgresConfiguration, observer: DatabaseObserver, edge: ServerEdge,
         metrics: ProductMetrics, log: Log, reserve: Duration, report: Report
@@ -157,7 +157,7 @@ struct Composition: Sendable {
             streams.end(device)
             matches.end(device)
         }
-        // Nobody looks where there is nowhere to look.
+        // Without operators' addresses, nobody can look at the samples.
         let sampler =
             configuration.operationsListen.isEmpty
             ? nil
@@ -169,7 +169,7 @@ struct Composition: Sendable {
             on: stores.executor, mapError: ErrorMapping(metrics: metrics, log: log).abort, audience: .people
         ) { routes in
             let zones = { @Sendable () async throws(RequestError) in try await database.timeZoneNames() }
-            // First what is asked for most: the app asks for a room again and again when it is refused.
+            // The most frequent route comes first: the app asks for a room repeatedly when it is refused.
             routes.register(
                 collection: AleController(
                     matches,
@@ -252,7 +252,7 @@ struct Composition: Sendable {
         let tell: @Sendable (Rematch) -> Void = { rematch in
             streams.tell(rematch)
             if let room = rematch.from {
-                // Before it is closed, by the same queue.
+                // Sent before the room closes, through the same queue.
                 rooms.announce(rematch, in: room)
                 Task { await scheduler.dissolved(room) }
             }
@@ -265,7 +265,7 @@ struct Composition: Sendable {
             switch event {
             case .listening:
                 Task {
-                    // Before the rooms are closed that aren't there any more.
+                    // Runs before rooms that no longer exist are closed.
                     await missed.listening()
                     await scheduler.resynchronise()
                 }
@@ -302,7 +302,7 @@ struct Composition: Sendable {
                 Task { await conversations.changes.receive(payload) }
             case .notification(_, let payload):
                 Task { await changes.receive(payload) }
-                // Another daemon's tasks: the webhook may be told of them.
+                // A task of another daemon: the webhook may have an event to send.
                 deliveries.wake(.webhook)
             case .lost(let message):
                 log.warning("lost the connection for notifications", ["error": .string(message)])
@@ -340,7 +340,7 @@ struct Composition: Sendable {
             DatabaseService(stores: stores), ListenerService(listener: listener),
             AcknowledgementService(streams: streams, acknowledgements: acknowledgements),
             EarlyEndingService(service: deliveries, reserve: reserve),
-            // Says farewell when it is written who has left.
+            // The bus says farewell after the attendance of members who left is written.
             bus, AttendanceService(rooms: rooms, writer: attendance),
             erasures, series, rematches, scheduler, stores.storage, listeners,
         ]
@@ -351,7 +351,7 @@ struct Composition: Sendable {
             connections: { await stores.counts() })
     }
 
-    /// What of the database's NOTIFY is heard here. Others may speak there, too.
+    /// The NOTIFY channels that this daemon reads. Other programs may use them, too.
     static let channels = [
         ReminderStore.dueChannel, ReminderStore.firedChannel, DeliveryStore.notifications, ScheduleChanges.channel,
         DaemonStore.channel, QuestionStore.channel, ErasureStore.channel, ConversationStore.channel,
@@ -359,12 +359,12 @@ struct Composition: Sendable {
         ConnectionKicks.channel, MatchRooms.erasedTasksChannel,
     ]
 
-    /// The names of all statements, as metrics go by them.
+    /// The names of all statements, for metrics.
     static let statementNames =
         DatabaseStores.statementNames + Database.statementNames + ConnectionKicks.statementNames
         + SampleStore.statementNames + DaemonStore.statementNames + NotifyBus.statementNames
 
-    /// Has the database know what this daemon serves, before it answers anybody.
+    /// Registers this daemon's services in the database, before it answers requests.
     @Sendable func enter() async throws {
         try await deliveries.enter()
         try await bridge?.enter()
@@ -382,12 +382,12 @@ struct Composition: Sendable {
             schedulerLateness: await scheduler.lateness)
     }
 
-    /// Notifications may have been missed, or a clock was set.
+    /// Reads the state again, because notifications may have been lost or a clock was set.
     func resynchronise() async {
         await scheduler.resynchronise()
         deliveries.wake()
     }
 }
 
-/// Who comes to `/socket` without an id comes to the open session.
+/// A request for `/socket` without an id enters the open session.
 extension OpenSessionDoor: SocketLobby {}

@@ -1,13 +1,13 @@
 import Glibc
 
-/// The terminal at which the daemon was started, if it was.
+/// The terminal that the daemon was started from, if any.
 ///
-/// SIGHUP has two meanings: the terminal is gone, or settings are to be read again. After a hang-up the kernel answers for none
-/// of the terminal's descriptors any more, which tells the two apart.
+/// SIGHUP has two meanings: the terminal is gone, or the settings must be read again. After a hang-up, the kernel
+/// reports errors for the terminal's descriptors, which shows the difference.
 struct ControllingTerminal: Sendable {
     private let descriptors: [Int32]
 
-    /// To be made at start.
+    /// Created at start.
     init(among descriptors: [Int32] = [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]) {
         self.descriptors = descriptors.filter { isatty($0) == 1 }
     }

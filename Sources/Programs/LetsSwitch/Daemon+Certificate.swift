@@ -6,10 +6,10 @@ import Server
 import Settings
 import Sockets
 
-/// The certificate's way into the daemon: at the start, and again on SIGHUP.
+/// Loads the certificate at start, and again on SIGHUP.
 extension Daemon {
-    /// - Returns: `nil` when no TLS is asked for.
-    /// - Throws: ``TLSFileError``: without the certificate that it was told to use the daemon doesn't start.
+    /// - Returns: `nil` if TLS isn't configured.
+    /// - Throws: ``TLSFileError``. The daemon doesn't start without its configured certificate.
     func loadCertificate() throws(TLSFileError) -> TLSContext? {
         guard let context = try configuration.tlsContext() else { return nil }
         metrics.tls.isUsing(context.certificate)
@@ -17,8 +17,8 @@ extension Daemon {
         return context
     }
 
-    /// Reads the certificate and its key again: new connections get it, open ones keep theirs. If it can't be used, the old one
-    /// goes on. Anything else that is set stays as it is.
+    /// Reads the certificate and its key again. New connections use it, and open connections keep the old one. If it is
+    /// unusable, the old one stays. Other settings don't change.
     package func reload() async {
         guard !isStopping, let application else { return }
         notifier.reloading(at: .now())

@@ -3,14 +3,14 @@ import Server
 import Settings
 import Sockets
 
-/// How the server stands to the world: what peers may take, whom it believes, and by what certificate it is known.
+/// The server's limits, its trusted proxies and its certificate.
 struct ServerEdge: Sendable {
     let limits: ServerLimits
     let policy: EdgePolicy
     let tls: TLSContext?
 }
 
-/// Where the daemon listens, for whom, and whom it believes.
+/// The addresses to listen on, their audiences and trusted proxies.
 extension Daemon {
     func resolveAddresses() throws -> [ServerEndpoint] {
         let everybody = configuration.operationsListen.isEmpty ? Audience.everyone : .people
@@ -18,7 +18,7 @@ extension Daemon {
             + configuration.operationsListen.flatMap { try $0.endpoints(for: .operators) }
     }
 
-    /// - Parameter data: What to call the database.
+    /// - Parameter data: The name of the database in the log.
     func report(_ endpoint: ServerEndpoint, data: String) {
         if endpoint.audience == .operators {
             log.info("listening", ["address": .string("\(endpoint)"), "serves": "operations"])
@@ -27,7 +27,7 @@ extension Daemon {
         }
     }
 
-    /// What peers may take, as the settings and the system's limits have it.
+    /// The limits of connections, from the settings and the system's limits.
     var limits: ServerLimits {
         var limits = configuration.limits
         limits.maxConnections = affordableConnections()
@@ -35,12 +35,12 @@ extension Daemon {
         return limits
     }
 
-    /// Where descriptors are few, one address could else have them all.
+    /// With few descriptors, one address could otherwise use all of them.
     private func affordablePerAddress(of connections: Int) -> Int {
         min(configuration.limits.maxConnectionsPerAddress, connections / 4)
     }
 
-    /// Connections that may be open: each takes a descriptor.
+    /// Returns how many connections may be open. Each takes a descriptor.
     private func affordableConnections() -> Int {
         let descriptors = FileDescriptorLimit.raise()
         let affordable = max(16, descriptors - configuration.reservedDescriptors)
@@ -68,7 +68,7 @@ extension Daemon {
         }
         edge.strictTransportSeconds = Int(configuration.strictTransport.components.seconds)
         edge.tlsHandshakeFailed = { [log] cause, reason in
-            // The internet's scanners fill any log: nobody reads this but who looks for something.
+            // Scanners from the internet would fill the log, so this is logged only at the level for debugging.
             log.debug("TLS handshake failed", ["cause": .string(cause.rawValue), "error": .string(reason)])
         }
         return edge
@@ -76,9 +76,9 @@ extension Daemon {
 }
 
 extension ListenAddress {
-    /// A name may have several addresses.
+    /// A host name can have several addresses.
     fileprivate func endpoints(for audience: Audience) throws -> [ServerEndpoint] {
-        // Operators' tools, Prometheus above all, come by themselves.
+        // Operators' tools such as Prometheus connect without a proxy.
         let isBehindProxies = audience != .operators
         switch self {
         case .tcp(let host, let port):

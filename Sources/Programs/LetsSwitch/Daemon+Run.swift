@@ -6,13 +6,13 @@ package import Settings
 import Sockets
 
 extension Daemon {
-    /// Runs until a signal ends it: SIGTERM or SIGINT drains, a second one ends at once. SIGHUP reads the certificate again,
-    /// or drains, when it says that the terminal is gone.
+    /// Runs the daemon until a signal ends it. SIGTERM and SIGINT drain, and a second one ends it at once. SIGHUP reads
+    /// the certificate again, or drains if the terminal is gone.
     ///
     /// - Returns: The exit status.
     package static func run(_ configuration: Configuration) async -> Int32 {
         SignalWatcher.ignoreBrokenPipes()
-        // One for each loop, and two for all else.
+        // One arena for each loop, and two for everything else.
         AllocatorArenas.limit(to: configuration.loops + 2)
         let log = Log(level: configuration.logLevel, format: configuration.logFormat)
         let daemon = Daemon(configuration, log: log)
@@ -28,7 +28,7 @@ extension Daemon {
         defer { withExtendedLifetime(watchers) {} }
 
         let starting = Task { try await daemon.start() }
-        // One after the other, so that the last one that was asked for counts.
+        // Reloads run one after the other, so that the last request wins.
         let reloading = Task {
             guard (try? await starting.value) != nil else { return }
             for await _ in reloads { await daemon.reload() }
@@ -40,7 +40,7 @@ extension Daemon {
                 count += 1
                 if count == 1 {
                     Task {
-                        // What is half up is first brought up, in its time: nothing then is left behind.
+                        // A start in progress is completed within its time, so that nothing is left behind.
                         await withTimeout(configuration.drainTimeout) {
                             _ = try? await starting.value
                         } onTimeout: {

@@ -7,12 +7,13 @@ package import Server
 package import Settings
 import Sockets
 
-/// The daemon's life: database, server, services, in that order up, and in the reverse order down.
+/// The life of the daemon. It starts the database, the server and the services in this order, and stops them in the
+/// reverse order.
 package actor Daemon {
-    /// How long a start waits for the database before it listens without it, and says so.
+    /// How long a start waits for the database. Afterwards the daemon listens without it and logs a warning.
     package static let databasePatience = Duration.seconds(5)
 
-    /// How long it waits for the other daemons' bus.
+    /// How long a start waits for the bus of the other daemons.
     private static let busPatience = Duration.seconds(1)
 
     let configuration: Configuration
@@ -21,10 +22,10 @@ package actor Daemon {
     let notifier: SystemdNotifier
     private let supervisor: DatabaseSupervisor
 
-    /// What exists once the daemon has started.
+    /// The parts, once the daemon has started.
     private var parts: Composition?
     var application: Application? { parts?.application }
-    /// What systemd shows while all is well.
+    /// The status that systemd shows while everything works.
     private(set) var status = ""
     private var clock: ClockStepWatcher?
     private var stopping: Task<Void, Never>?
@@ -41,12 +42,12 @@ package actor Daemon {
 
     /// Starts everything and listens.
     ///
-    /// A database that is away doesn't keep the daemon from starting: it serves what it can, and the rest once the database is
-    /// there. A private cluster that can't be started does.
+    /// An unavailable database doesn't prevent the start: the daemon serves what it can, and the rest when the database
+    /// is available. A private cluster that can't be started prevents it.
     ///
-    /// - Parameter patience: How long it waits for the database.
-    /// - Returns: Where it listens.
-    /// - Throws: What prevents the start; its description is for the person at the terminal.
+    /// - Parameter patience: How long to wait for the database.
+    /// - Returns: The addresses that the daemon listens on.
+    /// - Throws: An error whose description is for the person at the terminal.
     @discardableResult
     package func start(patience: Duration = databasePatience) async throws -> [ServerEndpoint] {
         for warning in configuration.warnings { log.warning("configuration", ["warning": .string(warning)]) }
@@ -82,11 +83,11 @@ package actor Daemon {
         await parts?.readiness(isDraining: isStopping) ?? .gone
     }
 
-    /// The database is ready.
+    /// Starts the services when the database is ready.
     private func startServices() async {
         guard !isStopping else { return }
         await parts?.services.start()
-        // Who connects to a daemon that has just come hears the others at once.
+        // A client of a new daemon receives ales from other daemons immediately.
         await parts?.bus.waitUntilSettled(within: Self.busPatience)
         do {
             clock = try ClockStepWatcher { [weak self] in
@@ -95,22 +96,22 @@ package actor Daemon {
         } catch {
             log.warning("failed to watch the clock: changes of it are noticed late", ["error": .string("\(error)")])
         }
-        // Nor does whoever is told by the database alone miss what happens from then on.
+        // Events that arrive only through the database aren't missed from then on, either.
         await parts?.listener.waitUntilListening()
     }
 
-    /// The system's clock has stepped, and the database's with it when it is on this machine.
+    /// The system's clock was set. The database's clock changed too if it is on this machine.
     func clockWasSet() async {
         await parts?.resynchronise()
     }
 
     // MARK: Down
 
-    /// Of the time to stop, what is left for the rest of the way down after the connections.
+    /// The part of the stopping time that remains for the other parts after the connections.
     private var reserve: Duration { min(.milliseconds(1500), configuration.drainTimeout / 2) }
 
-    /// Ends everything within ``Configuration/drainTimeout``: peers are told, requests in hand answered, the database let go,
-    /// the private cluster stopped. Idempotent; whoever calls it, returns when all has ended.
+    /// Stops everything within ``Configuration/drainTimeout``: closes connections, answers running requests, and stops
+    /// the private cluster. Can be called several times. Each call returns when everything has stopped.
     package func stop() async {
         let stopping = stopping ?? Task { await bringDown() }
         self.stopping = stopping
@@ -134,7 +135,7 @@ package actor Daemon {
         log.info("stopped")
     }
 
-    /// Lets the private cluster end by itself: for a process that exits at once.
+    /// Lets the private cluster stop by itself, for a process that exits at once.
     package func abandonCluster() async {
         await supervisor.abandonCluster()
     }

@@ -6,30 +6,30 @@ import Scheduling
 import Schema
 import Wire
 
-/// The database as the daemon uses it: what is kept there, and whether it is ready.
+/// The database as the daemon uses it, and its readiness.
 actor Database {
-    /// How long an answer to "are you there?" is believed.
+    /// How long an answer about readiness is reused.
     private static let readinessLifetime = Duration.seconds(1)
     private static let readinessTimeout = Duration.seconds(2)
     private static let ping = PostgresStatement(name: "ping", sql: "SELECT 1")
-    /// Changes nothing, and is refused where nothing may be changed.
+    /// Changes nothing, but fails in a read-only database.
     private static let writePing = PostgresStatement(
         name: "write_ping", sql: "UPDATE letsswitch.claim SET expires_at = expires_at WHERE false")
 
     private static let roomKeySecret = PostgresStatement(
         name: "room_key_secret",
         sql: "SELECT encode(value, 'hex') AS value FROM letsswitch.secret WHERE name = 'room-keys'")
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     static let statementNames = [roomKeySecret.name]
 
     nonisolated let stores: DatabaseStores
-    /// The same for all daemons on this database, once it is ready.
+    /// The keys of rooms. All daemons on this database have the same, once it is ready.
     nonisolated let roomKeys = RoomKeys()
 
     private let refusals: DatabaseRefusals
     private var zones: TimeZoneNames?
     private var answered: (wasThere: Bool, at: MonotonicTime)?
-    /// The question that is under way: however many ask, the database is asked once.
+    /// The running query, so that many callers cause only one.
     private var asking: Task<Bool, Never>?
 
     init(_ stores: DatabaseStores, refusals: DatabaseRefusals) {
@@ -37,9 +37,9 @@ actor Database {
         self.refusals = refusals
     }
 
-    /// Brings the schema up to date and reads what is read once.
+    /// Updates the schema, and reads the data that is read once.
     ///
-    /// - Parameter enter: What has to stand in the database before the first request is answered.
+    /// - Parameter enter: Writes what the database must contain before the first request is answered.
     func prepare(_ enter: @Sendable () async throws -> Void) async throws -> PostgresSchema.Change {
         let change = try await stores.background.migrate(DatabaseSchema.current)
         try await enter()
@@ -49,9 +49,9 @@ actor Database {
         return change
     }
 
-    /// The zones that requests may name.
+    /// The time zones that requests may name.
     ///
-    /// - Throws: `503` before ``prepare()`` has succeeded.
+    /// - Throws: `503` until ``prepare()`` has succeeded.
     func timeZoneNames() throws(RequestError) -> TimeZoneNames {
         guard let zones else { throw .databaseUnavailable }
         return zones
@@ -59,7 +59,8 @@ actor Database {
 
     var isPrepared: Bool { zones != nil }
 
-    /// Whether the database answers now, and can be written; asked at most once a second, and given two.
+    /// Returns whether the database answers and can be written to. Asks at most once per second, and waits at most two
+    /// seconds.
     func isAnswering() async -> Bool {
         if let answered, MonotonicTime.now() - answered.at < Self.readinessLifetime { return answered.wasThere }
         if let asking { return await asking.value }

@@ -8,21 +8,21 @@ import Scheduling
 import Schema
 import Settings
 
-/// The pools of connections to the database, and the stores over them: what the daemon is composed of as far as it is kept.
+/// The connection pools and the stores that use them.
 ///
-/// Claiming has a pool of its own, so that neither a flood of requests nor another statement of the scheduler's that hangs ever
-/// stands between a reminder and its minute.
+/// Claims have a pool of their own, so that neither a flood of requests nor a hanging statement of the scheduler delays
+/// a reminder.
 struct DatabaseStores: Sendable {
     private static let claimEndPatience = Duration.milliseconds(250)
 
-    /// For what people ask for.
+    /// The pool for requests.
     let requests: PostgresClient
     private let claimClient: PostgresClient
-    /// What the scheduler uses but for claiming, the acknowledgements and the notifications.
+    /// The pool for the scheduler without claims, for acknowledgements and for notifications.
     let background: PostgresClient
-    /// For the delivery workers and the bridge: one that has much to do doesn't stand before the scheduler's claims.
+    /// The pool for delivery workers and the bridge, so that much work there doesn't delay the scheduler's claims.
     private let deliveryClient: PostgresClient
-    /// For the workers' leases of what isn't urgent: reminders' never stand behind one that hangs.
+    /// The pool for leases of deliveries that aren't urgent, so that a hanging one doesn't delay reminders.
     private let otherDeliveryClient: PostgresClient
 
     let schedule: ScheduleStore
@@ -46,7 +46,7 @@ struct DatabaseStores: Sendable {
     let deliveries: DeliveryStore
     let attendance: AttendanceStore
 
-    /// - Parameter configuration: The pool for requests; the others are made after it.
+    /// - Parameter configuration: The pool for requests. The other pools are derived from it.
     init(
         _ configuration: PostgresConfiguration, settings: Configuration, observer: any PostgresObserver, log: Log
     ) {
@@ -55,7 +55,7 @@ struct DatabaseStores: Sendable {
         few.maxConnections = Configuration.connectionsPerPool
         background = PostgresClient(configuration: few, observer: observer)
         var claiming = few
-        // The one connection more comes soon, when the others are dead: a reminder waits for it.
+        // The additional connection opens soon if the others are dead, because a reminder waits for it.
         claiming.endPatience = Self.claimEndPatience
         claiming.sessionSettings["letsswitch.claimer"] = "'\(ReminderStore.claimer)'"
         claimClient = PostgresClient(configuration: claiming, observer: observer)
@@ -92,7 +92,7 @@ struct DatabaseStores: Sendable {
         attendance = AttendanceStore(database: deliveryClient)
     }
 
-    /// The names that metrics go by.
+    /// The names of all statements, for metrics.
     static let statementNames =
         ReminderStore.statementNames + ScheduleStore.statementNames + DayStore.statementNames
         + [AddressStore.tokenStatementName] + PartnerStore.statementNames + SeriesStore.statementNames
@@ -102,20 +102,20 @@ struct DatabaseStores: Sendable {
         + StorageStore.statementNames + QuestionStore.statementNames + ConversationStore.statementNames
         + BridgeStore.statementNames + ListenerStore.statementNames + BlockStore.statementNames
 
-    /// What a daemon carries to the broker.
+    /// Returns the store of messages that the daemon sends to the broker.
     func bridge(of daemon: DaemonID) -> BridgeStore {
         BridgeStore(database: deliveryClient, daemon: daemon.uuid)
     }
 
-    /// Who listens to conversations on a daemon.
+    /// Returns the store of a daemon's listeners in conversations.
     func listeners(of daemon: DaemonID) -> ListenerStore {
         ListenerStore(database: deliveryClient, daemon: daemon.uuid)
     }
 
-    /// For tasks that do little but wait for requests' queries.
+    /// The executor for tasks that mostly wait for requests' queries.
     var executor: any TaskExecutor { requests.executor }
 
-    /// Connections of all pools, for metrics.
+    /// Returns the connections of all pools, for metrics.
     func counts() async -> PostgresPoolCounts {
         var sum = await requests.counts()
         for client in clients.dropFirst() {

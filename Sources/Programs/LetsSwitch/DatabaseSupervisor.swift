@@ -3,10 +3,11 @@ import Observability
 import Postgres
 import Settings
 
-/// Sees to the database: starts the private cluster and starts it again, and makes the schema ready, however long it takes.
+/// Starts the private cluster, restarts it, and prepares the schema, however long it takes.
 actor DatabaseSupervisor {
     private static let retryPause = Duration.milliseconds(250)
-    /// Connections that a private cluster has beside those for requests: the scheduler's, LISTEN's, a second daemon's, psql's.
+    /// The private cluster's connections in addition to those for requests: the scheduler, LISTEN, a second daemon, and
+    /// psql.
     private static let furtherConnections = 20
 
     private let configuration: Configuration
@@ -21,7 +22,7 @@ actor DatabaseSupervisor {
         self.log = log
     }
 
-    /// The database's conninfo, and what to call it in the log.
+    /// Returns the conninfo of the database, and its name for the log.
     func open() async throws -> (conninfo: String, name: String) {
         switch configuration.database {
         case .url(let url):
@@ -42,9 +43,9 @@ actor DatabaseSupervisor {
 
     // MARK: Ready
 
-    /// Makes the database ready, and calls `ready` then. Returns when that is done, or after `patience`.
+    /// Prepares the database, and then calls `ready`. Returns when this is done, or after `patience`.
     ///
-    /// - Parameter enter: What has to stand in the database before the first request is answered.
+    /// - Parameter enter: Writes what the database must contain before the first request is answered.
     func prepare(
         _ database: Database, patience: Duration, enter: @escaping @Sendable () async throws -> Void,
         ready: @escaping @Sendable () async -> Void
@@ -74,7 +75,7 @@ actor DatabaseSupervisor {
         }
     }
 
-    /// Says why the database isn't ready, unless it said the same before.
+    /// Logs why the database isn't ready, unless the reason is the same as before.
     private func report(_ error: any Error, after last: inout String?) {
         let text = "\(error)"
         guard text != last else { return }
@@ -86,7 +87,7 @@ actor DatabaseSupervisor {
         }
     }
 
-    /// The private cluster's server may have died: then it is started again.
+    /// Restarts the private cluster's server if it has died.
     func revive() async {
         guard let cluster, !isReviving, !isEnding else { return }
         isReviving = true
@@ -101,7 +102,7 @@ actor DatabaseSupervisor {
 
     // MARK: The end
 
-    /// Begins nothing any more.
+    /// Prevents further starts.
     func end() {
         isEnding = true
     }
@@ -112,7 +113,7 @@ actor DatabaseSupervisor {
         await cluster?.stop(timeout: limit)
     }
 
-    /// Lets the private cluster end by itself: for a process that exits at once.
+    /// Lets the private cluster stop by itself, for a process that exits at once.
     func abandonCluster() {
         cluster?.signalFastShutdown()
     }

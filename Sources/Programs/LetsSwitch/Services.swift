@@ -4,9 +4,9 @@ import Postgres
 import Rooms
 import Scheduling
 
-// The ends of what needs no task of its own to run, in the list of services.
+// Services for parts that need an end but no task of their own.
 
-/// The pools of connections, on which all else lives.
+/// The connection pools, which everything else uses.
 struct DatabaseService: Service {
     let stores: DatabaseStores
 
@@ -29,7 +29,7 @@ struct ListenerService: Service {
     }
 }
 
-/// What the kernel has taken for a stream at the end is still acknowledged.
+/// Writes the acknowledgements of reminders that the kernel accepted at the end.
 struct AcknowledgementService: Service {
     let streams: EventStreams
     let acknowledgements: Acknowledgements
@@ -42,7 +42,7 @@ struct AcknowledgementService: Service {
     }
 }
 
-/// Who came and went at the end is still written, unless the database stands still: those that end after it are left their time.
+/// Writes the attendance of members at the end, unless the database hangs. Later services keep their time.
 struct AttendanceService: Service {
     let rooms: Rooms
     let writer: AttendanceWriter
@@ -57,7 +57,7 @@ struct AttendanceService: Service {
     }
 }
 
-/// A service that leaves some of the time for its end to those that end after it.
+/// A service that leaves part of its ending time to the services that end after it.
 struct EarlyEndingService: Service {
     let service: any Service
     let reserve: Duration

@@ -5,18 +5,18 @@ import LetsSwitch
 import Settings
 import Sockets
 
-/// The process: what arguments and environment ask for, done; its outcome, the exit status.
+/// The daemon's process: runs the command of the arguments and environment, and exits with its status.
 @main
 enum Letsswitchd {
     static func main() async {
-        // Before there is a second thread.
+        // Runs before a second thread starts.
         ProcessPrivileges.drop()
-        // Before libpq or libcurl uses it.
+        // Runs before libpq or libcurl uses TLS.
         TLSLibrary.keepUntilExit()
-        // A reader of the log, or a peer, that goes away must not end the daemon: the write's own error is handled.
+        // If a reader of the log or a peer disconnects, the daemon must not end. Each write handles its own error.
         signal(SIGPIPE, SIG_IGN)
         let parser = CommandLineParser(environment: environment())
-        // Children of the daemon must not speak to systemd for it. No other thread reads the environment yet.
+        // Child processes must not notify systemd for the daemon. No other thread reads the environment yet.
         unsetenv("NOTIFY_SOCKET")
         do {
             switch try parser.parse(Array(CommandLine.arguments.dropFirst())) {
@@ -80,7 +80,7 @@ enum Letsswitchd {
         return EXIT_FAILURE
     }
 
-    /// For people on a terminal, for programs elsewhere.
+    /// A table on a terminal, otherwise lines for programs.
     private static var layout: InspectionCommand.Layout { isatty(STDOUT_FILENO) == 1 ? .table : .lines }
 
     private static func environment() -> [String: String] {
@@ -96,7 +96,7 @@ enum Letsswitchd {
         return variables
     }
 
-    /// - Returns: Whether all of it was written.
+    /// - Returns: Whether everything was written.
     private static func print(_ text: String, to descriptor: Int32) -> Bool {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {

@@ -5,13 +5,12 @@ package import Observability
 package import Postgres
 package import Rooms
 
-/// Writes who came to a room and who went, many at a time: for the match's attendance, which is always kept, and for whoever is told of
-/// events.
+/// Writes, in batches, who entered and left rooms: for the attendance of matches, which is always kept, and for events.
 package struct AttendanceWriter: Sendable {
-    /// What is to be written.
+    /// An entry to write.
     enum Entry: Sendable {
         case event(PresenceEvent)
-        /// All loops have answered to this roll call: what they reported before is before it.
+        /// All loops have answered this roll call. What they reported before comes before this entry.
         case rollCall(UInt32)
 
         var event: PresenceEvent? {
@@ -19,16 +18,17 @@ package struct AttendanceWriter: Sendable {
         }
     }
 
-    /// When everybody comes at the hour, the database's processors are needed for letting them in.
+    /// When many people arrive at once, the database's CPU is needed to let them in.
     private static let rest = Duration.milliseconds(100)
 
     private let reports: AttendanceReports
     private let writer: BatchWriter<AttendanceReports>
 
     /// - Parameters:
-    ///   - daemon: Whose people they are: when it dies without a word, the other daemons take them back.
-    ///   - written: Called when there may be something for those who are told.
-    ///   - rushIsOver: Called when nothing waits any more of thousands that came and went: what they took of memory is free.
+    ///   - daemon: The daemon of these people. If it dies, other daemons remove them.
+    ///   - written: Called when there may be new events.
+    ///   - rushIsOver: Called when thousands of entries have been written and none is waiting, so their memory can be
+    ///     returned.
     package init(
         store: AttendanceStore, by daemon: UUID, log: Log, written: @escaping @Sendable () -> Void,
         rushIsOver: @escaping @Sendable () -> Void = {}
@@ -43,7 +43,7 @@ package struct AttendanceWriter: Sendable {
         await writer.add(events.map(Entry.event))
     }
 
-    /// The others have given this daemon up meanwhile, and taken its people back: they are there.
+    /// Reports again who is present, because other daemons have considered this one dead and removed its people.
     ///
     /// - Parameter callRoll: ``Rooms/callRoll(_:)``.
     package func forgotten(_ callRoll: (UInt32) async -> [Attendee: Int]) async {
@@ -52,33 +52,34 @@ package struct AttendanceWriter: Sendable {
         await writer.add([.rollCall(number)], evenIfFull: true)
     }
 
-    /// The same as ``add(_:)``, for who can't wait. Any thread: what comes from a room's loop stays in its order.
+    /// Adds events without waiting. Any thread. Events of a room's loop stay in order.
     package func report(_ events: [PresenceEvent]) {
         writer.submit(events.map(Entry.event))
     }
 
-    /// Returns when nothing waits, or the database doesn't take it.
+    /// Returns when nothing is waiting, or when the database accepts nothing.
     package func finish() async {
         await writer.finish()
     }
 }
 
-/// The database, for a ``BatchWriter``. A report that may have been written is sent again, and written once by its number.
+/// The database as the destination of a ``BatchWriter``. A report whose outcome is unknown is sent again, and its
+/// number prevents a second write.
 actor AttendanceReports: BatchDestination {
-    /// So many that come and go without a pause are one. Half a megabyte of them waits then, which is worth while to be given back.
+    /// The number of entries without a pause that count as a rush. They take half a megabyte, which is worth returning.
     static let rush = 8_192
 
     let store: AttendanceStore
     let log: Log
     let written: @Sendable () -> Void
     let rushIsOver: @Sendable () -> Void
-    /// Of this life of the daemon.
+    /// Identifies this run of the daemon.
     let id: UUID
-    /// Since nothing waited.
+    /// The number of entries written since nothing was waiting.
     private var writtenEntries = 0
     private var lastReport = 0
     private var rollCalls: UInt32 = 0
-    /// The others have taken this daemon's people back, and it hasn't said yet that they are there.
+    /// The running roll call, after other daemons have removed this daemon's people.
     private var rollCall: RollCall?
 
     init(
@@ -110,7 +111,7 @@ actor AttendanceReports: BatchDestination {
         writtenEntries = 0
     }
 
-    /// - Returns: Its number.
+    /// - Returns: The number of the roll call.
     func beginRollCall() -> UInt32 {
         rollCalls += 1
         rollCall = RollCall(number: rollCalls)
@@ -121,7 +122,7 @@ actor AttendanceReports: BatchDestination {
         if rollCall?.number == call { rollCall?.add(answers) }
     }
 
-    /// Does nothing if it was taken before, or nobody asks.
+    /// Counts a written report. Does nothing if it was counted before or no roll call runs.
     private func take(_ report: BatchQueue<AttendanceWriter.Entry>.Batch) {
         guard report.number > lastReport else { return }
         lastReport = report.number
@@ -134,13 +135,13 @@ actor AttendanceReports: BatchDestination {
         }
     }
 
-    /// Throws while the database is away: then the whole batch comes again. What else goes wrong isn't the report's, which is written;
-    /// the next one tries again.
+    /// Writes the result of the roll call. Throws while the database is unavailable, and then the whole batch is sent
+    /// again. Other errors don't concern the report, which is written. The next report tries again.
     private func recount(after report: Int) async throws {
         guard let rollCall, rollCall.isComplete else { return }
         do {
             try await store.recount(rollCall.rooms, by: id, number: report)
-            // It may have been called anew meanwhile.
+            // Another roll call may have started meanwhile.
             if self.rollCall?.number == rollCall.number { self.rollCall = nil }
         } catch {
             if let error = error as? PostgresError, error.isUnavailable { throw error }
@@ -165,9 +166,9 @@ actor AttendanceReports: BatchDestination {
     }
 }
 
-/// Who was in a match's room, and from when to when, in the database. Throws `PostgresError`.
+/// The attendance of matches' rooms in the database. Throws `PostgresError`.
 package struct AttendanceStore: Sendable {
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = [reportPeers.name, recountPeers.name]
 
     private static let reportPeers = PostgresStatement(
@@ -185,13 +186,13 @@ package struct AttendanceStore: Sendable {
         self.database = database
     }
 
-    /// For tasks that do little but report.
+    /// The executor for tasks that mostly send reports.
     var executor: any TaskExecutor { database.executor }
 
-    /// Writes that these are there, and how many connections that is of each, whatever was known of them, unless a report with a greater
-    /// number is written already.
+    /// Writes who is present, with the number of connections, whatever was stored before. Does nothing if a report with
+    /// a greater number is already written.
     ///
-    /// - Parameter rooms: Each whole: who doesn't say whose task it is counts as one with others who don't.
+    /// - Parameter rooms: Complete rooms. Members that name no task count as one.
     func recount(
         _ rooms: [[(attendee: Attendee, connections: Int)]], by writer: UUID, number: Int
     ) async throws {
@@ -208,8 +209,8 @@ package struct AttendanceStore: Sendable {
         }
     }
 
-    /// Writes that peers came and went; those of one room in their order. A report that was written before, by its number, is not
-    /// written again. When a room closes the database knows by itself.
+    /// Writes who entered and left, in the order of each room. A report with a known number isn't written again. The
+    /// database itself ends the attendance when a room closes.
     package func report(
         _ events: [PresenceEvent], by writer: UUID, number: Int, at now: MonotonicTime
     ) async throws {
@@ -224,7 +225,7 @@ package struct AttendanceStore: Sendable {
             ], timeout: nil)
     }
 
-    /// An array of these two has nothing to be quoted.
+    /// The array contains only these two words, which need no quotes.
     private static func kinds(of events: [PresenceEvent]) -> String {
         let (joined, left) = (Array(",room.joined".utf8), Array(",room.left".utf8))
         var kinds: [UInt8] = []

@@ -1,19 +1,19 @@
 import FoundationEssentials
 import Rooms
 
-/// Who is there, told anew: the other daemons have taken this one's people back, and it asks its loops.
+/// A recount of the people on this daemon, after other daemons have removed them. The daemon asks its loops.
 ///
-/// The loops answer one after the other, while people come and go, and what they have reported by then isn't all written. An answer holds what
-/// came before it; what comes after it bears the call's number, and is counted as it is written:
+/// The loops answer one after the other while people enter and leave, and not all reported events are written yet. An answer
+/// includes what came before it. Events after it carry the number of the roll call, and are counted when they are written:
 ///
-/// | written                            | counts                                                  |
-/// |------------------------------------|---------------------------------------------------------|
-/// | what came before its loop's answer | no: the answer has it                                   |
-/// | what came after                    | yes                                                     |
-/// | the mark behind all answers        | from here on the sum is who is there by what is written |
+/// | written                               | counts                                                |
+/// |---------------------------------------|-------------------------------------------------------|
+/// | an event before its loop's answer     | no, the answer includes it                            |
+/// | an event after the answer             | yes                                                   |
+/// | the mark behind all answers           | from here on, the sum is who is present as written    |
 struct RollCall: Sendable {
     let number: UInt32
-    /// Connections. Below zero for who has left and whose loop's answer isn't in yet.
+    /// The number of connections. Negative for an attendee who has left before the answer of its loop arrived.
     private var connections: [Attendee: Int] = [:]
     /// Whether the mark has been written.
     private(set) var isComplete = false
@@ -22,24 +22,24 @@ struct RollCall: Sendable {
         self.number = number
     }
 
-    /// What the loops have answered; once.
+    /// Adds the loops' answers. Called once.
     mutating func add(_ answers: [Attendee: Int]) {
         connections.merge(answers, uniquingKeysWith: +)
     }
 
-    /// Who came or went has been written.
+    /// Counts a written event.
     mutating func take(_ event: PresenceEvent) {
         guard event.rollCall >= number else { return }
         let attendee = Attendee(room: event.room, claimedIdentity: event.claimedIdentity)
         connections[attendee, default: 0] += event.kind == .joined ? 1 : -1
     }
 
-    /// The mark of a call has been written, or will never be: what was before it, too.
+    /// Records that the mark of a call has been written or never will be, as everything before it.
     mutating func complete(_ call: UInt32) {
         if call == number { isComplete = true }
     }
 
-    /// Those who are there, room by room.
+    /// The attendees who are present, by room.
     var rooms: [[(attendee: Attendee, connections: Int)]] {
         let present = connections.filter { $0.value > 0 }.map { (attendee: $0.key, connections: $0.value) }
         return Array(Dictionary(grouping: present, by: \.attendee.room).values)

@@ -4,15 +4,15 @@ import Wire
 
 extension CalendarFeed {
     private static let name = "Let's Switch"
-    /// How often programs are asked to look again: RFC 7986 §5.7, and the name that it had before.
+    /// How often programs should look again: RFC 7986 §5.7, and an older name of the same property.
     private static let refresh = "PT15M"
-    /// A session in a calendar is no longer than this: the next may follow, whatever time the room stays open.
+    /// The longest entry in seconds, because the next session may follow. The room may stay open longer.
     private static let longestEntry = 3600
     private static let shortestEntry = 60
 
-    /// The feed in iCalendar (RFC 5545): the same bytes as long as it doesn't change.
+    /// Returns the feed in iCalendar (RFC 5545). The bytes are the same as long as the feed doesn't change.
     ///
-    /// - Parameter publicURL: Where people find the page, without a slash at its end.
+    /// - Parameter publicURL: The address of the page, without a slash at the end.
     package func calendar(publicURL: String?) -> [UInt8] {
         var text = CalendarText()
         text.component("VCALENDAR") { calendar in
@@ -35,7 +35,7 @@ extension CalendarFeed {
         let length = max(Self.shortestEntry, min(open, Self.longestEntry))
         let lead = max(0, entry.startsAt.seconds - entry.remindsAt.seconds)
         calendar.component("VEVENT") { event in
-            // RFC 7986 §5.3: a UUID, and nothing else.
+            // RFC 7986 §5.3: a UUID and nothing else.
             event.property("UID", entry.taskId.text)
             event.property("DTSTAMP", CalendarText.instant(revisedAt))
             event.property("LAST-MODIFIED", CalendarText.instant(revisedAt))
@@ -54,7 +54,7 @@ extension CalendarFeed {
         }
     }
 
-    /// §3.6 wants one component at least, and this one shows nothing.
+    /// §3.6 requires at least one component. This one isn't shown.
     private static func writeZone(to calendar: inout CalendarText) {
         calendar.component("VTIMEZONE") { zone in
             zone.property("TZID", "UTC")

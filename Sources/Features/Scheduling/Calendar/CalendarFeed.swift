@@ -3,30 +3,30 @@ import Domain
 import FoundationEssentials
 import Wire
 
-/// A device's tasks, as its calendar programs are shown them.
+/// A device's tasks as calendar programs show them.
 package struct CalendarFeed: Sendable, Hashable {
-    /// A task.
+    /// A task in the feed.
     struct Entry: Sendable, Hashable {
         let taskId: UUID
         let title: String
-        /// Nil without a partner, and when the partner was erased.
+        /// The partner's title. `nil` without a partner or if the partner was erased.
         let partnerTitle: String?
         let isPaired: Bool
         let startsAt: Instant
         let remindsAt: Instant
-        /// When its room would close.
+        /// When the task's room closes.
         let closesAt: Instant
     }
 
-    /// Counts how often the feed was found changed.
+    /// How often the feed was found changed.
     let revision: Int
-    /// When it was last.
+    /// When the feed was last found changed.
     let revisedAt: Instant
-    /// In order of time.
+    /// The entries in order of time.
     let entries: [Entry]
 }
 
-/// What a feed's address ends in: 144 bits that nobody can guess. Printing one doesn't show it.
+/// The secret at the end of a feed's address: 144 random bits. Printing it doesn't show it.
 package struct CalendarSecret: Sendable, Hashable {
     private static let byteCount = 18
     private static let fileExtension = ".ics"
@@ -34,17 +34,17 @@ package struct CalendarSecret: Sendable, Hashable {
     /// 24 characters of base64url.
     package let text: String
 
-    /// A new one.
+    /// Returns a new secret.
     package static func make() throws -> CalendarSecret {
         CalendarSecret(stored: Base64.encodeForURL(try RandomBytes.make(byteCount)))
     }
 
-    /// From the database, where only valid ones are.
+    /// Creates a secret from the database, which contains only valid ones.
     package init(stored text: String) {
         self.text = text
     }
 
-    /// From the last part of a path, `<secret>.ics`; nil when it is none.
+    /// Reads the last part of a path, `<secret>.ics`. Returns `nil` if it is invalid.
     package init?(fileName: String) {
         guard fileName.hasSuffix(Self.fileExtension) else { return nil }
         let text = fileName.dropLast(Self.fileExtension.count)

@@ -2,9 +2,9 @@ package import Domain
 import FoundationEssentials
 package import Postgres
 
-/// The feeds in the database. Every operation is one statement. Throws `PostgresError`.
+/// The calendar feeds in the database. Every operation is one statement. Throws `PostgresError`.
 package struct CalendarStore: Sendable {
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = [keep, revoke, read].map(\.name)
 
     private static let keep = PostgresStatement(
@@ -22,7 +22,7 @@ package struct CalendarStore: Sendable {
         self.storage = storage
     }
 
-    /// The secret of the device's feed: `candidate` when it had none.
+    /// Returns the secret of the device's feed. Stores `candidate` if there is none.
     package func secret(of device: DeviceID, candidate: CalendarSecret) async throws -> CalendarSecret {
         let rows = try await database.query(
             Self.keep, [.text(device.text), .text(candidate.text), .boolean(storage.isFull(.calendars))],
@@ -32,12 +32,12 @@ package struct CalendarStore: Sendable {
         return CalendarSecret(stored: secret)
     }
 
-    /// The feed is no more; the next has another secret.
+    /// Deletes the feed. The next one has another secret.
     package func revoke(_ device: DeviceID) async throws {
         _ = try await database.query(Self.revoke, [.text(device.text)], timeout: nil)
     }
 
-    /// Nil when there is no such feed.
+    /// Returns `nil` if there is no such feed.
     package func read(_ secret: CalendarSecret) async throws -> CalendarFeed? {
         let rows = try await database.query(Self.read, [.text(secret.text)], timeout: nil)
         guard let first = rows.first else { return nil }
@@ -48,7 +48,7 @@ package struct CalendarStore: Sendable {
 }
 
 extension CalendarFeed.Entry {
-    /// Nil in the row that stands for a feed without tasks.
+    /// Returns `nil` for the row of a feed without tasks.
     fileprivate init?(_ row: PostgresRow) throws {
         guard let id = try row.optionalUUID("task_id") else { return nil }
         guard let reminds = Instant(epoch: try row.double("reminds_at")),

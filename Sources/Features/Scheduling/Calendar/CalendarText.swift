@@ -1,35 +1,35 @@
 import Domain
 
-/// Writes iCalendar (RFC 5545 §3.1): lines that end in CRLF, and are folded when they are longer than 75 bytes.
+/// Writes iCalendar (RFC 5545 §3.1). Lines end in CRLF and are folded after 75 bytes.
 struct CalendarText {
-    /// §3.1: of a line, its end not counted.
+    /// §3.1: the maximum length of a line without its end.
     private static let maxLineBytes = 75
 
     private(set) var bytes: [UInt8] = []
 
-    /// A component, such as `VEVENT`, and what is in it.
+    /// Writes a component, such as `VEVENT`, with its content.
     mutating func component(_ name: StaticString, _ body: (inout CalendarText) -> Void) {
         line("BEGIN:\(name)")
         body(&self)
         line("END:\(name)")
     }
 
-    /// A property whose value is not text: a time, a number, a word, a URI. Parameters belong to the name.
+    /// Writes a property whose value isn't text: a time, a number, a word, a URI. The name includes its parameters.
     mutating func property(_ name: StaticString, _ value: String) {
         line("\(name):\(value)")
     }
 
-    /// A property whose value is text (§3.3.11): people may have written anything.
+    /// Writes a property whose value is text (§3.3.11). The text may contain anything.
     mutating func text(_ name: StaticString, _ value: String) {
         line("\(name):\(Self.escaped(value))")
     }
 
-    /// `20261122T090000Z` (§3.3.5): in UTC, which no change of clocks moves.
+    /// Returns `20261122T090000Z` (§3.3.5). UTC doesn't depend on changes of clocks.
     static func instant(_ instant: Instant) -> String {
         instant.description.filter { $0 != "-" && $0 != ":" }
     }
 
-    /// `PT90S`, `PT1M` (§3.3.6).
+    /// Returns `PT90S` or `PT1M` (§3.3.6).
     static func duration(seconds: Int) -> String {
         seconds > 0 && seconds.isMultiple(of: 60) ? "PT\(seconds / 60)M" : "PT\(seconds)S"
     }
@@ -47,7 +47,7 @@ struct CalendarText {
                 escaped.append("\\")
                 escaped.append("n")
             case "\t": escaped.append(scalar)
-            // §3.1: a control character can't be written in any way.
+            // §3.1: a control character can't be written.
             case "\0"..."\u{1F}", "\u{7F}": escaped.append(" ")
             default: escaped.append(scalar)
             }
@@ -56,8 +56,8 @@ struct CalendarText {
         return String(escaped)
     }
 
-    /// A line that goes on is followed by one that begins with a space. Never within a character: some programs decode each
-    /// line by itself.
+    /// Writes a line. A folded line continues after a space. Folds never split a character, because some programs
+    /// decode each line alone.
     private mutating func line(_ text: String) {
         var room = Self.maxLineBytes
         for scalar in text.unicodeScalars {

@@ -2,21 +2,21 @@ package import Domain
 package import FoundationEssentials
 import Wire
 
-/// How a device's last weeks went, for itself alone: `GET /history`.
+/// A device's last weeks, for the device only: `GET /history`.
 package struct History: Hashable, Sendable {
-    /// What became of a task.
+    /// The outcome of a task.
     package enum Outcome: String, Sendable {
-        /// Its person said that it had started, or came to the room.
+        /// The person reported the start, or came to the room.
         case kept
-        /// Its person didn't, after the partner had left.
+        /// The person didn't, and the partner had left.
         case letDown
         case missed
     }
 
-    /// Whether a task's person came to its room.
+    /// Whether the person came to the task's room.
     package enum Attendance: String, Sendable {
         case came
-        /// After the start.
+        /// Came after the start.
         case late
         case absent
     }
@@ -27,26 +27,27 @@ package struct History: Hashable, Sendable {
         package let startTime: String
         package let timeZone: String
         package let startsAt: Instant
-        /// When its person said that it had started.
+        /// When the person reported the start.
         package let startedAt: Instant?
-        /// Nil: the room is still open.
+        /// `nil` while the room is open.
         package let outcome: Outcome?
-        /// The partner left, or didn't come.
+        /// Whether the partner left or didn't come.
         package let wasLetDown: Bool
-        /// Nil: the room is still open.
+        /// `nil` while the room is open.
         package var attendance: Attendance?
-        /// What the partner promised; nil without one, or when the partner isn't here any more.
+        /// The partner's title. `nil` without a partner or if the partner was erased.
         package var partnerTask: String?
     }
 
-    /// The latest first.
+    /// The entries, the latest first.
     package let entries: [Entry]
 
     package func count(_ outcome: Outcome) -> Int { entries.count { $0.outcome == outcome } }
 
     package var timesLetDown: Int { entries.count { $0.wasLetDown } }
 
-    /// Promises kept one after another, up to the latest. One that somebody else broke ends nothing, and counts for nothing.
+    /// The number of kept tasks in a row, up to the latest. A task that the partner let down neither counts nor ends
+    /// the row.
     package var streak: Int {
         var streak = 0
         for entry in entries {

@@ -2,12 +2,12 @@ package import Domain
 import FoundationEssentials
 package import Postgres
 
-/// How promises went, in the database. Throws `PostgresError`.
+/// The history of tasks in the database. Throws `PostgresError`.
 package struct HistoryStore: Sendable {
-    /// Tasks in one answer: more than a device has in a month, as most have it.
+    /// The maximum number of tasks in one answer. Most devices have fewer in a month.
     package static let limit = 500
 
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = [markStarted.name, historyOf.name]
 
     private static let markStarted = PostgresStatement(
@@ -21,7 +21,7 @@ package struct HistoryStore: Sendable {
         self.database = database
     }
 
-    /// Whoever has started says so.
+    /// Records that the person has started.
     ///
     /// - Throws: Also the refusal: there is no such task, or it is too early.
     package func markStarted(_ task: OwnTask) async throws -> TaskResponse {

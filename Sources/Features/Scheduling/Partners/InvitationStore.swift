@@ -2,10 +2,10 @@ import Domain
 package import FoundationEssentials
 package import Postgres
 
-/// Promises that wait for somebody who was invited. Every operation is one statement; SQL/invitations.sql decides. To invite and to accept
-/// is to register: ``ScheduleStore``. Throws as that does.
+/// Tasks that wait for an invited guest. Every operation is one statement, and SQL/invitations.sql decides. Inviting
+/// and accepting register a task: see ``ScheduleStore``. Throws like that store.
 package struct InvitationStore: Sendable {
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = [read, lapsed, free].map(\.name)
 
     private static let read = PostgresStatement(
@@ -21,7 +21,7 @@ package struct InvitationStore: Sendable {
         self.database = database
     }
 
-    /// Throws why it can't be accepted, if it can't.
+    /// Returns the invitation. Throws the reason if it can't be accepted.
     package func read(_ token: InvitationToken) async throws -> Invitation {
         let row = try await database.query(Self.read, [.text(token.text)])[0]
         switch try row.optionalString("problem") {
@@ -39,17 +39,17 @@ package struct InvitationStore: Sendable {
             timeZone: try row.string("time_zone"), startsAt: try row.instant("starts_at"), closesAt: closesAt)
     }
 
-    /// The tasks whose guests haven't come in time, `limit` at most: those first who have their lead before them.
+    /// Returns at most `limit` tasks whose guests haven't come in time. Tasks whose lead is still ahead come first.
     ///
-    /// - Parameter failed: Others than these.
+    /// - Parameter failed: Tasks that aren't returned.
     package func lapsed(limit: Int = 100, but failed: some Collection<UUID> = []) async throws -> [UUID] {
         try await database.query(Self.lapsed, [.integer(limit), .uuidArray(failed.map { $0 })], timeout: nil)
             .map { try $0.uuid("id") }
     }
 
-    /// Such a task waits for anybody from now on.
+    /// Lets such a task wait for anyone.
     ///
-    /// - Returns: Whether somebody else waited there: then these two are a pair.
+    /// - Returns: Whether another task was waiting, which is now the partner.
     package func free(_ task: UUID) async throws -> Bool {
         try await database.query(Self.free, [.text(task.text)], timeout: nil)[0].boolean("is_paired")
     }

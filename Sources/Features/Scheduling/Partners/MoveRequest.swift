@@ -1,10 +1,10 @@
 package import Domain
 
-/// `POST /task/{id}/move`.
+/// The body of `POST /task/{id}/move`.
 package struct MoveRequest: Hashable, Sendable {
     package let task: OwnTask
     package let slot: RequestedSlot
-    /// Nil: the task's own.
+    /// `nil` for the task's own time zone.
     package let timeZone: String?
 
     package init(task: OwnTask, slot: RequestedSlot, timeZone: String? = nil) {
@@ -13,7 +13,7 @@ package struct MoveRequest: Hashable, Sendable {
         self.timeZone = timeZone
     }
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     package static func decode(
         id: String, _ body: [UInt8], zones: TimeZoneNames
     ) throws(RequestError) -> MoveRequest {

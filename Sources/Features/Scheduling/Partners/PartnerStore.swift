@@ -2,15 +2,15 @@ package import Domain
 import FoundationEssentials
 package import Postgres
 
-/// Promises that somebody counts on, taken back or moved. Every operation is one statement; SQL/partners.sql and moves.sql decide.
+/// Cancels and moves tasks that may have a partner. Every operation is one statement; SQL/partners.sql and moves.sql decide.
 ///
-/// Throws as ``ScheduleStore`` does. What was given up because it met another is repeated there.
+/// Throws like ``ScheduleStore``. A statement that a conflict aborted is repeated.
 ///
-///     NOTIFY letsswitch_dissolved  payload: a room that nobody is to be in any more
+///     NOTIFY letsswitch_dissolved  payload: a room whose match was dissolved
 package struct PartnerStore: Sendable {
     package static let dissolvedChannel = "letsswitch_dissolved"
 
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = [leave.name, move.name]
 
     private static let leave = PostgresStatement(
@@ -27,7 +27,7 @@ package struct PartnerStore: Sendable {
         self.settings = settings
     }
 
-    /// Takes a promise back, also one that somebody counts on.
+    /// Cancels a task, even if it has a partner.
     package func leave(_ task: OwnTask) async throws -> PartingOutcome {
         let rows = try await database.query(
             Self.leave, [.text(task.device.text), .text(task.id.text), seconds(settings.lateJoinWindow)],
@@ -35,7 +35,7 @@ package struct PartnerStore: Sendable {
         return try outcome(rows, whenDone: "left")
     }
 
-    /// Moves a promise to another slot, whole or not at all.
+    /// Moves a task to another slot, completely or not at all.
     package func move(_ request: MoveRequest) async throws -> PartingOutcome {
         let zone: PostgresParameter = request.timeZone.map { .text($0) } ?? .null
         let rows = try await database.query(
@@ -66,11 +66,11 @@ package struct PartnerStore: Sendable {
     }
 }
 
-/// What became of a promise that was to be taken back or moved.
+/// The outcome of leaving or moving a task.
 package enum PartingOutcome: Hashable, Sendable {
-    /// `200`: with the task (one that was taken back as it was), and whose days have changed, which may be those of people in two slots.
+    /// `200`: the task (for a cancelled one, as it was), and the changed days, which may belong to people in two slots.
     case done(TaskResponse, [ScheduleChange], newMatches: Int)
-    /// `200`: it was there already.
+    /// `200`: the task was there already.
     case unchanged(TaskResponse)
     case refused(RequestError)
 }

@@ -2,10 +2,10 @@ package import Domain
 package import FoundationEssentials
 package import Wire
 
-/// Somebody whom a device would like to have for a partner again, as it knew that one.
+/// A partner that a device would like to have again, as the device knew the partner.
 package struct Preference: Sendable, Hashable {
     package let id: UUID
-    /// What that one had promised, and when.
+    /// The title and the start of the partner's task.
     package let title: String
     package let startsAt: Instant
     package let preferredAt: Instant

@@ -2,13 +2,14 @@ package import Domain
 package import FoundationEssentials
 package import Postgres
 
-/// Whom devices would like to have for partners again. Every operation is one statement; SQL/preferences.sql decides.
+/// The partners that devices would like to have again. Every operation is one statement, and SQL/preferences.sql
+/// decides.
 package struct PreferenceStore: Sendable {
-    /// Of one device.
+    /// The maximum number per device.
     static let perDevice = 1_000
-    /// Of a page of the list.
+    /// The number of preferences on a page.
     package static let pageCount = 100
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = [prefer, forget, list].map(\.name)
 
     private static let prefer = PostgresStatement(
@@ -26,7 +27,7 @@ package struct PreferenceStore: Sendable {
         self.storage = storage
     }
 
-    /// The partner in this task.
+    /// Prefers the partner of this task.
     package func prefer(_ task: OwnTask) async throws -> (preference: Preference, isNew: Bool) {
         let row = try await database.query(
             Self.prefer,
@@ -60,9 +61,9 @@ package struct PreferenceStore: Sendable {
         }
     }
 
-    /// The latest first.
+    /// Returns preferences, the latest first.
     ///
-    /// - Parameter last: Beyond this one.
+    /// - Parameter last: The page begins after this one.
     /// - Returns: A page, and whether there may be more.
     package func preferences(
         of device: DeviceID, before last: UUID? = nil

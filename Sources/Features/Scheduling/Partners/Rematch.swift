@@ -3,16 +3,16 @@ package import FoundationEssentials
 import Rooms
 package import Wire
 
-/// Somebody goes on in another room: the partner didn't come, or oneself wasn't there in time. Told in the room where one was, and by the
-/// device's streams.
+/// A task moved to another room, because its partner didn't come or its person wasn't there in time. Sent to the old
+/// room and to the device's streams.
 package struct Rematch: Message, Hashable {
-    /// The room that was left, which is over; nil when one was in none.
+    /// The old room, which is closed. `nil` if there was none.
     package let from: UUID?
     package let device: DeviceID
     package let startsAt: Instant
     package let taskId: UUID
     package let roomId: UUID
-    /// Nil: one waits there.
+    /// The partner's title. `nil` while waiting for a partner.
     package let partnerTask: String?
 
     /// `{"type":"rematched","roomId":…,"taskId":…,"partnerTask":…}`
@@ -25,7 +25,7 @@ package struct Rematch: Message, Hashable {
         return json.bytes
     }
 
-    /// The members but for the type.
+    /// Writes the members except the type.
     package func write(to object: inout JSONText) {
         object.member("roomId", roomId.text)
         object.member("taskId", taskId.text)
@@ -43,8 +43,8 @@ extension Rematch {
         let partnerTask: String?
     }
 
-    /// From `letsswitch.tell_rematched`. Whoever may use the database can notify: nil for what is no such notification, and for a person
-    /// who was erased.
+    /// Reads a notification of `letsswitch.tell_rematched`. Returns `nil` for other text, because anyone with access to
+    /// the database can notify, and for an erased person.
     package init?(notification: String) {
         guard let content = try? JSONDecoder().decode(Content.self, from: Data(notification.utf8)),
             let device = content.device, let startsAt = Instant(checked: content.startsAt)

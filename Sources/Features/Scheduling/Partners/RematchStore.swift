@@ -2,14 +2,14 @@ package import Domain
 import FoundationEssentials
 package import Postgres
 
-/// Pairs people anew whose partners didn't come, in the database. Every operation is one statement; SQL/absence.sql decides.
+/// Finds new partners for people whose partners didn't come. Every operation is one statement; SQL/absence.sql decides.
 /// Throws `PostgresError`.
 ///
 ///     NOTIFY letsswitch_rematched  payload: a ``Rematch``
 package struct RematchStore: Sendable {
     package static let channel = "letsswitch_rematched"
 
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = [next.name, slots.name, rematch.name, recent.name]
 
     private static let next = PostgresStatement(
@@ -24,7 +24,7 @@ package struct RematchStore: Sendable {
 
     private let database: PostgresClient
     private let settings: ScheduleSettings
-    /// Who has lost the connection so long ago hasn't gone.
+    /// A person who lost the connection within this time still counts as present.
     private let grace: Duration
 
     package init(database: PostgresClient, settings: ScheduleSettings, grace: Duration) {
@@ -33,24 +33,25 @@ package struct RematchStore: Sendable {
         self.grace = grace
     }
 
-    /// In how long somebody may be found to be alone after the start, or a guest not to have come; nil when nothing is known to come.
+    /// Returns how long it takes until a person may be found alone, or a guest absent. Returns `nil` if nothing is
+    /// expected.
     func next() async throws -> Duration? {
         let times = Self.seconds(settings.noShowAfter, settings.lateJoinWindow)
         return try await database.query(Self.next, times, timeout: nil)[0].optionalDouble("seconds")
             .map { .seconds(max(0, $0)) }
     }
 
-    /// Where somebody waits who can be paired, or is to be joined late.
+    /// Returns the slots in which someone waits who can be matched or joined late.
     package func slots() async throws -> [Instant] {
         try await database.query(Self.slots, times, timeout: nil).map { try $0.instant("starts_at") }
     }
 
-    /// - Returns: How many pairs were made.
+    /// - Returns: The number of matches made.
     package func rematch(_ slot: Instant) async throws -> Int {
         try await database.query(Self.rematch, [.integer(slot.seconds)] + times, timeout: nil)[0].integer("pairs")
     }
 
-    /// What was told in the last `age`, the oldest first: again for who may not have heard it.
+    /// Returns the rematches of the last `age`, the oldest first, for daemons that may have missed them.
     package func recent(within age: Duration) async throws -> [Rematch] {
         try await database.query(Self.recent, Self.seconds(age), timeout: nil).compactMap {
             Rematch(notification: try $0.string("notification"))

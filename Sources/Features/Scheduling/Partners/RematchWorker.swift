@@ -3,18 +3,21 @@ import FoundationEssentials
 package import Observability
 import Postgres
 
-/// Looks whether somebody sits alone after the start, and has those paired who do; and before it, whether a guest hasn't come for whom a
-/// promise waits.
+/// Matches people who are alone after the start, and before it frees tasks whose guests didn't come.
 ///
-/// Several daemons may do this on one database: the slot's lock has one come after the other, who finds nothing left to do.
+/// Several daemons may do this on one database. The slot's lock makes one wait for the other, which then finds nothing
+/// to do.
 package actor RematchWorker: Service {
-    /// Between two looks, while there may be something to find at any moment.
+    /// The time between two looks while people may be found.
     private static let interval = Duration.seconds(1)
-    /// At most, while there isn't: what makes it otherwise comes long before, but for a daemon that was away.
+    /// The longest time between two looks otherwise. What changes this is known long before, except on a daemon that
+    /// was unavailable.
     private static let longestRest = Duration.seconds(5)
-    /// So many times as long as the look has taken: with very many people in a slot the database has more to do than this.
+    /// The pause is at least this many times the duration of the look, to spare the database when a slot has very many
+    /// people.
     private static let restraint = 10
-    /// So many promises at once are freed whose guests haven't come, and so many times before whoever sits alone has their turn again.
+    /// The maximum number of tasks that are freed at once, and of repetitions before people who are alone have their
+    /// turn.
     private static let helping = 100
     private static let helpings = 10
 
@@ -26,9 +29,9 @@ package actor RematchWorker: Service {
     private var isStopped = false
 
     /// - Parameters:
-    ///   - store: Of a pool whose connections a slot may keep waiting: not the scheduler's.
-    ///   - invitations: Likewise.
-    ///   - paired: Told how many pairs were made; 0 when something else has changed.
+    ///   - store: Uses a pool whose connections may wait for a slot's lock, so not the scheduler's.
+    ///   - invitations: Uses the same pool.
+    ///   - paired: Receives the number of matches made. 0 if something else has changed.
     package init(
         store: RematchStore, invitations: InvitationStore, log: Log, paired: @escaping @Sendable (Int) -> Void
     ) {
@@ -45,7 +48,7 @@ package actor RematchWorker: Service {
         }
     }
 
-    /// - Returns: For how long there is nothing to do.
+    /// - Returns: How long there is nothing to do.
     private func look() async -> Duration {
         do {
             let rest = min(try await store.next() ?? Self.longestRest, Self.longestRest)
@@ -61,7 +64,7 @@ package actor RematchWorker: Service {
         return max(Self.interval, pause)
     }
 
-    /// Ends ``run()`` after the slot in hand.
+    /// Ends ``run()`` after the current slot.
     package func stop(within limit: Duration) async {
         isStopped = true
         await timer.wake()
@@ -77,7 +80,7 @@ package actor RematchWorker: Service {
         }
     }
 
-    /// What fails keeps nothing else up, and is tried again at the next look.
+    /// Frees tasks whose guests didn't come. A failure doesn't stop the others, and the next look tries again.
     private func freeLapsed() async {
         var failed: Set<UUID> = []
         for _ in 0..<Self.helpings where !isStopped {
@@ -100,7 +103,7 @@ package actor RematchWorker: Service {
     }
 
     private func report(_ error: any Error, _ what: String) {
-        // The scheduler says when the database is away.
+        // The scheduler already logs that the database is unavailable.
         if let error = error as? PostgresError, error.isUnavailable { return }
         log.error(what, ["error": .string("\(error)")])
     }

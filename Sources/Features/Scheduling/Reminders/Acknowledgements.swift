@@ -3,29 +3,29 @@ package import FoundationEssentials
 package import Observability
 import Postgres
 
-/// Tells the database which reminders were delivered, many at a time, and again after it was away.
+/// Marks delivered reminders in the database, in batches. Repeats after the database was unavailable.
 package struct Acknowledgements: Sendable {
     private let writer: BatchWriter<ReminderAcknowledger>
 
     package init(store: ReminderStore, metrics: SchedulingMetrics, log: Log) {
         writer = BatchWriter(
             ReminderAcknowledger(store: store, metrics: metrics, log: log),
-            // Those whom nobody marks end as missed.
+            // Reminders that aren't marked end as missed.
             limits: BatchLimits(itemsPerBatch: 2000, waitingItems: 200_000))
     }
 
-    /// These were delivered.
+    /// Adds delivered reminders.
     package func add(_ reminders: [UUID]) async {
         await writer.add(reminders)
     }
 
-    /// Returns when nothing waits, or the database doesn't take it.
+    /// Returns when nothing is waiting, or when the database accepts nothing.
     package func finish() async {
         await writer.finish()
     }
 }
 
-/// Marks reminders as delivered. Marking twice is harmless, so an unknown outcome is no matter.
+/// Marks reminders as delivered. Marking twice is harmless, so an unknown outcome doesn't matter.
 struct ReminderAcknowledger: BatchDestination {
     let store: ReminderStore
     let metrics: SchedulingMetrics
@@ -37,7 +37,7 @@ struct ReminderAcknowledger: BatchDestination {
             metrics.reminders.add(.delivered, delivered.count)
             return .written
         } catch {
-            // One id that can't be marked doesn't stand for thousands.
+            // One id that can't be marked doesn't prevent thousands of others.
             return BatchOutcome(error, isDivisible: true)
         }
     }

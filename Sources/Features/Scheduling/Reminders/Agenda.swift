@@ -2,47 +2,47 @@ import Basics
 import Domain
 import FoundationEssentials
 
-/// When there is something to do. A value: time goes in, decisions come out.
+/// Decides when there is something to do. A value: time is an argument.
 ///
-/// Due-ness is by the database's clock, waiting by the monotonic one; the last reading of the first, and when it was taken,
-/// tie the two together.
+/// The database's clock decides what is due, and the monotonic clock measures waiting. The last reading of the
+/// database's clock, and when it was taken, connect the two.
 struct Agenda {
-    /// The longest sleep: then the database is asked, which notices a clock that drifted and a connection that died.
+    /// The longest sleep. The query afterwards notices a drifted clock and a dead connection.
     static let heartbeat = Duration.seconds(15)
 
     private var reading: (epoch: Double, at: MonotonicTime)?
-    /// When the database has something to claim; epoch seconds.
+    /// When the database has something to claim, in epoch seconds.
     private(set) var due: Double?
-    /// When it has a reminder to give up, unless somebody takes it before; epoch seconds.
+    /// When the database has a reminder to give up, unless it is delivered before. Epoch seconds.
     private(set) var expiry: Double?
-    /// The earliest that was heard of since the database was asked last: its answer may not know of it yet.
+    /// The earliest time announced since the last query, whose answer may not include it.
     private var announced: Double?
-    /// Rooms that are open, by the second at which they close. On the hour, thousands share one.
+    /// The open rooms, by the second in which they close. On the hour, thousands share one.
     private var closings: [Double: Set<UUID>] = [:]
 
     /// Whether the database's clock was ever read.
     var isRead: Bool { reading != nil }
 
-    /// The database's clock at `now`, as far as is known.
+    /// Returns the database's time at `now`, as far as it is known.
     func databaseTime(at now: MonotonicTime) -> Double? {
         reading.map { $0.epoch + ((now - $0.at) / .seconds(1)) }
     }
 
-    /// The database is being asked. What is heard of from now on, its answer may be too old to know.
+    /// Records that a query begins. Its answer may miss what is announced from now on.
     mutating func willRead() {
         announced = nil
     }
 
-    /// What the database said: its clock, and when it has something to do.
+    /// Records the database's answer: its time, and when it has something to do.
     mutating func read(clock: Double, due: Double?, expiry: Double?, at now: MonotonicTime) {
         reading = (clock, now)
         self.due = [due, announced].compactMap(\.self).min()
         self.expiry = expiry
     }
 
-    /// Somebody registered a task that is due at `epoch`, or says so: what isn't a time is passed over.
+    /// Records an announced task that is due at `epoch`. Ignores values that aren't a time.
     ///
-    /// - Returns: Whether that is earlier than all that was known.
+    /// - Returns: Whether it is earlier than everything known.
     mutating func expect(_ epoch: Double) -> Bool {
         guard epoch.isFinite else { return false }
         announced = min(epoch, announced ?? .infinity)
@@ -51,23 +51,23 @@ struct Agenda {
         return true
     }
 
-    /// What was to be given up is; whether there is more, the database says when it is asked next.
+    /// Records that due reminders were given up. The next query says whether there are more.
     mutating func expired() {
         expiry = nil
     }
 
-    /// An open room's time ends at `epoch`.
+    /// Records that an open room closes at `epoch`.
     ///
-    /// - Returns: Whether that is news.
+    /// - Returns: Whether this is new.
     @discardableResult
     mutating func close(_ room: UUID, at epoch: Double) -> Bool {
         closings[epoch, default: []].insert(room).inserted
     }
 
-    /// Every room that is open.
+    /// All open rooms.
     var rooms: Set<UUID> { closings.values.reduce(into: []) { $0.formUnion($1) } }
 
-    /// These rooms are open no more.
+    /// Removes rooms that are no longer open.
     mutating func forget(_ rooms: Set<UUID>) {
         for epoch in closings.keys {
             closings[epoch]?.subtract(rooms)
@@ -75,13 +75,13 @@ struct Agenda {
         }
     }
 
-    /// Whether a room's time is over, as far as is known.
+    /// Returns whether a room must close, as far as is known.
     func hasClosings(at now: MonotonicTime) -> Bool {
         guard let time = databaseTime(at: now) else { return false }
         return closings.keys.contains { $0 <= time }
     }
 
-    /// Takes out the rooms whose time is over.
+    /// Removes and returns the rooms that must close.
     mutating func takeClosings(at now: MonotonicTime) -> [UUID] {
         guard let time = databaseTime(at: now) else { return [] }
         var over: [UUID] = []
@@ -91,7 +91,7 @@ struct Agenda {
         return over
     }
 
-    /// For how long something has been due; nil when nothing is.
+    /// Returns how long something has been due. Returns `nil` if nothing is.
     func overdue(at now: MonotonicTime) -> Duration? {
         guard let due, let time = databaseTime(at: now), due <= time else { return nil }
         return .seconds(saturating: time - due)
@@ -102,7 +102,8 @@ struct Agenda {
         return expiry <= time
     }
 
-    /// The earliest of these is how long to sleep, from `now`; nil for what isn't ahead.
+    /// Returns the times from `now` until the next events. The earliest is how long to sleep. `nil` for events that
+    /// aren't ahead.
     func pauses(at now: MonotonicTime) -> (due: Duration?, expiry: Duration?, closing: Duration?) {
         guard let time = databaseTime(at: now) else { return (nil, nil, nil) }
         func pause(until epoch: Double) -> Duration { max(.zero, .seconds(saturating: epoch - time)) }

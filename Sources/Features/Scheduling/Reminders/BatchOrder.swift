@@ -1,7 +1,7 @@
 import Basics
 
-/// In which order this daemon makes claims known to its rooms and streams: that of their batches, whoever claimed them, because
-/// a reader that comes again names the last reminder it saw, and means all before it too. A value.
+/// The order in which this daemon makes claims known to its rooms and streams. It is the order of their batches, because a
+/// reader that reconnects names the last reminder that it saw, and with it all earlier ones. A value.
 ///
 /// ```
 /// offered ──(next)──────────────────────► released, in order
@@ -9,52 +9,52 @@ import Basics
 ///                                  └──(patience)────► released early: streams are told that what was before is yet to come
 /// ```
 struct BatchOrder {
-    /// How long a batch waits for those before it. A reminder is worth something for a minute, so not for long.
+    /// How long a batch waits for earlier ones. Short, because a reminder is useful for only a minute.
     static let patience = Duration.milliseconds(200)
-    /// Batches that wait; with more, all go out early.
+    /// The maximum number of waiting batches. With more, all are released early.
     static let heldLimit = 32
-    /// Batches that went out early and are remembered. Of one that is forgotten the streams, which look at each reminder's
-    /// place, send nothing twice either.
+    /// The maximum number of early batches that are remembered. For others, the streams check each reminder's position,
+    /// so nothing is sent twice.
     static let earlyLimit = 1000
 
-    /// A claim whose turn has come.
+    /// A claim to make known.
     struct Release: Equatable {
         package let claim: ClaimedBatch
-        /// Of this batch and all before it everybody here was told before.
+        /// Everything up to this batch was made known before.
         package let settled: Int
     }
 
-    /// Of this batch and all before it everybody here was told; nil before anything is known of the database.
+    /// Everything up to this batch was made known. `nil` until the database was read.
     private(set) var settled: Int?
-    /// The newest batch that was heard of.
+    /// The newest announced batch.
     private(set) var announced = 0
     private var held: [Int: ClaimedBatch] = [:]
     private var heldSince: MonotonicTime?
     private var early: Set<Int> = []
 
-    /// What is yet to be asked for: batches after the first, up to the second. Nil before anything is known of the database,
-    /// and when nothing is missing.
+    /// The batches to read: after the first, up to the second. `nil` until the database was read, and if nothing is
+    /// missing.
     var gap: (after: Int, upTo: Int)? {
         guard let settled, announced > settled else { return nil }
-        // What is held or went out early need not be asked for, as far as it stands at the end.
+        // Batches at the end that are held or were released early need not be read.
         let upTo = (settled + 1...announced).reversed().first { held[$0] == nil && !early.contains($0) }
         return upTo.map { (settled, $0) }
     }
 
-    /// When what is held goes out early.
+    /// When held batches are released early.
     var overdueAt: MonotonicTime? { heldSince.map { $0 + Self.patience } }
 
-    /// There is such a batch.
+    /// Records that the batch exists.
     mutating func announce(_ batch: Int) {
         announced = max(announced, batch)
     }
 
-    /// Of what was heard of, nothing later than `batch` is true.
+    /// Corrects the newest announced batch, which doesn't exist.
     mutating func correct(announced batch: Int) {
         announced = max(batch, settled ?? 0, held.keys.max() ?? 0, early.max() ?? 0)
     }
 
-    /// A claim is known whole.
+    /// Adds a complete claim.
     mutating func offer(_ claim: ClaimedBatch, at now: MonotonicTime) -> [Release] {
         announce(claim.batch)
         guard claim.batch > settled ?? 0, !early.contains(claim.batch) else { return [] }
@@ -69,7 +69,7 @@ struct BatchOrder {
         return released
     }
 
-    /// All claims there are up to `batch`, after those that were settled when they were asked for.
+    /// Adds all claims up to `batch` that follow the settled ones at the time of the query.
     mutating func fill(_ claims: [ClaimedBatch], upTo batch: Int) -> [Release] {
         announce(batch)
         var released: [Release] = []
@@ -81,32 +81,32 @@ struct BatchOrder {
         return released + settle(batch)
     }
 
-    /// Rooms and streams were told of all that there is up to `batch`.
+    /// Records that rooms and streams know everything up to `batch`.
     mutating func settle(_ batch: Int) -> [Release] {
         announce(batch)
         settled = max(settled ?? 0, batch)
         early = early.filter { $0 > batch }
-        // They open the rooms once more, which is no matter, and the streams know what they have sent.
+        // These open the rooms once more, which is harmless. The streams know what they have sent.
         let past = held.keys.filter { $0 <= batch }.sorted().compactMap { held.removeValue(forKey: $0) }
         let released = past.map { Release(claim: $0, settled: batch) } + advance()
         if held.isEmpty { heldSince = nil }
         return released
     }
 
-    /// Lets go what has waited too long.
+    /// Releases what has waited too long.
     mutating func releaseOverdue(at now: MonotonicTime) -> [Release] {
         guard let overdueAt, overdueAt <= now else { return [] }
         return releaseHeld()
     }
 
-    /// The database was restored: it counts again, from a lower number.
+    /// The database was restored, and its numbers start again from a lower one.
     mutating func restart(at batch: Int) {
         self = BatchOrder()
         settled = batch
         announced = batch
     }
 
-    /// Takes what follows what is settled.
+    /// Takes the batches that follow the settled ones.
     private mutating func advance() -> [Release] {
         guard var last = settled else { return [] }
         var released: [Release] = []

@@ -3,28 +3,28 @@ import FoundationEssentials
 import Postgres
 package import Rooms
 
-/// What a claim did: the reminders it wrote, in firing order, and the rooms it opened.
+/// The result of a claim: the reminders that it wrote, in firing order, and the rooms that it opened.
 package struct ClaimedBatch: Hashable, Sendable {
-    /// What other daemons ask for, told by NOTIFY.
+    /// The number that NOTIFY carries, so that other daemons can read the claim.
     package let batch: Int
     package let reminders: [Reminder]
-    /// Those that are open, whether this claim opened them or one before.
+    /// The open rooms of these reminders, opened by this claim or by an earlier one.
     package let rooms: [OpenRoom]
 
-    /// Slots that nobody can join any more.
+    /// The slots that can't be joined any more.
     package var closedSlots: Set<Instant> {
         Set(reminders.lazy.filter { $0.roomId == nil }.map(\.startsAt))
     }
 }
 
 extension ClaimedBatch {
-    /// From rows of `letsswitch.fired` of one batch; nil when there are none.
+    /// Creates it from rows of `letsswitch.fired` of one batch. Returns `nil` if there are none.
     init?(_ rows: PostgresRows) throws {
         guard let claim = try Self.split(rows).first else { return nil }
         self = claim
     }
 
-    /// From rows of `letsswitch.fired` in firing order: one for each batch.
+    /// Returns the batches of rows of `letsswitch.fired` in firing order.
     static func split(_ rows: PostgresRows) throws -> [ClaimedBatch] {
         var claims: [ClaimedBatch] = []
         var begin = rows.startIndex
@@ -55,11 +55,11 @@ extension ClaimedBatch {
     }
 }
 
-/// When the scheduler has to look again. Epoch seconds, by the database's clock.
+/// When the scheduler must look again. Epoch seconds by the database's clock.
 package struct NextDue: Hashable, Sendable {
-    /// The earliest task to claim; nil when there is none.
+    /// The earliest task to claim. `nil` if there is none.
     package let due: Double?
-    /// The earliest reminder to give up, unless it is delivered by then; nil when there is none.
+    /// The earliest reminder to give up if it isn't delivered by then. `nil` if there is none.
     package let expiry: Double?
     package let now: Double
 }

@@ -1,13 +1,13 @@
 import Basics
 import FoundationEssentials
 
-/// Rooms that were over before their time, a moment ago. A value.
+/// Rooms that closed early, a moment ago. A value.
 struct DissolvedRooms {
-    /// For how long word of their opening may still be under way.
+    /// How long a notification of their opening may still arrive.
     static let memory = Duration.seconds(60)
 
     private var rooms: Set<UUID> = []
-    /// In the order of time.
+    /// The rooms in order of time.
     private var ends: ArraySlice<(room: UUID, at: MonotonicTime)> = []
 
     mutating func insert(_ room: UUID, at now: MonotonicTime) {

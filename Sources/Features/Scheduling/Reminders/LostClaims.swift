@@ -1,11 +1,11 @@
 import Basics
 
-/// Which of this daemon's claims were counted and logged. A claim may be committed and its answer lost; then it is looked for
-/// in the database, for as long as it may still be under way there. A value.
+/// The claims of this daemon that were counted and logged. A claim can be committed although its answer was lost. The
+/// daemon then looks for it in the database for as long as it may still be running. A value.
 struct LostClaims {
-    /// How long a claim whose answer was lost may go on in the database: longer than any statement may.
+    /// How long a claim whose answer was lost may still run. Longer than the limit of any statement.
     static let patience = Duration.seconds(60)
-    /// Between two looks for it.
+    /// The time between two looks.
     static let interval = Duration.seconds(5)
 
     private enum State: Equatable {
@@ -14,29 +14,29 @@ struct LostClaims {
     }
 
     private var state = State.none
-    /// Own batches up to this one are recorded.
+    /// All own batches up to this one are recorded.
     private(set) var through = 0
-    /// Those after it. As many as are claimed within ``patience``.
+    /// The recorded batches after that one. Bounded by the claims within ``patience``.
     private(set) var recorded: Set<Int> = []
 
-    /// When to look for lost claims; nil when none is.
+    /// When to look for lost claims. `nil` if there are none.
     var lookAt: MonotonicTime? {
         if case .looking(_, let next) = state { next } else { nil }
     }
 
-    /// An answer was lost.
+    /// Records that an answer was lost.
     mutating func answerLost(at now: MonotonicTime) {
         state = .looking(until: now + Self.patience, next: now)
     }
 
-    /// - Returns: Whether this own batch is yet to be recorded, which it now is.
+    /// - Returns: Whether this own batch is new. It is recorded now.
     mutating func record(_ batch: Int) -> Bool {
         guard batch > through, recorded.insert(batch).inserted else { return false }
         if state == .none { settle() }
         return true
     }
 
-    /// The database was asked for own batches after ``through``, and those that it has are recorded.
+    /// Records that the own batches after ``through`` were read and recorded.
     mutating func looked(at now: MonotonicTime) {
         guard case .looking(let until, _) = state else { return }
         if now < until {
@@ -47,7 +47,7 @@ struct LostClaims {
         }
     }
 
-    /// The database was restored, and counts from a lower number.
+    /// The database was restored, and its numbers start again from a lower one.
     mutating func restart(at batch: Int) {
         through = batch
         recorded = []

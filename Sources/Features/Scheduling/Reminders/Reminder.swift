@@ -8,29 +8,29 @@ package struct Reminder: Hashable, Sendable {
         case pending, delivered, missed
     }
 
-    /// Tells a repeat.
+    /// The id by which receivers recognise a repeat.
     package let id: UUID
-    /// ClaimedBatch order, over all daemons.
+    /// The position in firing order, over all daemons.
     package let seq: Int
     package let taskId: UUID
     package let device: DeviceID
-    /// What it says. It becomes JSON for those who listen, who are few.
+    /// The content. It becomes JSON only for listening readers, which are few.
     package let content: ReminderContent
-    /// When it should have gone out, and when it did. Epoch seconds, by the database's clock.
+    /// When it was due and when it fired. Epoch seconds by the database's clock.
     package let due: Double
     package let firedAt: Double
     package let startsAt: Instant
-    /// Nil without a partner.
+    /// `nil` without a partner.
     package let roomId: UUID?
     package let state: State
 
-    /// The event as it is sent: JSON on one line.
+    /// The event to send: JSON on one line.
     package var payload: String { content.json }
 
-    /// Seconds between due and fired.
+    /// The seconds between due and fired.
     package var lateness: Double { max(0, firedAt - due) }
 
-    /// Whether the task had started when it fired: missed from the beginning.
+    /// Whether the task had already started when the reminder fired, so that it counts as missed.
     package var isTooLate: Bool { Double(startsAt.seconds) <= firedAt }
 }
 
@@ -52,16 +52,16 @@ extension Reminder {
     }
 }
 
-/// A device's reminders whose task hasn't started, as a reader of its stream stands to them.
+/// A device's reminders whose task hasn't started, relative to what a reader has seen.
 package struct ReminderBacklog: Sendable, Equatable {
-    /// In firing order.
+    /// The reminders to send, in firing order.
     package let unseen: [Reminder]
-    /// Those up to `Last-Event-ID`.
+    /// The reminders up to `Last-Event-ID`.
     package let seen: [Reminder]
-    /// Whether there are no more.
+    /// Whether the backlog is complete.
     package var isComplete = true
 
-    /// The last in firing order; 0 without any. Of what fired before it nothing is missing.
+    /// The position of the last reminder. 0 if there is none. Nothing before it is missing.
     package var through: Int { max(unseen.last?.seq ?? 0, seen.last?.seq ?? 0) }
 }
 

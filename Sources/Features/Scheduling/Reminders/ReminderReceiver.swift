@@ -1,19 +1,20 @@
 package import Domain
 
-/// Who on this daemon listens for what is claimed. Any thread; who is told nothing may have missed it.
+/// The receiver of claimed reminders on this daemon. Any thread. After a gap, it may have missed some.
 package protocol ReminderReceiver: Sendable {
-    /// Brings each reminder to those who listen for its device. Who had one already doesn't get it again.
+    /// Delivers each reminder to the readers of its device. A reader that already has it doesn't receive it again.
     ///
-    /// - Parameter settled: Of this claim and all before it everything was delivered.
+    /// - Parameter settled: Everything up to this claim was delivered.
     func deliver(_ reminders: [Reminder], settled: Int)
-    /// Brings devices what they may have missed: all their reminders whose task has not started, in firing order.
+    /// Delivers the reminders that devices may have missed: all whose task hasn't started, in firing order.
     ///
-    /// - Parameter newest: Up to this claim there is nothing else for them.
+    /// - Parameter newest: There are no other reminders for them up to this claim.
     func catchUp(_ devices: [DeviceID], with reminders: [Reminder], newest: Int)
-    /// Has those who listen for these devices begin anew, and so get what they lack from the database; everybody, when nil.
+    /// Makes the readers of these devices reconnect, so that they read missing reminders from the database. `nil` means
+    /// all devices.
     func restart(_ devices: [DeviceID]?)
-    /// Nobody can join at these slots any more.
+    /// Reports slots that can't be joined any more.
     func slotsClosed(_ slots: Set<Instant>)
-    /// For which there is somebody.
+    /// Returns the devices that have readers.
     func devices() async -> Set<DeviceID>
 }

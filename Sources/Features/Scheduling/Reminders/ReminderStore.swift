@@ -3,27 +3,27 @@ package import FoundationEssentials
 package import Postgres
 package import Rooms
 
-/// Claims, the outbox and the rooms in the database. Every operation is one statement: a daemon that stops in the middle
+/// Claims, the outbox and the rooms in the database. Every operation is one statement, so a daemon that stops in between
 /// holds nothing. Throws `PostgresError`.
 ///
-///     NOTIFY letsswitch_due    payload: epoch seconds; something is due earlier than what was known
-///     NOTIFY letsswitch_fired  payload: the batch of a claim that has been committed
+///     NOTIFY letsswitch_due    payload: epoch seconds of a task that is due earlier than known before
+///     NOTIFY letsswitch_fired  payload: the batch of a committed claim
 package struct ReminderStore: Sendable {
     package static let dueChannel = "letsswitch_due"
     package static let firedChannel = "letsswitch_fired"
 
-    /// Under which this process claims (the setting `letsswitch.claimer` of its sessions), so that it finds what it has claimed
-    /// when the answer was lost.
+    /// The identity of this process in its claims (the setting `letsswitch.claimer` of its sessions). With it, the
+    /// daemon finds its claims whose answers were lost.
     package static let claimer = UUID().text
-    /// Reminders of one device in one answer.
+    /// The maximum number of a device's reminders in one answer.
     package static let pageLimit = 1000
-    /// Answers that make a backlog; of more, the reader comes again.
+    /// The maximum number of answers in a backlog. For more, the reader reconnects.
     private static let pages = 4
 
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = Statement.all.map(\.name)
 
-    /// A statement each, a transaction each.
+    /// The statements. Each runs in a transaction of its own.
     private enum Statement {
         static let all = [
             claimDue, claimEach, newestBatch, ownBatches, firedBetween, nextDue, markDelivered, expire, backlogOf,
@@ -46,7 +46,8 @@ package struct ReminderStore: Sendable {
             name: "mark_delivered", sql: "SELECT reminder_id FROM letsswitch.mark_delivered($1::uuid[])")
         static let expire = PostgresStatement(
             name: "expire_reminders", sql: "SELECT reminder_id, task_id FROM letsswitch.expire_reminders()")
-        /// With whether each came after the last one that its reader saw. One that isn't the device's excludes none.
+        /// Also says whether each fired after the last reminder that the reader saw. An id of another device excludes
+        /// nothing.
         static let backlogOf = PostgresStatement(
             name: "backlog_of",
             sql: """
@@ -82,14 +83,14 @@ package struct ReminderStore: Sendable {
         self.database = database
     }
 
-    /// Claims up to `limit` due tasks (4,096 at most), the longest due first; nil when there is none that nobody else holds. Ask again
-    /// at once while there are: a registration that is under way may hold a due task for a moment.
+    /// Claims up to `limit` due tasks (at most 4,096), the longest due first. Returns `nil` if another session holds
+    /// all of them. Call again while there are due tasks: a running registration can hold one for a moment.
     package func claimDue(limit: Int) async throws -> ClaimedBatch? {
         try await claim(limit, Statement.claimDue)
     }
 
-    /// The same, each task by itself: for when one among them can't be claimed. That one is put off, and ``claimDue(limit:)``
-    /// tries it again when its time has come.
+    /// Claims each task separately, for when one of them can't be claimed. That task is postponed, and
+    /// ``claimDue(limit:)`` tries it again later.
     package func claimEach(limit: Int) async throws -> ClaimedBatch? {
         try await claim(limit, Statement.claimEach)
     }
@@ -98,52 +99,52 @@ package struct ReminderStore: Sendable {
         try ClaimedBatch(try await database.query(statement, [.integer(limit)], timeout: nil))
     }
 
-    /// This daemon's claims after `batch`, in order; a thousand at most.
+    /// Returns this daemon's claims after `batch`, in order. At most 1,000.
     package func ownBatches(after batch: Int) async throws -> [Int] {
         try await database.query(Statement.ownBatches, [.text(Self.claimer), .integer(batch)], timeout: nil)
             .map { try $0.integer("batch") }
     }
 
-    /// The latest claim there is, whoever made it; 0 when there is none. All before it are committed too.
+    /// Returns the newest claim of any daemon. All earlier ones are committed, too. 0 if there is none.
     package func newestBatch() async throws -> Int {
         try await database.query(Statement.newestBatch, [], timeout: nil)[0].integer("batch")
     }
 
-    /// What the claims after `batch` did, up to `last`, in firing order.
+    /// Returns the claims after `batch` up to `last`, in firing order.
     package func claims(after batch: Int, upTo last: Int) async throws -> [ClaimedBatch] {
         let rows = try await database.query(
             Statement.firedBetween, [.integer(batch), .integer(last)], timeout: nil)
         return try ClaimedBatch.split(rows)
     }
 
-    /// When to look again, by the database's clock.
+    /// Returns when to look again, by the database's clock.
     package func nextDue() async throws -> NextDue {
         let row = try await database.query(Statement.nextDue, [], timeout: nil)[0]
         return NextDue(
             due: try row.optionalDouble("due"), expiry: try row.optionalDouble("expiry"), now: try row.double("now"))
     }
 
-    /// A stream or a provider took these. Returns those that weren't final before.
+    /// Marks reminders that a stream or a provider accepted. Returns those that weren't final before.
     package func markDelivered(_ ids: [UUID]) async throws -> [UUID] {
         let rows = try await database.query(
             Statement.markDelivered, [.uuidArray(ids)], timeout: nil)
         return try rows.map { try $0.uuid("reminder_id") }
     }
 
-    /// Marks as missed what nobody took until two seconds past the start.
+    /// Marks reminders as missed that nobody accepted until two seconds after the start.
     package func expire() async throws -> [ExpiredReminder] {
         let rows = try await database.query(Statement.expire, [], timeout: nil)
         return try rows.map { ExpiredReminder(id: try $0.uuid("reminder_id"), taskId: try $0.uuid("task_id")) }
     }
 
-    /// What a stream gets on connecting: the device's reminders whose task hasn't started, in firing order, after the one it
-    /// saw last; and those before it, which it is not to get later either. A last one that isn't the device's excludes none.
+    /// Returns a stream's backlog: the device's reminders whose task hasn't started, after the last one that the reader
+    /// saw, and the ones before it, which it must not receive later. An id of another device excludes nothing.
     package func backlog(of device: DeviceID, after last: UUID?) async throws -> ReminderBacklog {
         var unseen: [Reminder] = []
         var seen: [Reminder] = []
         var after = 0
         for _ in 0..<Self.pages {
-            // Of one moment: a reminder whose task starts between two questions would be taken for seen.
+            // Read in one statement. Between two statements, a task could start, and its reminder would count as seen.
             let rows = try await database.query(
                 Statement.backlogOf,
                 [
@@ -153,7 +154,7 @@ package struct ReminderStore: Sendable {
             for row in rows {
                 let reminder = try Reminder(row, id: try row.uuid("reminder_id"))
                 after = reminder.seq
-                // One that was given up stays so, also when the clock goes back and its task is ahead again.
+                // A reminder that was given up stays so, even if the clock goes back and its task is ahead again.
                 guard reminder.state != .missed else { continue }
                 if try row.boolean("is_unseen") { unseen.append(reminder) } else { seen.append(reminder) }
             }
@@ -162,8 +163,8 @@ package struct ReminderStore: Sendable {
         return ReminderBacklog(unseen: unseen, seen: seen, isComplete: false)
     }
 
-    /// The reminders of many devices whose tasks haven't started: their streams may have missed some. In firing order, and
-    /// ``pageLimit`` of a device at most, the first to have fired.
+    /// Returns the reminders of many devices whose tasks haven't started, because their streams may have missed some.
+    /// In firing order, at most the first ``pageLimit`` of each device.
     package func reminders(of devices: some Sequence<DeviceID>) async throws -> [Reminder] {
         let rows = try await database.query(
             Statement.remindersOfMany, [.textArray(devices.map(\.text)), .integer(Self.pageLimit)],
@@ -171,18 +172,18 @@ package struct ReminderStore: Sendable {
         return try rows.map { try Reminder($0, id: try $0.uuid("reminder_id")) }
     }
 
-    /// The rooms that are open now: for a daemon that starts.
+    /// Returns the open rooms, for a daemon that starts.
     package func openRooms() async throws -> [OpenRoom] {
         let rows = try await database.query(Statement.openRooms, [], timeout: nil)
         return try rows.map { OpenRoom(id: try $0.uuid("room_id"), closesAt: try $0.double("closes_at")) }
     }
 
-    /// A device's tasks whose rooms are open now.
+    /// Returns a device's tasks whose rooms are open.
     package func tasksInRooms(of device: DeviceID) async throws -> [UUID] {
         try await database.query(Statement.tasksInRooms, [.text(device.text)], timeout: nil).map { try $0.uuid("id") }
     }
 
-    /// Whose these tasks are: each device once.
+    /// Returns the devices of these tasks, each once.
     package func devices(ofTasks ids: [UUID]) async throws -> [DeviceID] {
         try await database.query(Statement.devicesOfTasks, [.uuidArray(ids)], timeout: nil)
             .map { DeviceID(stored: try $0.string("device_id")) }
@@ -193,7 +194,7 @@ package struct ReminderStore: Sendable {
             try await database.query(Statement.findRoom, [.text(id.text)], timeout: nil)[0])
     }
 
-    /// Ends a room before its time, if it is open.
+    /// Closes a room early, if it is open.
     package func closeRoom(_ id: UUID) async throws -> RoomClosing {
         let rows = try await database.query(Statement.closeRoom, [.text(id.text)], timeout: nil)
         let state = try rows[0].string("state")
@@ -204,9 +205,9 @@ package struct ReminderStore: Sendable {
     }
 }
 
-/// What a room that was to be ended was.
+/// The state of a room that was to be closed.
 package enum RoomClosing: String, Sendable {
-    /// Open; now it is over.
+    /// It was open and is now closed.
     case closed = "open"
     case notOpen = "not_open"
     case over = "closed"

@@ -7,8 +7,8 @@ package import Rooms
 import Sockets
 import Synchronization
 
-/// Fires what is due: claims it in the database, opens the rooms, hands the reminders to who listens. What to do, and when, is
-/// ``SchedulerState``'s to say.
+/// Sends due reminders: claims them in the database, opens the rooms, and passes the reminders to their readers.
+/// ``SchedulerState`` decides what to do and when.
 ///
 /// ```
 /// NOTIFY ──► wake ─┐
@@ -16,8 +16,8 @@ import Synchronization
 ///                             └──► rooms, audience
 /// ```
 ///
-/// Several daemons may do this on one database: a claim is one statement there, and each task is claimed once. The others hear
-/// of it by NOTIFY, and open the same rooms and reach their own audience.
+/// Several daemons may do this on one database. A claim is one statement, and each task is claimed once. NOTIFY reports it
+/// to the other daemons, which open the same rooms and reach their own readers.
 package actor Scheduler: Service {
     private nonisolated let work: SchedulerWork
     private nonisolated let audience: any ReminderReceiver
@@ -28,16 +28,17 @@ package actor Scheduler: Service {
     private let timer = WakeableTimer()
 
     private var state = SchedulerState(at: .now())
-    /// Bits of ``SchedulerState/nextLook``.
+    /// The bits of ``SchedulerState/nextLook``.
     private nonisolated let nextLook = Atomic<UInt64>(Double.infinity.bitPattern)
-    /// Jobs whose last try failed.
+    /// The jobs whose last try failed.
     private var failing: Set<SchedulerJob> = []
-    /// Word of a claim may come after word of its room's end.
+    /// A claim's notification can arrive after that of its room's end.
     private var dissolvedRooms = DissolvedRooms()
     private var isRunning = false
     private var isStopped = false
 
-    /// - Parameter claimed: Called when this daemon has claimed something; NOTIFY says so too, unless its connection is dead.
+    /// - Parameter claimed: Called when this daemon has claimed something. NOTIFY reports it too, unless its connection
+    ///   is dead.
     package init(
         _ work: SchedulerWork, metrics: SchedulingMetrics, claimed: @escaping @Sendable () -> Void = {}
     ) {
@@ -63,52 +64,52 @@ package actor Scheduler: Service {
                 await timer.sleep(for: state.pause(at: .now()))
             }
         }
-        // What was claimed at the end is delivered, or stays in the outbox.
+        // Reminders claimed at the end are delivered, or stay in the outbox.
         for action in state.actions(at: .now()) { _ = perform(action) }
     }
 
-    /// Ends ``run()`` after what it is doing; claimed reminders are delivered or stay in the outbox.
+    /// Ends ``run()`` after the current work. Claimed reminders are delivered or stay in the outbox.
     package func stop(within limit: Duration) async {
         isStopped = true
         await timer.wake()
     }
 
-    /// For how long claiming has been held up, when that is longer than it should be; nil before ``run()``.
+    /// How long claims have been held up, if longer than normal. `nil` before ``run()``.
     package var lateness: Duration? { isRunning ? state.lateness(at: .now()) : nil }
 
     // MARK: What wakes it
 
-    /// A task was registered that is due at `epoch`.
+    /// Records a registered task that is due at `epoch`.
     package func expect(_ epoch: Double) async {
         await handle(.expected(epoch))
     }
 
-    /// A task was registered through this daemon. NOTIFY says so too; but its connection may be gone, or dead unnoticed. Costs
-    /// nothing unless the task is earlier than all that is known.
+    /// Records a task that this daemon registered. NOTIFY reports it too, but its connection may be dead. Does nothing
+    /// unless the task is earlier than everything known.
     package nonisolated func registered(dueAt epoch: Double) async {
         let next = Double(bitPattern: nextLook.load(ordering: .sequentiallyConsistent))
         if epoch < next { await expect(epoch) }
     }
 
-    /// A claim was committed, by this daemon or another.
+    /// Records a claim that this or another daemon committed.
     package func fired(_ batch: Int) async {
         await handle(.announced(batch: batch))
     }
 
-    /// A peer found a room open that was not known to be: word of it is under way, or was lost.
+    /// Records an open room that was unknown here. Its notification is late or lost.
     package func found(_ room: OpenRoom) async {
         guard !dissolvedRooms.contains(room.id) else { return }
         rooms.open([room.id])
         await handle(.found(room))
     }
 
-    /// A room is over before its time: whoever was to meet there doesn't.
+    /// Closes a room early, because its match was dissolved.
     package func dissolved(_ room: UUID) {
         dissolvedRooms.insert(room, at: .now())
         rooms.close([room])
     }
 
-    /// Notifications may have been missed, or a clock was set: look at everything anew.
+    /// Reads everything again, because notifications may be missing or a clock was set.
     package func resynchronise() async {
         await handle(.disturbed)
     }
@@ -125,14 +126,14 @@ package actor Scheduler: Service {
         nextLook.store(state.nextLook.bitPattern, ordering: .sequentiallyConsistent)
     }
 
-    /// - Returns: Whether that is all; else the action is for the database.
+    /// - Returns: `true` if the action is complete, `false` if a database job must run.
     private func perform(_ action: SchedulerAction) -> Bool {
         switch action {
         case .fire(let claim, let settled):
-            // The rooms first, so that whoever comes because of a reminder finds its room open.
+            // Rooms open first, so that people who follow a reminder find their room open.
             rooms.open(claim.rooms.map(\.id).filter { !dissolvedRooms.contains($0) })
             audience.deliver(claim.reminders.filter { $0.state != .missed }, settled: settled)
-            // Nobody can join whoever was reminded alone.
+            // A person who was reminded without a partner can't be joined any more.
             audience.slotsClosed(claim.closedSlots)
         case .record(let claim, let wasLost):
             if wasLost {
@@ -149,11 +150,11 @@ package actor Scheduler: Service {
         return true
     }
 
-    /// A job has ended.
+    /// Handles the end of a job.
     private func finish(_ result: SchedulerResult) async {
         for event in result.events {
             if case .caughtUp(_, let open) = event {
-                // Word of their end came while the database was asked.
+                // The notification of their end arrived during the query.
                 rooms.close(open.map(\.id).filter { dissolvedRooms.contains($0) })
             }
             state.handle(event, at: .now())
@@ -179,7 +180,7 @@ package actor Scheduler: Service {
 
     private func record(_ reminders: [Reminder]) {
         for reminder in reminders {
-            // One that is given up later is counted then.
+            // A reminder that is given up later is counted then.
             let isMissed = reminder.isTooLate
             metrics.reminders.add(isMissed ? .missed : .fired)
             metrics.reminderLateness.observe(.seconds(saturating: reminder.lateness))

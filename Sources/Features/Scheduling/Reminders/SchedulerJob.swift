@@ -1,27 +1,27 @@
 import Basics
 
-/// What the scheduler asks of the database. Each kind goes on by itself: one that fails or hangs is tried again later, and none
-/// of the others waits for it.
+/// The scheduler's work in the database. Jobs run independently: one that fails or hangs is tried again later, and the
+/// others don't wait for it.
 package enum SchedulerJob: String, CaseIterable, Sendable {
-    /// Takes what is due.
+    /// Claims due tasks.
     case claim
     /// Reads the clock, and when there is something to do.
     case look
-    /// Finds claims of this daemon whose answer was lost.
+    /// Finds claims of this daemon whose answers were lost.
     case recover
     /// Reads claims of other daemons.
     case follow
-    /// Reads what may have been missed: rooms that are open, and the reminders of the devices that listen here.
+    /// Reads what may have been missed: open rooms, and the reminders of the devices that listen here.
     case catchUp = "catch-up"
-    /// Gives up what nobody took.
+    /// Gives up reminders that nobody accepted.
     case expire
-    /// Forgets what is past.
+    /// Deletes past tasks.
     case purge
 
     private static let shortPause = Duration.milliseconds(250)
 
-    /// The pauses after failures: the first, and the longest. Reminders wait for the first two jobs, whose tries cost little; nobody
-    /// waits for the last.
+    /// The first and the longest pause after failures. Reminders wait for the first two jobs, whose tries are cheap.
+    /// Nothing waits for the last.
     var pauses: ClosedRange<Duration> {
         switch self {
         case .claim, .look: Self.shortPause...Self.shortPause
@@ -30,7 +30,7 @@ package enum SchedulerJob: String, CaseIterable, Sendable {
         }
     }
 
-    /// The pauses between its tries. Nothing is left to chance: daemons are few, and what is due waits for them.
+    /// The pauses between tries. They aren't random, because daemons are few and due tasks wait for them.
     var backoff: Backoff { Backoff(minimum: pauses.lowerBound, maximum: pauses.upperBound, jitter: 0) }
 }
 
@@ -43,7 +43,7 @@ package enum SchedulerJob: String, CaseIterable, Sendable {
 /// ```
 enum SchedulerJobState: Equatable {
     case ready
-    /// With the failures in a row before it.
+    /// Running, after this number of failures in a row.
     case running(failures: Int)
     case paused(until: MonotonicTime, failures: Int)
 
@@ -66,7 +66,7 @@ enum SchedulerJobState: Equatable {
         }
     }
 
-    /// When it is free, or nil while that is up to the database.
+    /// Returns when the job is free. Returns `nil` while that depends on the database.
     func freeAt(_ now: MonotonicTime) -> MonotonicTime? {
         switch self {
         case .ready: now

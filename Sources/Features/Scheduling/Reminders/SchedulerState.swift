@@ -3,60 +3,60 @@ import FoundationEssentials
 import Rooms
 import Sockets
 
-/// What the scheduler does next, and when. A value: events and time go in, actions come out; ``Scheduler`` performs them.
+/// Decides the scheduler's next actions. A value: events and time go in, actions come out, and ``Scheduler`` performs them.
 ///
 /// ```
 /// claim     due ──► claim ──► claim … ──► nothing left ──► look
 /// the rest  beside it, each when its time has come: look, follow, catch up, recover, expire, purge
 /// ```
 struct SchedulerState {
-    /// Between two claims while nothing can be read of what is due.
+    /// The time between two claims while the next due time can't be read.
     static let blindPause = Duration.seconds(1)
-    /// For how long a claim under way is taken for the one that was heard of.
+    /// How long a running claim may be the one that was announced.
     static let answerPatience = Duration.milliseconds(100)
-    /// What may be due and unclaimed for so long, or unasked for beyond the heartbeat, before ``lateness(at:)`` tells of it.
+    /// How long something may be due and unclaimed, or a query overdue, before ``lateness(at:)`` reports it.
     static let grace = Duration.seconds(10)
     static let purgeInterval = Duration.seconds(3600)
-    /// Between two helpings while there is more to purge.
+    /// The time between two purges while there is more to delete.
     static let purgePause = Duration.milliseconds(50)
-    /// Batches that are fetched one by one; whoever is further behind looks at everything anew.
+    /// The maximum number of batches to read one by one. With more, everything is read again.
     static let batchLimit = 32
 
     private var agenda = Agenda()
     private var batches = BatchOrder()
     private var lost = LostClaims()
     private var jobs = Dictionary(uniqueKeysWithValues: SchedulerJob.allCases.map { ($0, SchedulerJobState.ready) })
-    /// What is to be done before anything is started.
+    /// The actions to return before new jobs start.
     private var pending: [SchedulerAction] = []
     private var wantsLook = true
     private var wantsCatchUp = true
-    /// The newest batch that was heard of before the catching up began.
+    /// The newest batch that was announced before catching up began.
     private var announcedBefore = 0
-    /// Those that were open when the database was asked for them.
+    /// The rooms that were open when the database was asked for open rooms.
     private var roomsBefore: Set<UUID> = []
     private var lookedAt: MonotonicTime
     private var claimedAt: MonotonicTime
     private var claimStartedAt: MonotonicTime
     private var purgeAt: MonotonicTime
-    /// Before the next claim when one took nothing though something was due: that is locked, by a registration in hand.
+    /// The pause before the next claim after one that found only a locked task. A running registration holds it.
     private var locked = Backoff(minimum: .milliseconds(5), maximum: .milliseconds(160), jitter: 0)
-    /// When it was last certain that nothing due was left unclaimed, or less of it.
+    /// The last time when nothing due was known to be unclaimed.
     private var lastRound: MonotonicTime
 
     init(at now: MonotonicTime) {
         (lookedAt, claimedAt, claimStartedAt, purgeAt, lastRound) = (now, now, now, now, now)
     }
 
-    /// The work begins; what was heard of before is known.
+    /// Begins the work. Earlier announcements are known.
     mutating func begin(at now: MonotonicTime) {
         (claimedAt, purgeAt, lastRound) = (now, now, now)
     }
 
-    /// Epoch seconds at which it will claim by itself, for those who need not wake it then. Infinity while it is looking: the
-    /// database may have answered already, and not know of what is told now.
+    /// When it will claim by itself, in epoch seconds. Earlier wake-ups aren't needed then. Infinity during a query,
+    /// whose answer may miss new announcements.
     var nextLook: Double { self[.look].isRunning ? .infinity : agenda.due ?? .infinity }
 
-    /// For how long it has not got round to claiming, when that is longer than it should be.
+    /// How long claims have been held up, if longer than normal.
     func lateness(at now: MonotonicTime) -> Duration? {
         let since = now - lastRound
         if since > Agenda.heartbeat + Self.grace { return since }
@@ -78,12 +78,12 @@ struct SchedulerState {
         case .announced(let batch):
             batches.announce(batch)
         case .found(let room):
-            // Whoever opens a room sees to its end.
+            // The daemon that opens a room also closes it.
             agenda.close(room.id, at: room.closesAt)
         case .disturbed:
             wantsCatchUp = true
             wantsLook = true
-            // The database may be back: nobody waits for a pause that was made for its absence.
+            // The database may be available again, so pauses after its failures end.
             for job in SchedulerJob.allCases where job != .purge { self[job].endPause(at: now) }
         case .claimed(let claim):
             claimed(claim, at: now)
@@ -103,13 +103,13 @@ struct SchedulerState {
             self[.catchUp] = .ready
             closeRooms(missingFrom: rooms)
             for room in rooms { agenda.close(room.id, at: room.closesAt) }
-            // What was heard of before it was asked for is among it; a number that isn't was nobody's batch.
+            // Everything announced before the query is included. An announced number that isn't included was no batch.
             if batches.announced == announcedBefore { batches.correct(announced: newest) }
             release(batches.settle(newest))
         case .restored(let newest):
             batches.restart(at: newest)
             lost.restart(at: newest)
-            // It may not know of them yet; their time ends them.
+            // The query may miss them. They close at their time.
             roomsBefore = []
         case .expired:
             self[.expire] = .ready
@@ -158,7 +158,7 @@ struct SchedulerState {
             wantsLook = true
             // As far as is known.
             closeRooms(at: now)
-        // What can't be read batch by batch may be found device by device.
+        // What can't be read batch by batch may be readable device by device.
         case .follow, .catchUp: wantsCatchUp = true
         case .recover, .expire, .purge: break
         }
@@ -176,7 +176,7 @@ struct SchedulerState {
         if !over.isEmpty { pending.append(.close(over)) }
     }
 
-    /// Those that were open before it was asked which are, and aren't among them: word of their end was lost.
+    /// Closes rooms that were open before the query, but aren't in its answer. Their notification was lost.
     private mutating func closeRooms(missingFrom open: [OpenRoom]) {
         let over = roomsBefore.intersection(agenda.rooms).subtracting(open.map(\.id))
         roomsBefore = []
@@ -187,7 +187,7 @@ struct SchedulerState {
 
     // MARK: What is to be done
 
-    /// What to do now, in this order. What is started is told by an event when it ends.
+    /// Returns the actions to perform now, in order. Jobs report their end with an event.
     mutating func actions(at now: MonotonicTime) -> [SchedulerAction] {
         var actions: [SchedulerAction] = []
         // First, so that the database works on the next claim while this daemon delivers the last.
@@ -229,35 +229,35 @@ struct SchedulerState {
         return [action]
     }
 
-    /// How long to sleep; an event ends it earlier.
+    /// Returns how long to sleep. An event ends the sleep earlier.
     func pause(at now: MonotonicTime) -> Duration {
         let waits = SchedulerJob.allCases.compactMap { wait(for: $0, at: now) }
         let overdue = batches.overdueAt.map { max(.zero, $0 - now) }
         return ([Agenda.heartbeat] + waits + (overdue.map { [$0] } ?? [])).min() ?? Agenda.heartbeat
     }
 
-    /// How long until a job is to be started; nil when it runs, or nothing asks for it.
+    /// Returns how long until the job must start. Returns `nil` if it runs or isn't needed.
     private func wait(for job: SchedulerJob, at now: MonotonicTime) -> Duration? {
         guard let free = self[job].freeAt(now), let wanted = wanted(job, at: now) else { return nil }
         return max(free - now, wanted)
     }
 
-    /// How long until there is something for a job to do; nil when nothing is known of.
+    /// Returns how long until the job has something to do. Returns `nil` if nothing is known.
     private func wanted(_ job: SchedulerJob, at now: MonotonicTime) -> Duration? {
         func until(_ time: MonotonicTime) -> Duration { max(.zero, time - now) }
         switch job {
         case .claim:
-            // While nobody says what is due, it is tried.
+            // While the next due time is unknown, it tries to claim.
             let blind = self[.look].failures > 0 ? until(claimedAt + Self.blindPause) : nil
             return [agenda.pauses(at: now).due, blind].compactMap(\.self).min()
         case .look:
-            // A room that is closed too early would be found open again: so by the clock as it is then.
+            // A room that closes too early would be found open again, so the current clock decides.
             if wantsLook || !agenda.isRead { return .zero }
             return min(until(lookedAt + Agenda.heartbeat), agenda.pauses(at: now).closing ?? Agenda.heartbeat)
         case .recover: return lost.lookAt.map(until)
         case .follow:
             guard batches.gap != nil else { return nil }
-            // Word of a claim comes as soon as its answer, and often sooner.
+            // The notification of a claim arrives with its answer, and often earlier.
             return self[.claim].isRunning ? until(claimStartedAt + Self.answerPatience) : .zero
         case .catchUp: return wantsCatchUp ? .zero : nil
         case .expire: return agenda.pauses(at: now).expiry
@@ -266,46 +266,46 @@ struct SchedulerState {
     }
 }
 
-/// What the scheduler is told.
+/// The scheduler's events.
 enum SchedulerEvent {
-    /// A task is due then; epoch seconds.
+    /// A task is due at this time, in epoch seconds.
     case expected(Double)
-    /// A claim was committed, by this daemon or another.
+    /// A claim was committed by this or another daemon.
     case announced(batch: Int)
-    /// A peer found a room open that was not known to be: word of it is under way, or was lost.
+    /// A peer found an open room that was unknown here. Its notification is late or lost.
     case found(OpenRoom)
-    /// Notifications may have been missed, or a clock was set.
+    /// Notifications may be missing, or a clock was set.
     case disturbed
-    /// Nil: nothing is due that nobody else holds.
+    /// `nil` if nothing is due that no other session holds.
     case claimed(ClaimedBatch?)
     case looked(NextDue)
     case recovered([ClaimedBatch])
-    /// All that there is up to the batch.
+    /// All claims up to the batch.
     case followed([ClaimedBatch], upTo: Int)
-    /// Streams were told of all that there was up to the batch, and rooms were opened.
+    /// Streams know everything up to the batch, and rooms were opened.
     case caughtUp(newest: Int, [OpenRoom])
-    /// The newest batch is one that was long past.
+    /// The newest batch is lower than before, so the database was restored.
     case restored(newest: Int)
     case expired
-    /// So many.
+    /// The number of deleted rows.
     case purged(Int)
     case failed(SchedulerJob, isOutcomeUnknown: Bool)
 }
 
-/// What the scheduler does. Those that name a job end with an event.
+/// The scheduler's actions. Actions that name a job end with an event.
 enum SchedulerAction: Equatable {
     case claim
     case look
-    /// Own batches after this one, without those that are known.
+    /// Read the own batches after this one, without the known ones.
     case recover(after: Int, except: Set<Int>)
     case follow(after: Int, upTo: Int)
-    /// With the batch up to which this daemon has told of all.
+    /// Catch up. This daemon has made known everything up to the batch.
     case catchUp(settled: Int)
     case expire
     case purge
-    /// Opens the rooms and tells the streams; see ``BatchOrder/Release``.
+    /// Open the rooms and notify the streams. See ``BatchOrder/Release``.
     case fire(ClaimedBatch, settled: Int)
-    /// Counts and logs an own claim.
+    /// Count and log an own claim.
     case record(ClaimedBatch, wasLost: Bool)
     case close([UUID])
 }

@@ -3,12 +3,12 @@ package import Observability
 import Postgres
 package import Rooms
 
-/// The scheduler's statements. Not on its actor, so that the actor goes on meanwhile, and each apart from the others.
+/// The scheduler's statements. They run outside of its actor and independently, so that the actor isn't blocked.
 package struct SchedulerWork: Sendable {
-    /// Tasks claimed by one statement: the first reminders leave while the rest is being claimed.
+    /// The maximum number of tasks in one claim. The first reminders leave while the others are being claimed.
     static let claimLimit = 500
     static let purgeLimit = 1000
-    /// Devices whose reminders are asked for at once, after notifications may have been missed.
+    /// The maximum number of devices in one query for missed reminders.
     static let devicesPerStatement = 100
 
     private let claims: ReminderStore
@@ -20,8 +20,8 @@ package struct SchedulerWork: Sendable {
     let log: Log
 
     /// - Parameters:
-    ///   - claims: On connections that nothing else keeps busy.
-    ///   - retention: Seconds after which what is past is forgotten.
+    ///   - claims: Uses connections that no other work keeps busy.
+    ///   - retention: The age in seconds after which past tasks are deleted.
     package init(
         claims: ReminderStore, store: ReminderStore, erasures: ErasureStore, retention: Double, rooms: Rooms,
         audience: any ReminderReceiver, log: Log
@@ -35,7 +35,7 @@ package struct SchedulerWork: Sendable {
         self.log = log
     }
 
-    /// Does what an action asks of the database.
+    /// Performs the database part of an action.
     func perform(_ action: SchedulerAction) async -> SchedulerResult {
         switch action {
         case .claim: await result(.claim) { [.claimed(try await claim())] }
@@ -88,14 +88,15 @@ package struct SchedulerWork: Sendable {
         }
     }
 
-    /// What this daemon may have missed. Devices that come meanwhile ask for theirs themselves, later than this does.
+    /// Reads what this daemon may have missed. Devices that connect meanwhile read their reminders themselves, later
+    /// than this.
     private func catchUp(settled: Int) async throws -> [SchedulerEvent] {
         let newest = try await store.newestBatch()
         var events: [SchedulerEvent] = []
         if newest < settled {
             log.warning(
                 "the database was restored: its claims are counted from an earlier number", ["batch": .int(newest)])
-            // What its streams have seen is counted otherwise: their readers come again.
+            // The numbers that streams have seen are no longer valid, so their readers reconnect.
             audience.restart(nil)
             events.append(.restored(newest: newest))
         }
@@ -117,7 +118,7 @@ extension SchedulerWork {
         do {
             let reminders = Dictionary(grouping: try await store.reminders(of: devices), by: \.device)
             let few = devices.filter { reminders[$0]?.count ?? 0 < ReminderStore.pageLimit }
-            // One that was given up stays so, also when the clock goes back and its task is ahead again.
+            // A reminder that was given up stays so, even if the clock goes back and its task is ahead again.
             audience.catchUp(
                 few, with: few.flatMap { reminders[$0] ?? [] }.filter { $0.state != .missed }, newest: newest)
             for device in devices where reminders[device]?.count ?? 0 >= ReminderStore.pageLimit {
@@ -129,7 +130,7 @@ extension SchedulerWork {
                 }
             }
         } catch let error as PostgresError where !error.isUnavailable {
-            // What can't be read of one must not stand before the others.
+            // A device whose reminders can't be read must not block the others.
             guard devices.count > 1 else {
                 return log.error(
                     "failed to read a device's reminders",
@@ -142,7 +143,7 @@ extension SchedulerWork {
     }
 }
 
-/// How a job ended.
+/// The result of a job.
 struct SchedulerResult: Sendable {
     let job: SchedulerJob
     var events: [SchedulerEvent] = []
@@ -163,7 +164,7 @@ struct SchedulerResult: Sendable {
         if let error = error as? PostgresError {
             switch error.kind {
             case .unavailable(let isUnknown): isOutcomeUnknown = isUnknown
-            // It was done, and can't be read.
+            // The statement was executed, but its answer can't be read.
             case .decoding: isOutcomeUnknown = true
             case .refused, .conflict, .server, .invalidParameter, .shutDown: isOutcomeUnknown = false
             }

@@ -1,18 +1,18 @@
 package import Observability
 
-/// What becomes of tasks and reminders. Any thread.
+/// The outcomes of tasks and reminders. Any thread.
 package struct SchedulingMetrics: Sendable {
-    /// What became of a request that changes a task.
+    /// The outcome of a request that changes a task.
     package enum TaskOutcome: String, Sendable, CaseIterable {
         case registered, repeated, retitled, cancelled, left, moved, refused
     }
 
-    /// What became of a reminder.
+    /// The outcome of a reminder.
     package enum ReminderOutcome: String, Sendable, CaseIterable {
         /// Written to the outbox.
         case fired
         case delivered
-        /// Not deliverable before the start.
+        /// Not delivered before the start.
         case missed
     }
 
@@ -22,9 +22,9 @@ package struct SchedulingMetrics: Sendable {
     package let reminders = CounterSet<ReminderOutcome>()
     /// Tasks that were reminded without a partner.
     let unpaired = Counter()
-    /// From the due instant to the commit that fires the reminder.
+    /// The time from the due instant until the commit that fires the reminder.
     package let reminderLateness = SharedHistogram(bounds: Histogram.latenessBounds)
-    /// Statements of the scheduler's that failed; each is tried again.
+    /// The scheduler's failed statements. Each is tried again.
     let failures = CounterSet<SchedulerJob>()
 
     package init() {}

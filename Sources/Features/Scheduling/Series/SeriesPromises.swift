@@ -1,11 +1,12 @@
-/// What a statement did to the promises of a series: for metrics, for the scheduler, and for those whose day has changed.
+/// The changes of a statement to the tasks of a series: for metrics, the scheduler, and the people whose days have
+/// changed.
 package struct SeriesPromises: Hashable, Sendable {
     package private(set) var made: [TaskResponse] = []
     package private(set) var retitled = 0
     package private(set) var cancelled = 0
     package private(set) var moved: [TaskResponse] = []
     package private(set) var newMatches = 0
-    /// But for those who were moved: of these the database tells every daemon itself.
+    /// The changed days, except those of moved tasks: the database itself notifies every daemon of these.
     package private(set) var changes: [ScheduleChange] = []
 
     package var isEmpty: Bool { made.isEmpty && retitled == 0 && cancelled == 0 && moved.isEmpty }
@@ -28,7 +29,7 @@ package struct SeriesPromises: Hashable, Sendable {
                 moved.append(task)
                 if task.isPaired { newMatches += 1 }
             default:
-                // What stays as it is, and whose slot somebody has left.
+                // Unchanged tasks, and tasks whose partner has left.
                 break
             }
         }

@@ -1,6 +1,6 @@
-/// Days of a week, on which a series is.
+/// The weekdays of a series.
 package struct Weekdays: OptionSet, Hashable, Sendable {
-    /// Monday's bit is the lowest.
+    /// The lowest bit is Monday.
     package let rawValue: Int
 
     package init(rawValue: Int) {
@@ -9,7 +9,7 @@ package struct Weekdays: OptionSet, Hashable, Sendable {
 
     package static let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
-    /// Nil when one of them is no day's name, or there is none.
+    /// Returns `nil` if the list is empty or contains another word.
     init?(names: [String]) {
         var days: Weekdays = []
         for name in names {
@@ -20,7 +20,7 @@ package struct Weekdays: OptionSet, Hashable, Sendable {
         self = days
     }
 
-    /// In the week's order.
+    /// The names in the order of the week.
     package var names: [String] {
         Self.names.enumerated().filter { contains(Weekdays(rawValue: 1 << $0.offset)) }.map(\.element)
     }

@@ -2,9 +2,10 @@ import Domain
 import FoundationEssentials
 package import Postgres
 
-/// A day as a device sees it, from the database: one statement; SQL/days.sql decides what is in it. Throws as ``ScheduleStore`` does.
+/// A device's day in the database. One statement, and SQL/days.sql decides what the day contains. Throws like
+/// ``ScheduleStore``.
 package struct DayStore: Sendable {
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = [day.name]
 
     private static let day = PostgresStatement(
@@ -16,8 +17,8 @@ package struct DayStore: Sendable {
         self.database = database
     }
 
-    /// The sixteen sessions, in order; with `everything` also the device's other tasks (400 at most) and other slots to join (50),
-    /// the nearest.
+    /// Returns the sixteen sessions, in order. With `everything`, also the device's nearest other tasks (at most 400)
+    /// and the nearest other slots to join (at most 50).
     package func day(_ request: ScheduleRequest, everything: Bool) async throws -> ScheduleOutcome {
         let day: [PostgresParameter] =
             switch request.day {

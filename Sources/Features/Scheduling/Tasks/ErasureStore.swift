@@ -1,14 +1,14 @@
 package import Domain
 package import Postgres
 
-/// Forgetting people, and what is past, in the database. Every operation is one statement. Throws `PostgresError`.
+/// Erases devices and deletes past tasks in the database. Every operation is one statement. Throws `PostgresError`.
 package struct ErasureStore: Sendable {
-    /// NOTIFY of each device that is erased: every daemon ends what acts for it.
+    /// The NOTIFY channel of erased devices. Every daemon ends their connections.
     package static let channel = "letsswitch_erased"
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = Statement.all.map(\.name)
 
-    /// A statement each, a transaction each.
+    /// The statements. Each runs in a transaction of its own.
     private enum Statement {
         static let all = [
             eraseDevice, eraseMore, purge,
@@ -29,25 +29,25 @@ package struct ErasureStore: Sendable {
     private let database: PostgresClient
     private let historyRetention: Duration
 
-    /// - Parameter historyRetention: How long conversations' messages are kept.
+    /// - Parameter historyRetention: How long messages of conversations are kept.
     package init(database: PostgresClient, historyRetention: Duration = .seconds(365 * 86_400)) {
         self.database = database
         self.historyRetention = historyRetention
     }
 
-    /// Erases a person: token, tasks without a partner, history. All of it is gone for everybody when this returns, and what is much
-    /// is deleted by ``eraseMore(limit:)``.
+    /// Erases a device: token, tasks without a partner, and history. All of it is invisible when this returns. Large
+    /// amounts are deleted by ``eraseMore(limit:)``.
     package func erase(_ device: DeviceID) async throws -> ErasureStep {
         try ErasureStep(try await database.query(Statement.eraseDevice, [.text(device.text)], timeout: nil))
     }
 
-    /// Deletes `limit` tasks of somebody who was erased.
+    /// Deletes `limit` tasks of an erased device.
     package func eraseMore(limit: Int) async throws -> ErasureStep {
         try ErasureStep(try await database.query(Statement.eraseMore, [.integer(limit)], timeout: nil))
     }
 
-    /// Forgets what started longer than `retention` seconds ago, and what is left of erased people; `limit` tasks of
-    /// either kind. Returns how many it took: there may be more until that is 0.
+    /// Deletes tasks that started more than `retention` seconds ago, and rows of erased devices. At most `limit` tasks
+    /// of each kind. Returns the number of deleted rows. There may be more until it is 0.
     package func purge(retention: Double, limit: Int = 1000) async throws -> Int {
         let rows = try await database.query(
             Statement.purge, [.double(retention), .integer(limit), .double(historyRetention / .seconds(1))],
@@ -56,14 +56,14 @@ package struct ErasureStore: Sendable {
     }
 }
 
-/// What one statement did for a person who is to be erased.
+/// The result of one statement of an erasure.
 package struct ErasureStep: Hashable, Sendable {
-    /// Those that nobody can join any more, and those of partners, who no longer see a title.
+    /// The slots that can't be joined any more, and those of partners, who no longer see a title.
     package let slots: [Instant]
-    /// Whether rows may be left: gone for everybody, and still to be deleted.
+    /// Whether there may be invisible rows that must still be deleted.
     package let hasMore: Bool
 
-    /// From the rows of `letsswitch.erase_device` or `letsswitch.erase_more`.
+    /// Creates it from rows of `letsswitch.erase_device` or `letsswitch.erase_more`.
     init(_ rows: PostgresRows) throws {
         slots = try rows.filter { try !$0.isNull("starts_at") }.map { try $0.instant("starts_at") }
         hasMore = slots.count < rows.count

@@ -3,17 +3,17 @@ package import Domain
 package import Observability
 import Postgres
 
-/// Deletes what is left of erased people, a helping at a time: with a million tasks nobody waits for it, neither the one who
-/// asked nor what is due meanwhile.
+/// Deletes the remaining rows of erased devices in small steps. Even with a million tasks, neither the request nor due
+/// tasks wait.
 ///
-/// Whatever this daemon doesn't get to, because it ends or dies, the next one does, or another on the same database: what is left
-/// stands there.
+/// If this daemon ends first, its next start or another daemon on the same database continues: the remaining work is
+/// stored there.
 package actor ErasureWorker: Service {
-    /// Tasks in one transaction, some tens of milliseconds.
+    /// The maximum number of tasks in one transaction, which takes some tens of milliseconds.
     private static let limit = 500
-    /// Between two helpings, for everybody else.
+    /// The pause between two steps, for other work.
     private static let pause = Duration.milliseconds(20)
-    /// Between looks at what others may have left.
+    /// The time between looks for work of other daemons.
     private static let interval = Duration.seconds(60)
 
     private let store: ErasureStore
@@ -23,8 +23,8 @@ package actor ErasureWorker: Service {
     private var isStopped = false
 
     /// - Parameters:
-    ///   - store: Of a pool whose connections a helping may keep waiting: not the scheduler's.
-    ///   - erased: Told of the slots of each helping.
+    ///   - store: Uses a pool whose connections may be busy during a step, so not the scheduler's.
+    ///   - erased: Receives the slots of each step.
     package init(store: ErasureStore, log: Log, erased: @escaping @Sendable ([Instant]) async -> Void) {
         self.store = store
         self.log = log
@@ -38,12 +38,12 @@ package actor ErasureWorker: Service {
         }
     }
 
-    /// Somebody is to be erased.
+    /// Wakes the worker, because a device is to be erased.
     package nonisolated func wake() {
         Task { await timer.wake() }
     }
 
-    /// Ends ``run()`` after the helping in hand.
+    /// Ends ``run()`` after the current step.
     package func stop(within limit: Duration) async {
         isStopped = true
         await timer.wake()
@@ -56,7 +56,7 @@ package actor ErasureWorker: Service {
             if !step.slots.isEmpty { await erased(step.slots) }
             return step.hasMore
         } catch {
-            // The scheduler says when the database is away.
+            // The scheduler already logs that the database is unavailable.
             if let error = error as? PostgresError, error.isUnavailable { return false }
             log.error("failed to delete the remaining data of erased devices", ["error": .string("\(error)")])
             return false

@@ -1,13 +1,14 @@
 package import Domain
 import Wire
 
-/// By which somebody who was invited becomes the partner: who has it may. Made in the database, from the task (SQL/invitations.sql).
+/// The token of an invitation. Whoever has it may become the partner. The database computes it from the task
+/// (SQL/invitations.sql).
 package struct InvitationToken: Hashable, Sendable {
     private static let characterCount = 32
 
     package let text: String
 
-    /// Nil when it is none.
+    /// Returns `nil` if the text is no token.
     package init?(_ text: String) {
         guard text.utf8.count == Self.characterCount,
             text.utf8.allSatisfy({
@@ -18,13 +19,13 @@ package struct InvitationToken: Hashable, Sendable {
         self.text = text
     }
 
-    /// From a path. Throws `no_such_invitation`.
+    /// Reads a path. Throws `no_such_invitation`.
     package init(path text: String) throws(RequestError) {
         guard let token = InvitationToken(text) else { throw .invitation("no_such_invitation") }
         self = token
     }
 
-    /// Of the link. In the fragment, which browsers keep to themselves.
+    /// The path of the link. The token is in the fragment, which browsers don't send to servers.
     package var path: String { "/#invitation/\(text)" }
 }
 
@@ -32,7 +33,7 @@ extension InvitationToken: CustomStringConvertible {
     package var description: String { "…" }
 }
 
-/// What an invitation is to: what its host has promised, and until when somebody may come along.
+/// An invitation: the host's task, and until when a guest may accept.
 package struct Invitation: Hashable, Sendable {
     package let title: String
     package let startTime: String
@@ -53,12 +54,12 @@ package struct Invitation: Hashable, Sendable {
     }
 }
 
-/// `POST /invitations/{token}`.
+/// The body of `POST /invitations/{token}`.
 package struct InvitationRequest: Hashable, Sendable {
     package let device: DeviceID
     package let token: InvitationToken
     package let title: String
-    /// Nil: the host's.
+    /// `nil` for the host's time zone.
     package let timeZone: String?
 
     package init(device: DeviceID, token: InvitationToken, title: String, timeZone: String? = nil) {
@@ -68,7 +69,7 @@ package struct InvitationRequest: Hashable, Sendable {
         self.timeZone = timeZone
     }
 
-    /// Throws `invalid_request`, naming the member; `no_such_invitation`.
+    /// Throws `invalid_request` that names the member, or `no_such_invitation`.
     package static func decode(
         token: String, _ body: [UInt8], zones: TimeZoneNames
     ) throws(RequestError) -> InvitationRequest {

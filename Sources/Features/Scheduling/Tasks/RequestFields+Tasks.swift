@@ -1,6 +1,6 @@
 import Domain
 
-/// What requests for tasks and for series have in common.
+/// The fields that requests for tasks and for series share.
 extension RequestFields {
     func title() throws -> String {
         try RequestText.checkShown(text("title"), "title", maximumScalars: RequestText.maximumTitleScalars)

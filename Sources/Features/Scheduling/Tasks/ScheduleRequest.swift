@@ -1,13 +1,13 @@
 package import Domain
 
-/// `POST /schedule`, `GET /schedule`.
+/// The request of `POST /schedule` and `GET /schedule`.
 package struct ScheduleRequest: Hashable, Sendable {
     package let device: DeviceID
     package let day: RequestedDay
-    /// Nil: the device's latest task tells.
+    /// `nil` for the time zone of the device's latest task.
     package let timeZone: String?
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> ScheduleRequest {
         let members = try RequestFields.decode(Body.self, from: body)
         return try ScheduleRequest(
@@ -20,7 +20,7 @@ package struct ScheduleRequest: Hashable, Sendable {
         self.timeZone = timeZone
     }
 
-    /// From a query; nil for what it doesn't have. Throws `invalid_request`, naming the member.
+    /// Reads a query. `nil` for missing parameters. Throws `invalid_request` that names the member.
     package init(deviceId: String?, date: String?, timeZone: String?, zones: TimeZoneNames) throws(RequestError) {
         device = try DeviceID(deviceId)
         guard let date else { throw .invalid("date", "is missing") }
@@ -46,14 +46,14 @@ package struct ScheduleRequest: Hashable, Sendable {
     }
 }
 
-/// The day that a client means.
+/// The requested day.
 package enum RequestedDay: Hashable, Sendable {
     /// The device's own midnight.
     case midnight(Instant)
-    /// A date in the zone that the request names.
+    /// A date in the request's time zone.
     case date(CalendarDate)
 
-    /// Reads an instant or a plain date.
+    /// Reads an instant or a date.
     package init?(_ text: String) {
         if let instant = Instant(text) {
             self = .midnight(instant)

@@ -5,9 +5,9 @@ package import Wire
 /// A device's day, in time order.
 package struct ScheduleResponse: Hashable, Sendable {
     package struct Slot: Hashable, Sendable {
-        /// `09:00` on the wall of the day's zone.
+        /// The time of day in the day's zone, such as `09:00`.
         package let key: String
-        /// The task's own id, or any.
+        /// The id of the task, or a random one.
         package let id: UUID
         package let title: String
         package let hasOwnTask: Bool
@@ -18,7 +18,7 @@ package struct ScheduleResponse: Hashable, Sendable {
 
     package let slots: [Slot]
 
-    /// What the app decodes: keys and values in turn, as Codable writes a dictionary whose keys are an enum.
+    /// The format that the app decodes: keys and values in turn, as Codable writes a dictionary whose keys are an enum.
     package var alternatingJSON: [UInt8] {
         var json = JSONText()
         json.object { object in
@@ -33,7 +33,7 @@ package struct ScheduleResponse: Hashable, Sendable {
         return json.bytes
     }
 
-    /// The same for people: an object.
+    /// The day as a JSON object.
     package var keyedJSON: [UInt8] {
         var json = JSONText()
         json.object { object in
@@ -62,7 +62,7 @@ extension ScheduleResponse.Slot {
     }
 }
 
-/// What became of asking for a day.
+/// The outcome of a request for a day.
 package enum ScheduleOutcome: Hashable, Sendable {
     case day(ScheduleResponse)
     case refused(RequestError)

@@ -1,28 +1,28 @@
-/// The times and numbers that tasks go by. Flags set them: see ``Setting`` in the daemon.
+/// The times and limits of tasks. Flags set them: see ``Setting`` in the daemon.
 package struct ScheduleSettings: Hashable, Sendable {
-    /// How long before its start a task's registration closes, its reminder goes out and its room opens.
+    /// The time before the start at which registration closes, the reminder is sent and the room opens.
     package var reminderLead: Duration = .seconds(60)
-    /// How long after the start a promise may still be taken back or moved, and whoever is let down still be joined.
+    /// How long after the start a task may be left or moved, and an abandoned partner may be joined.
     package var lateJoin: Duration = .seconds(300)
-    /// How long after the start, or after being paired anew, a partner who isn't in the room counts as not coming.
+    /// How long after the start, or after a new match, a partner who isn't in the room counts as absent.
     package var noShowAfter: Duration = .seconds(60)
-    /// How long before the lead a promise that somebody was invited to doesn't wait for that one alone any more.
+    /// How long before the lead a task with an invitation stops waiting only for its guest.
     package var invitationHold: Duration = .seconds(300)
-    /// How far ahead a task may be.
+    /// How far in the future a task may start.
     package var horizon: Duration = .seconds(90 * 86_400)
-    /// How long after the start a room closes. Fixed at registration, as the reminder is.
+    /// How long after the start a room closes. Fixed at registration, like the reminder.
     package var roomDuration: Duration = .seconds(3600)
-    /// How long after its start what is past is kept.
+    /// How long tasks are kept after their start.
     package var retention: Duration = .seconds(30 * 86_400)
-    /// Tasks of one device that haven't started; beyond it `429`.
+    /// The maximum number of a device's tasks that haven't started. Beyond it, the answer is `429`.
     package var maxTasksPerDevice = 200
-    /// Beyond it `429`.
+    /// The maximum number of a device's series. Beyond it, the answer is `429`.
     package var maxSeriesPerDevice = 20
-    /// For so many days from today a series' promises are made ahead.
+    /// For how many days from today the tasks of a series are created.
     package var seriesDays = 14
 
     package init() {}
 
-    /// Nobody waits for a partner longer than there is a room for the two.
+    /// The wait for a partner ends at the latest when the room closes.
     var lateJoinWindow: Duration { min(lateJoin, roomDuration) }
 }

@@ -1,16 +1,16 @@
 package import Domain
 package import Postgres
 
-/// The tasks in the database. Every operation is one statement, so one round trip and one transaction; the SQL
-/// (SQL/) decides, and this puts its answers into values.
+/// The tasks in the database. Every operation is one statement, so one round trip and one transaction. The SQL (SQL/)
+/// decides, and this type turns its answers into values.
 ///
-/// Throws `PostgresError`; `RequestError(_:)` makes `503` of those that mean that the database is away. After one whose
-/// outcome is unknown the client may simply ask again: a repeat is harmless.
+/// Throws `PostgresError`. `RequestError(_:)` turns an unavailable database into `503`. After an unknown outcome, the
+/// client may ask again: a repeat is harmless.
 package struct ScheduleStore: Sendable {
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = Statement.all.map(\.name)
 
-    /// A statement each, a transaction each.
+    /// The statements. Each runs in a transaction of its own.
     private enum Statement {
         static let all = [timeZoneNames, register, accept, cancel]
 
@@ -38,7 +38,8 @@ package struct ScheduleStore: Sendable {
         self.storage = storage
     }
 
-    /// The zones that requests may name: asked once, at start (PostgreSQL reads 1,200 files for it).
+    /// Returns the time zones that requests may name. Called once at start, because PostgreSQL reads 1,200 files for
+    /// it.
     package func timeZoneNames() async throws -> TimeZoneNames {
         let rows = try await database.query(Statement.timeZoneNames, [], timeout: nil)
         return TimeZoneNames(try rows.map { try $0.string("name") })
@@ -49,7 +50,7 @@ package struct ScheduleStore: Sendable {
         let parameters: [PostgresParameter] =
             [.text(request.slot.device.text), .text(request.title)] + request.slot.parameters
             + [settings.reminderLead, settings.horizon, settings.roomDuration].map { .double($0 / .seconds(1)) }
-            // Those who have a task already may still repeat and retitle it.
+            // With a full quota, a device may still repeat and rename its tasks.
             + [
                 .integer(isFull ? 0 : settings.maxTasksPerDevice), .double(settings.lateJoinWindow / .seconds(1)),
                 request.invites ? .double(settings.invitationHold / .seconds(1)) : .null,
@@ -58,7 +59,7 @@ package struct ScheduleStore: Sendable {
         return try outcome(row, isFull: isFull)
     }
 
-    /// The promise that an invitation is for, made by its guest.
+    /// Registers the task of an invitation's guest.
     package func accept(_ request: InvitationRequest) async throws -> RegistrationOutcome {
         let isFull = storage.isFull(.tasks)
         let parameters: [PostgresParameter] =

@@ -1,7 +1,7 @@
 package import Domain
 import Postgres
 
-/// Whose slot, and which: what registering and cancelling have in common.
+/// The device and the slot of a request that registers or cancels.
 package struct SlotRequest: Hashable, Sendable {
     package let device: DeviceID
     package let timeZone: String
@@ -15,14 +15,14 @@ package struct SlotRequest: Hashable, Sendable {
 }
 
 extension SlotRequest {
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     init(_ members: RequestFields) throws {
         device = try DeviceID(members.text("deviceId"))
         timeZone = try members.optionalText("timeZone") ?? "UTC"
         slot = try RequestedSlot(members)
     }
 
-    /// Throws `invalid_request` when the zone isn't one of these.
+    /// Throws `invalid_request` if the time zone is unknown.
     func checkZone(_ zones: TimeZoneNames) throws(RequestError) {
         try zones.check(timeZone)
     }
@@ -36,14 +36,14 @@ extension TimeZoneNames {
     }
 }
 
-/// The slot that a client means. PostgreSQL, which knows the zones, makes an instant of it.
+/// The requested slot. PostgreSQL, which knows the time zones, computes the instant.
 package enum RequestedSlot: Hashable, Sendable {
     case at(Instant)
     case on(RequestedDay, WallTime)
 }
 
 extension RequestedSlot {
-    /// Throws `invalid_request`, naming the member. `startsAt` goes before `date` and `startTime`.
+    /// Throws `invalid_request` that names the member. `startsAt` overrides `date` and `startTime`.
     init(_ members: RequestFields) throws {
         if let text = try members.optionalText("startsAt") {
             guard let instant = Instant(text) else {
@@ -59,7 +59,7 @@ extension RequestedSlot {
         self = .on(day, try members.wallTime("startTime"))
     }
 
-    /// As the SQL functions take it: instant, midnight, day, time; NULL for what the wish isn't.
+    /// The parameters of the SQL functions: instant, midnight, day, time. NULL for those that the request doesn't have.
     var parameters: [PostgresParameter] {
         switch self {
         case .at(let instant): [.integer(instant.seconds), .null, .null, .null]
@@ -70,6 +70,6 @@ extension RequestedSlot {
 }
 
 extension SlotRequest {
-    /// Zone and wish, as the SQL functions take them.
+    /// The time zone and the slot as parameters of the SQL functions.
     var parameters: [PostgresParameter] { [.text(timeZone)] + slot.parameters }
 }

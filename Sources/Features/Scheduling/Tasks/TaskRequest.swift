@@ -1,11 +1,11 @@
 package import Domain
 package import FoundationEssentials
 
-/// `POST /task`.
+/// The body of `POST /task`.
 package struct TaskRequest: Hashable, Sendable {
     package let slot: SlotRequest
     package let title: String
-    /// Whether it waits for somebody who is given its link.
+    /// Whether the task waits for a guest who receives its link.
     package let invites: Bool
 
     package init(slot: SlotRequest, title: String, invites: Bool = false) {
@@ -14,7 +14,7 @@ package struct TaskRequest: Hashable, Sendable {
         self.invites = invites
     }
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> TaskRequest {
         let request = try RequestFields.decode(TaskRequest.self, from: body)
         try request.slot.checkZone(zones)
@@ -31,7 +31,7 @@ extension TaskRequest: Decodable {
     }
 }
 
-/// A task of the device that asks.
+/// A task of the requesting device.
 package struct OwnTask: Hashable, Sendable {
     package let id: UUID
     package let device: DeviceID
@@ -41,19 +41,19 @@ package struct OwnTask: Hashable, Sendable {
         self.device = device
     }
 
-    /// From path and query; the id in either case. Throws `invalid_request`, naming the member.
+    /// Reads path and query. The id may have either case. Throws `invalid_request` that names the member.
     package init(id: String, deviceId: String?) throws(RequestError) {
         guard let id = UUID(text: id) else { throw .invalid("id", "must be the UUID of a task") }
         self.init(id: id, device: try DeviceID(deviceId))
     }
 }
 
-/// `POST /task/delete`, `DELETE /task/{id}?deviceId=`.
+/// The request of `POST /task/delete` and `DELETE /task/{id}?deviceId=`.
 package enum CancelRequest: Hashable, Sendable {
     case slot(SlotRequest)
     case task(OwnTask)
 
-    /// Throws `invalid_request`, naming the member. What doesn't tell device and slot isn't looked at.
+    /// Reads the device and the slot, and ignores other members. Throws `invalid_request` that names the member.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> CancelRequest {
         let request = try RequestFields.decode(Body.self, from: body).slot
         try request.checkZone(zones)

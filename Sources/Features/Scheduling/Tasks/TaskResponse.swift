@@ -2,7 +2,7 @@ package import Domain
 package import FoundationEssentials
 import Wire
 
-/// A task as its owner sees it: the answer to registering and cancelling.
+/// A task as its owner sees it, and the answer to registering and cancelling.
 package struct TaskResponse: Hashable, Sendable {
     package let id: UUID
     package let device: DeviceID
@@ -12,18 +12,18 @@ package struct TaskResponse: Hashable, Sendable {
     package let startsAt: Instant
     package let remindsAt: Instant
     package let isPaired: Bool
-    /// Nil without a partner, and when the partner was erased.
+    /// The partner's title. `nil` without a partner or if the partner was erased.
     package let partnerTitle: String?
-    /// The room, under the app's name.
+    /// The room, with the app's name for it.
     package let socketId: UUID
-    /// The series that has made it; nil when it was made, or moved, by hand.
+    /// The series that created the task. `nil` if a person created or moved it.
     package var seriesId: UUID?
-    /// By which somebody may become the partner; nil when that wasn't asked for, or there is a partner.
+    /// The token for a guest. `nil` without an invitation, or if there is a partner.
     package var invitation: InvitationToken?
 
     package var json: [UInt8] { json(publicURL: nil) }
 
-    /// - Parameter publicURL: Where the link of its invitation leads, without a slash at its end.
+    /// - Parameter publicURL: The address in the link of the invitation, without a slash at the end.
     package func json(publicURL: String?) -> [UInt8] {
         var json = JSONText()
         json.object { object in
@@ -48,31 +48,31 @@ package struct TaskResponse: Hashable, Sendable {
     }
 }
 
-/// What became of `POST /task`.
+/// The outcome of `POST /task`.
 package enum RegistrationOutcome: Hashable, Sendable {
     /// `201`.
     case created(TaskResponse, ScheduleChange)
-    /// `200`: an identical repeat, nothing changed.
+    /// `200`: a repeat. Nothing changed.
     case repeated(TaskResponse)
     /// `200`: the title changed.
     case retitled(TaskResponse, ScheduleChange)
     case refused(RequestError)
 }
 
-/// What became of cancelling.
+/// The outcome of cancelling.
 package enum CancellationOutcome: Hashable, Sendable {
-    /// `200`, with the task as it was.
+    /// `200`: the task as it was.
     case cancelled(TaskResponse, ScheduleChange)
     case refused(RequestError)
 }
 
-/// Whose day a registration or cancellation has changed: for `event: schedule` on the streams.
+/// The days that a registration or cancellation has changed, for `event: schedule` on the streams.
 package struct ScheduleChange: Hashable, Sendable {
     package let startsAt: Instant
-    /// The task's own device, and its partner's.
+    /// The devices of the task and its partner.
     package let devices: [DeviceID]
-    /// Whether others can join the slot from now on; nil when that is as it was. A change concerns every device that
-    /// has no task of its own there.
+    /// Whether others can join the slot from now on. `nil` if that hasn't changed. A change concerns every device
+    /// without a task in the slot.
     package let slotOpened: Bool?
 
     package init(startsAt: Instant, devices: [DeviceID], slotOpened: Bool?) {

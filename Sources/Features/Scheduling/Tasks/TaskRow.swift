@@ -1,10 +1,10 @@
 import Domain
 import Postgres
 
-/// A row of `letsswitch.task_outcome`: what a statement decided, and the task that it decided about.
+/// A row of `letsswitch.task_outcome`: a statement's decision and its task.
 struct TaskRow {
     let code: String
-    /// Nil when it was refused before a task was found.
+    /// `nil` if the request was refused before a task was found.
     let task: TaskResponse?
     let change: ScheduleChange?
 
@@ -32,7 +32,7 @@ struct TaskRow {
             slotOpened: try row.optionalBoolean("slot_opened"))
     }
 
-    /// Task and change, where the code promises them.
+    /// Returns the task and the change, for codes that have them.
     func decided() throws -> (TaskResponse, ScheduleChange) {
         guard let task, let change else {
             throw PostgresError(kind: .decoding, message: "\(code) without a task")
@@ -40,7 +40,7 @@ struct TaskRow {
         return (task, change)
     }
 
-    /// The answer to a code that stands for a refusal. Throws for one that nobody knows.
+    /// Returns the answer for a refusal's code. Throws for an unknown code.
     func refusal() throws -> RequestError {
         let place = task.map { " at \($0.startTime)" } ?? ""
         let start = task.map { " for \($0.startTime)" } ?? ""

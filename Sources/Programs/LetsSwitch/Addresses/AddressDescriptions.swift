@@ -3,7 +3,7 @@ import Domain
 import Server
 import Wire
 
-/// What the routes are by which a device says how it is reached.
+/// The descriptions of the routes that register a device's addresses.
 enum AddressDescriptions {
     private static let full = RouteDescription.Answer.refusal(
         503, "storage_full", meaning: "as much is kept as may be")

@@ -5,11 +5,11 @@ import Observability
 import Server
 import Wire
 
-/// Reminders by ntfy, switched on and off by their device: `POST /ntfy`, `DELETE /ntfy`.
+/// Switches reminders by ntfy on and off: `POST /ntfy`, `DELETE /ntfy`.
 struct NtfyController: RouteCollection, Sendable {
     private static let secretName = "ntfy-topics"
 
-    /// Where phones subscribe.
+    /// The server that phones subscribe at.
     let server: String
     let addresses: AddressStore
     let log: Log
@@ -21,7 +21,7 @@ struct NtfyController: RouteCollection, Sendable {
 
     @Sendable private func switchOn(_ request: Request) async throws -> Response {
         let device = try DeviceRequest.decode(request.body).device
-        // The database's, however often: it is asked for rarely, and one statement.
+        // The secret isn't cached: requests for it are rare, and reading it is one statement.
         let secret = try await addresses.secret(Self.secretName, candidate: RandomBytes.make(32))
         let topic = try NtfyTopic.name(of: device, secret: secret)
         try await addresses.register(topic, of: device, in: .ntfy, most: 1)

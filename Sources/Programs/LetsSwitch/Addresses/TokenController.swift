@@ -4,7 +4,7 @@ import Observability
 import Server
 import Wire
 
-/// A device's push token: `POST /token`.
+/// Registers a device's push token: `POST /token`.
 struct TokenController: RouteCollection, Sendable {
     let addresses: AddressStore
     let log: Log
@@ -21,14 +21,14 @@ struct TokenController: RouteCollection, Sendable {
     }
 }
 
-/// `POST /token`.
+/// The body of `POST /token`.
 package struct TokenRequest: Hashable, Sendable {
     package static let maximumBytes = 200
 
     package let device: DeviceID
-    /// Hexadecimal, in small letters.
+    /// The token in hexadecimal, in lower case.
     package let token: String
-    /// `debug`: APNs' sandbox.
+    /// Whether the token belongs to APNs' sandbox. The member is called `debug`.
     package let isSandbox: Bool
 
     package init(device: DeviceID, token: String, isSandbox: Bool) {
@@ -37,7 +37,7 @@ package struct TokenRequest: Hashable, Sendable {
         self.isSandbox = isSandbox
     }
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     package static func decode(_ body: [UInt8]) throws(RequestError) -> TokenRequest {
         try RequestFields.decode(TokenRequest.self, from: body)
     }

@@ -5,9 +5,9 @@ import Observability
 import Server
 import Wire
 
-/// Browsers' subscriptions: `GET /push/key`, `POST` and `DELETE /push/subscription`.
+/// Manages browsers' subscriptions: `GET /push/key`, `POST` and `DELETE /push/subscription`.
 struct WebPushController: RouteCollection, Sendable {
-    /// nil: Web Push is not configured.
+    /// `nil` if Web Push isn't configured.
     private let keyStore: VAPIDKeyStore?
     private let store: AddressStore
     /// Whether endpoints may be plain `http`.
@@ -15,7 +15,7 @@ struct WebPushController: RouteCollection, Sendable {
     private let log: Log
 
     init(_ settings: WebPushSettings, store: AddressStore, log: Log) {
-        // The provider has one of its own; both read the key that the database keeps.
+        // The provider has a store of its own. Both read the key in the database.
         keyStore = settings.contact.map { VAPIDKeyStore(contact: $0, now: { time(nil) }, secret: store.secret) }
         self.store = store
         allowsPlainHTTP = settings.allowsPrivateAddresses
@@ -49,7 +49,7 @@ struct WebPushController: RouteCollection, Sendable {
         return .json(Array("{}".utf8))
     }
 
-    /// Also when Web Push isn't configured any more: who wants to be forgotten is.
+    /// Removes a subscription, even if Web Push isn't configured any more.
     @Sendable private func unsubscribe(_ request: Request) async throws -> Response {
         let device = try DeviceID(request.query("deviceId"))
         guard let endpoint = request.query("endpoint"), !endpoint.isEmpty, !endpoint.utf8.contains(0) else {
@@ -70,12 +70,12 @@ struct WebPushController: RouteCollection, Sendable {
     }
 }
 
-/// `POST /push/subscription`.
+/// The body of `POST /push/subscription`.
 struct WebPushRequest: Sendable {
     let device: DeviceID
     let subscription: WebPushSubscription
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     static func decode(_ body: [UInt8]) throws(RequestError) -> WebPushRequest {
         try RequestFields.decode(WebPushRequest.self, from: body)
     }

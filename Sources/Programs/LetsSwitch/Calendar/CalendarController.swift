@@ -5,11 +5,11 @@ import Scheduling
 import Server
 import Wire
 
-/// A feed of one's tasks for calendar programs: `POST /calendar` makes it, `GET /calendar/<secret>.ics` is it, `DELETE
-/// /calendar` ends it.
+/// Serves a device's tasks to calendar programs. `POST /calendar` creates the feed, `GET /calendar/<secret>.ics`
+/// returns it, `DELETE /calendar` removes it.
 struct CalendarController: RouteCollection, Sendable {
     let store: CalendarStore
-    /// Where people find this server, without a slash at its end; nil when nobody has said.
+    /// The public address of this server, without a slash at the end. `nil` if it isn't configured.
     let publicURL: String?
     let log: Log
 
@@ -43,7 +43,7 @@ struct CalendarController: RouteCollection, Sendable {
         let tag = "\"\(Base64.encodeForURL(try SHA256.digest(calendar).prefix(16)))\""
         let headers = [
             HTTPField("ETag", tag),
-            // Kept by the program that asked, which looks each time whether it has changed.
+            // Only the calendar program may cache it, and it must ask each time whether the feed has changed.
             HTTPField("Cache-Control", "private, no-cache"),
         ]
         guard !request.head.headers.names(entityTag: tag) else { return Response(.notModified, headers: headers) }

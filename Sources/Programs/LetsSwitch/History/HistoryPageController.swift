@@ -4,15 +4,15 @@ import Pages
 import Server
 import Wire
 
-/// `GET /operations`, for operators: how the daemon does, and did, in a browser.
+/// Serves `GET /operations`, a page for operators with the daemon's history.
 struct HistoryPageController: RouteCollection, Sendable {
     let sampler: OperationsSampler
     let providers: [ProviderName]
-    /// The machine, and the build.
+    /// The machine's name and the build.
     let host: String
     let build: String
     let readiness: @Sendable () async -> Readiness
-    /// The bus in use, and whether it stands.
+    /// Returns the bus in use and whether it is connected.
     let bus: @Sendable () -> (name: String, isConnected: Bool)
     private let page = OperationsPage()
 

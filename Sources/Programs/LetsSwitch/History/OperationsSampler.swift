@@ -1,7 +1,8 @@
 import Basics
 import Rooms
 
-/// Takes a ``Sample`` each second, and keeps those of the last minute, hour and day: of this daemon, and of all on its database that do so.
+/// Takes a ``Sample`` every second, and keeps the samples of the last minute, hour and day. There is one history of this
+/// daemon, and one of all daemons on its database that take samples.
 ///
 /// ```
 /// each second:        readings ─► sample ─► own history
@@ -11,12 +12,12 @@ import Rooms
 actor OperationsSampler {
     private static let interval = Duration.seconds(1)
     private static let databaseInterval = Duration.seconds(5)
-    /// What the database has said is believed for so long.
+    /// How long an answer of the database is used.
     private static let lifetime = Duration.seconds(15)
 
     private let id: DaemonID
     private let store: SampleStore
-    /// How many other daemons are alive.
+    /// Returns the number of other daemons.
     private let others: @Sendable () -> Int
     private let timer = WakeableTimer()
     private var isStopping = false
@@ -27,7 +28,7 @@ actor OperationsSampler {
     private var asking: Task<Void, Never>?
     private let began = MonotonicTime.now()
 
-    /// What the database has said last.
+    /// The last answer of the database.
     private struct Told {
         let at: MonotonicTime
         let due: (count: Int, late: Double)
@@ -40,14 +41,14 @@ actor OperationsSampler {
         self.others = others
     }
 
-    /// Works until ``stop()``.
+    /// Takes samples until ``stop()``.
     func run(_ read: @Sendable () async -> Readings) async {
         var last = await read()
         var nextQuestion = MonotonicTime.now()
         while !isStopping {
             if .now() >= nextQuestion, asking == nil {
                 nextQuestion = .now() + Self.databaseInterval
-                // A database that hangs holds no sample up.
+                // A hanging database doesn't delay samples.
                 asking = Task { await self.ask() }
             }
             await timer.sleep(for: Self.interval - (.now() - last.at))
@@ -86,12 +87,12 @@ actor OperationsSampler {
 
     // MARK: For who looks
 
-    /// Whose history.
+    /// The daemons that a history is about.
     enum Scope: String, CaseIterable {
         case own, all
     }
 
-    /// The points of every series, and how many daemons they are of.
+    /// Returns the points of every series, and the number of daemons that they are about.
     func points(
         _ scope: Scope, of span: SampleHistory.Span
     ) -> (daemons: Int, series: [(series: SampleSeries, points: [Double?])]) {
@@ -101,7 +102,7 @@ actor OperationsSampler {
     }
 }
 
-/// The sampler, fed from the parts of the daemon.
+/// The sampler as a service, with readings from the parts of the daemon.
 struct SamplingService: Service {
     let sampler: OperationsSampler
     let sources: ReadingSources

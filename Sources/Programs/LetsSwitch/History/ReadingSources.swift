@@ -7,13 +7,13 @@ import Rooms
 import Scheduling
 import Server
 
-/// The parts that are watched.
+/// The parts that are sampled.
 struct ReadingSources: Sendable {
     let application: Application
     let rooms: Rooms
     let metrics: ProductMetrics
     let providers: [DeliveryMetrics]
-    /// Connections to the database.
+    /// Returns the connections to the database.
     let connections: @Sendable () async -> PostgresPoolCounts
 
     func read() async -> Readings {

@@ -1,23 +1,23 @@
 import Basics
 import Delivery
 
-/// What is counted, read at one moment: two of them give a ``Sample``. A value.
+/// The counters and gauges at one moment. Two readings give a ``Sample``. A value.
 struct Readings: Sendable {
     let at: MonotonicTime
-    /// What is as it is.
+    /// Values of the moment.
     var gauges: [SampleSeries: Double] = [:]
-    /// What only grows.
+    /// Values that only grow.
     var counters: [SampleSeries: Int] = [:]
-    /// Reminders that have fired, and the seconds that they were late together.
+    /// The number of sent reminders, and the sum of their lateness in seconds.
     var lateness = Mean()
-    /// Statements, and the seconds that they took together.
+    /// The number of statements, and the sum of their times in seconds.
     var queries = Mean()
 
     struct Mean: Sendable {
         var count = 0
         var sum = 0.0
 
-        /// Of what came since; nil when nothing has.
+        /// Returns the mean of the values since `earlier`. Returns `nil` if there are none.
         func since(_ earlier: Mean) -> Double? {
             count > earlier.count ? max(0, sum - earlier.sum) / Double(count - earlier.count) : nil
         }
@@ -28,7 +28,8 @@ struct Readings: Sendable {
     }
 
     /// - Parameters:
-    ///   - due: Reminders of the next hour, and by how many seconds one is late that hasn't fired; nil: nobody knows.
+    ///   - due: The number of reminders of the next hour, and the lateness in seconds of the first unsent one. `nil` if
+    ///     unknown.
     func sample(since earlier: Readings, due: (count: Int, late: Double)?) -> Sample {
         var sample = Sample()
         for (series, value) in gauges { sample[series] = value }

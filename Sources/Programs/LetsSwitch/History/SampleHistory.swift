@@ -1,10 +1,10 @@
-/// The samples of the last minute, hour and day: a ring of each, so that it never grows. A value.
+/// The samples of the last minute, hour and day, each in a ring of fixed size. A value.
 struct SampleHistory: Sendable {
-    /// How far back one looks, and how finely.
+    /// The length and the resolution of a history.
     enum Span: String, Sendable, CaseIterable {
         case minute, hour, day
 
-        /// Seconds that a point stands for.
+        /// The seconds that a point covers.
         var step: Int {
             switch self {
             case .minute: 1
@@ -19,13 +19,13 @@ struct SampleHistory: Sendable {
     private var rings = Span.allCases.map(Ring.init)
     private var newest = 0
 
-    /// - Parameter second: Of a clock that doesn't go back.
+    /// - Parameter second: The time, by a clock that never goes back.
     mutating func add(_ sample: Sample, at second: Int) {
         newest = max(newest, second)
         for index in rings.indices { rings[index].add(sample, at: second) }
     }
 
-    /// The oldest first, the last one unfinished; `nil` for a time of which nothing is known.
+    /// Returns the points, the oldest first. The last one is incomplete. `nil` where nothing is known.
     func points(_ series: SampleSeries, of span: Span) -> [Double?] {
         rings.first { $0.span == span }?.points(series, until: newest) ?? []
     }
@@ -34,9 +34,9 @@ struct SampleHistory: Sendable {
         let span: Span
         private var slots: [Slot]
 
-        /// What fell into one point's time.
+        /// The samples of one point.
         private struct Slot: Sendable {
-            /// Which time that is, counted in steps.
+            /// The point's time, counted in steps.
             var index = -1
             var sums: [SampleSeries: (value: Double, count: Int)] = [:]
         }

@@ -1,55 +1,55 @@
 import Delivery
 
-/// One number that is watched over time. Their order is that of a ``Sample``.
+/// A number that is recorded over time. The order is that of a ``Sample``.
 struct SampleSeries: Sendable, Hashable {
-    /// How it is put together, of several daemons and of several moments.
+    /// How values of several daemons and of several moments are combined.
     enum Joining: Sendable {
-        /// The daemons' sum; of moments the mean.
+        /// The sum of the daemons, and the mean of the moments.
         case sum
-        /// The most of either.
+        /// The maximum of both.
         case most
     }
 
     let name: String
     let joining: Joining
 
-    /// A number of now, or so many a second.
+    /// A current number, or a number per second.
     static func sum(_ name: String) -> SampleSeries { SampleSeries(name: name, joining: .sum) }
     static func most(_ name: String) -> SampleSeries { SampleSeries(name: name, joining: .most) }
 
-    /// All that there are: what a history holds is bounded by it.
+    /// All series. A history's size is bounded by their number.
     static let all: [SampleSeries] =
         [people, rooms, received, sent, due, late, busIn, busOut, busLost, queries, queryFailures, queryTime, waiting]
         + ProviderName.allCases.flatMap { [accepted($0), failed($0)] }
 
     static let people = sum("people")
     static let rooms = sum("rooms")
-    /// Messages a second.
+    /// Messages per second.
     static let received = sum("received")
     static let sent = sum("sent")
-    /// Reminders of the next hour; the same for all daemons of a database.
+    /// The reminders of the next hour. All daemons of a database have the same.
     static let due = most("due")
-    /// Seconds that reminders were late, or are.
+    /// The lateness of reminders, in seconds.
     static let late = most("late")
-    /// Packets a second.
+    /// Packets per second.
     static let busIn = sum("busIn")
     static let busOut = sum("busOut")
-    /// Ales a second that didn't arrive, or weren't told.
+    /// Ales per second that were lost or not sent.
     static let busLost = sum("busLost")
-    /// Statements a second.
+    /// Statements per second.
     static let queries = sum("queries")
     static let queryFailures = sum("queryFailures")
-    /// Milliseconds that a statement took.
+    /// The mean time of a statement, in milliseconds.
     static let queryTime = most("queryTime")
-    /// Statements without a connection.
+    /// Statements that wait for a connection.
     static let waiting = sum("waiting")
 
-    /// Attempts a second.
+    /// Attempts per second.
     static func accepted(_ provider: ProviderName) -> SampleSeries { sum("accepted.\(provider.rawValue)") }
     static func failed(_ provider: ProviderName) -> SampleSeries { sum("failed.\(provider.rawValue)") }
 }
 
-/// What the series were at one moment; what nobody knows isn't there.
+/// The values of the series at one moment. Unknown values are absent.
 struct Sample: Sendable, Equatable {
     private(set) var values: [SampleSeries: Double] = [:]
 
@@ -58,7 +58,7 @@ struct Sample: Sendable, Equatable {
         set { values[series] = newValue.flatMap { $0.isFinite ? $0 : nil } }
     }
 
-    /// Together with that of another daemon.
+    /// Combines it with another daemon's sample.
     mutating func join(_ other: Sample) {
         for (series, value) in other.values {
             switch (series.joining, values[series]) {

@@ -3,9 +3,9 @@ import Postgres
 import Rooms
 import Wire
 
-/// What daemons on one database let each other know of their samples. Every operation is one statement. Throws `PostgresError`.
+/// The samples that daemons share through the database. Every operation is one statement. Throws `PostgresError`.
 struct SampleStore: Sendable {
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     static let statementNames = [share, due].map(\.name)
 
     private static let share = PostgresStatement(
@@ -20,9 +20,9 @@ struct SampleStore: Sendable {
         self.database = database
     }
 
-    /// Leaves this daemon's sample there.
+    /// Stores this daemon's sample.
     ///
-    /// - Returns: The others'.
+    /// - Returns: The samples of the other daemons.
     func share(_ sample: Sample, of id: DaemonID) async throws -> [Sample] {
         let text = String(decoding: sample.json, as: UTF8.self)
         let rows = try await database.query(
@@ -30,7 +30,8 @@ struct SampleStore: Sendable {
         return try rows.compactMap { Sample(json: try $0.string("sample")) }
     }
 
-    /// Reminders of the next hour, as far as they are counted, and by how many seconds the first is late that hasn't fired.
+    /// Returns the number of reminders of the next hour, up to the limit of the count, and the lateness in seconds of
+    /// the first unsent one.
     func dueSoon() async throws -> (count: Int, late: Double) {
         let row = try await database.query(Self.due, [], timeout: Self.timeout)[0]
         return (try row.integer("due"), try row.double("late"))
@@ -46,7 +47,7 @@ extension Sample {
         return json.bytes
     }
 
-    /// Another build may know more series, or fewer.
+    /// Another build may have more or fewer series.
     init?(json: String) {
         guard let members = try? JSONDecoder().decode([String: Double].self, from: Data(json.utf8)) else { return nil }
         for series in SampleSeries.all { self[series] = members[series.name] }

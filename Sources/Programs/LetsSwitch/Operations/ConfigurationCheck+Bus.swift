@@ -7,7 +7,8 @@ package import Settings
 extension ConfigurationCheck {
     private static let patience = Duration.seconds(3)
 
-    /// Says which bus is set and whether it can be reached, and which daemons are alive on the database. Takes nine seconds at most.
+    /// Reports which bus is set, whether it can be reached, and which daemons run on the database. Takes at most nine
+    /// seconds.
     package mutating func checkBus(of configuration: Configuration) async {
         await checkBridge(of: configuration)
         add("bus: \(configuration.bus.rawValue)")
@@ -38,7 +39,7 @@ extension ConfigurationCheck {
         guard let url = configuration.amqpURL else { return }
         switch await BridgeProbe.run(url, authorities: configuration.amqpCAFile, within: Self.patience) {
         case .works: add("bridge: conversations are sent to and received from \(url)")
-        // The daemon waits for it.
+        // Only a warning, because the daemon waits for the broker.
         case .fails(let reason): add("warning: bridge: \(url): \(reason)")
         }
     }

@@ -4,16 +4,16 @@ package import Settings
 import Sockets
 import Wire
 
-/// What `letsswitchd check` says: whether the daemon could serve with these settings, as far as that can be told without
-/// a socket of its own. (Settings that are wrong in themselves have been refused before.)
+/// The check of `letsswitchd check`: whether the daemon can serve with these settings, as far as this can be known
+/// without listening. The parser has already refused invalid values.
 package struct ConfigurationCheck: Sendable {
-    /// Lines for the terminal.
+    /// The lines for the terminal.
     package private(set) var report = ""
     package private(set) var isPassed = true
 
     /// Reads the files that the settings name.
     ///
-    /// - Parameter now: In seconds since 1970.
+    /// - Parameter now: Seconds since 1970.
     package init(of configuration: Configuration, at now: Int64) {
         for warning in configuration.warnings { add("warning: \(warning)") }
         add("listen: \(configuration.listen.map(\.description).joined(separator: ", "))")
@@ -29,7 +29,7 @@ package struct ConfigurationCheck: Sendable {
         }
     }
 
-    /// Asks the providers' servers whether they are there.
+    /// Checks whether the providers' servers answer.
     package mutating func checkProviders(of configuration: Configuration) async {
         for line in await ProviderCheck.run(configuration.providers) {
             switch line {

@@ -1,19 +1,19 @@
 import Observability
 
-/// Statements by outcome, and how long each takes. Any thread.
+/// The number of statements by outcome, and their times. Any thread.
 struct DatabaseMetrics: Sendable {
-    /// How a statement ended.
+    /// The outcome of a statement.
     enum QueryOutcome: String, Sendable, CaseIterable {
         case succeeded, failed, unavailable
-        /// A deadlock or a conflict of snapshots; each try counts.
+        /// A deadlock or a serialization failure. Each try counts.
         case conflict
     }
 
     private let queries = CounterSet<QueryOutcome>()
     private let latency: [(name: String, histogram: SharedHistogram)]
 
-    /// - Parameter statements: The names of all statements. Known beforehand, so that looking one up needs no lock and
-    ///   the page can't grow; what isn't among them counts as `other`.
+    /// - Parameter statements: The names of all statements. The set is fixed, so a look-up needs no lock and the page
+    ///   can't grow. Other statements count as `other`.
     init(statements: [String]) {
         var seen: Set<String> = ["other"]
         latency = (statements.filter { seen.insert($0).inserted } + ["other"]).map {
@@ -21,14 +21,14 @@ struct DatabaseMetrics: Sendable {
         }
     }
 
-    /// O(statements); there are some forty, and each has cost a round trip.
+    /// O(statements). There are about forty, and each has cost a round trip.
     func query(_ name: String, took duration: Duration, _ outcome: QueryOutcome) {
         queries.add(outcome)
         let entry = latency.first { $0.name == name } ?? latency.last
         entry?.histogram.observe(duration)
     }
 
-    /// Statements that were answered and that failed, those whose time was taken, and these times together.
+    /// The numbers of answered, failed and timed statements, and the sum of the times.
     var totals: (answered: Int, failed: Int, timed: Int, seconds: Double) {
         let times = latency.map(\.histogram.snapshot)
         let answered = queries.value(.succeeded)

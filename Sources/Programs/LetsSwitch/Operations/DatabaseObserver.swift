@@ -4,11 +4,11 @@ import Postgres
 import Sockets
 import Synchronization
 
-/// Turns what happens in the database client into metrics and log lines.
+/// Turns events of the database client into metrics and log lines.
 struct DatabaseObserver: PostgresObserver {
     let metrics: DatabaseMetrics
     let log: Log
-    /// Told when the database is there and doesn't do what it is asked.
+    /// Records when the database is reachable but refuses statements.
     let refusals = DatabaseRefusals()
     /// Called when a connection failed or was lost.
     let connectionFailed: @Sendable () -> Void
@@ -57,18 +57,17 @@ struct DatabaseObserver: PostgresObserver {
     }
 }
 
-/// When the database last was there and refused to do its work: read-only, full, in trouble with its files.
+/// Records when the database was last reachable but refused a statement: read-only, full, or with file errors.
 ///
-/// Only those who write notice a full disk, and only some of them: as long as any of them does, the database isn't ready. Any
-/// thread.
+/// Only some writes notice a full disk. The database isn't ready as long as any of them fails. Any thread.
 final class DatabaseRefusals: Sendable {
-    /// How long a refusal counts; as long as requests come and are refused, there is a next one by then.
+    /// How long a refusal counts. If requests keep failing, there is another refusal by then.
     static let lifetime = Duration.seconds(2)
 
-    /// Nanoseconds of the monotonic clock; 0 for never.
+    /// Nanoseconds of the monotonic clock. 0 means never.
     private let last = Atomic<UInt64>(0)
 
-    /// - Returns: Whether it is news: the first for a while.
+    /// - Returns: Whether this is the first refusal for a while.
     func note(at now: MonotonicTime) -> Bool {
         let before = last.exchange(now.nanoseconds, ordering: .relaxed)
         return before == 0 || now - MonotonicTime(nanoseconds: before) > Self.lifetime

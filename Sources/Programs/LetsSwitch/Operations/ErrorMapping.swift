@@ -4,7 +4,7 @@ import Observability
 import Server
 import Wire
 
-/// What a route's error is to who asked, and to the log.
+/// Turns a route's error into an answer and a log line.
 struct ErrorMapping: Sendable {
     let metrics: ProductMetrics
     let log: Log
@@ -27,7 +27,7 @@ extension Abort {
             headers: headers + (error.retryAfter.map { [HTTPField("Retry-After", String($0))] } ?? []))
     }
 
-    /// RFC 9110 §15.5.2: a 401 says what is wanted; RFC 6750 §3 how.
+    /// RFC 9110 §15.5.2: a 401 names the authentication scheme. RFC 6750 §3 defines its form.
     init(_ refusal: IdentityRefusal) {
         let error = refusal.requestError
         let challenge = refusal.isAboutTicket ? #"Bearer error="invalid_token""# : "Bearer"

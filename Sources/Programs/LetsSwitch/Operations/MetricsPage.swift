@@ -9,17 +9,17 @@ import Rooms
 import Scheduling
 import Server
 
-/// Everything that `/metrics` shows.
+/// The content of `/metrics`.
 struct MetricsPage: Sendable {
     let product: ProductMetrics
     let rooms: Rooms
     let cables: Cables
     let questions: SessionOccupancy
     let providers: [DeliveryMetrics]
-    /// `nil`: there is no broker.
+    /// `nil` if no broker is configured.
     let bridge: BridgeMetrics?
     let storage: StorageQuota
-    /// Connections to the database.
+    /// Returns the connections to the database.
     let connections: @Sendable () async -> PostgresPoolCounts
 
     func render(_ application: Application) async -> [UInt8] {

@@ -2,7 +2,7 @@ import Observability
 import Server
 import Wire
 
-/// For operators: `GET /healthz`, `GET /readyz`, `GET /metrics`.
+/// Serves operators: `GET /healthz`, `GET /readyz`, `GET /metrics`.
 struct OperationsController: RouteCollection, Sendable {
     let readiness: @Sendable () async -> Readiness
     let metrics: @Sendable () async -> [UInt8]
@@ -39,18 +39,18 @@ struct OperationsController: RouteCollection, Sendable {
     }
 }
 
-/// Whether requests that need the database can be answered, and reminders go out.
+/// Whether requests that need the database can be answered, and reminders are sent.
 struct Readiness: Sendable, Equatable {
-    /// The database answered just now.
+    /// Whether the database has just answered.
     var database: Bool
     var migrated: Bool
     var draining: Bool
-    /// For how long claiming has been held up, when that is longer than it should be.
+    /// How long claims have been held up, if longer than normal.
     var schedulerLateness: Duration?
 
     var isReady: Bool { reason == nil }
 
-    /// Why not; nil when all is well.
+    /// The reason why the daemon isn't ready. `nil` if it is.
     var reason: String? {
         if draining { return "The server is stopping." }
         if !database { return "The database doesn't answer, or can't be written to." }
@@ -62,8 +62,8 @@ struct Readiness: Sendable, Equatable {
 }
 
 extension Audience {
-    /// Those whom the server is for.
+    /// The users of the server.
     static let people = Audience(rawValue: 1)
-    /// Those who run it.
+    /// The operators of the server.
     static let operators = Audience(rawValue: 2)
 }

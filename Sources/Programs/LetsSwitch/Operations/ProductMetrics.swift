@@ -8,7 +8,7 @@ import Observability
 import Scheduling
 import Settings
 
-/// Everything that is counted, each part by those who count it.
+/// All counters. Each part counts its own.
 struct ProductMetrics: Sendable {
     let scheduling = SchedulingMetrics()
     let rooms = RoomMetrics()
@@ -19,7 +19,7 @@ struct ProductMetrics: Sendable {
     let questions: QuestionMetrics
     let conversations: ConversationMetrics
     let database: DatabaseMetrics
-    /// What a full quota turned away, whichever way it came.
+    /// Requests that a full quota refused, through any protocol.
     let quotas = CounterSet<Quota>()
 
     /// - Parameter statements: See ``DatabaseMetrics/init(statements:)``.

@@ -1,9 +1,9 @@
 import Observability
 import Server
 
-/// What the server counts, as `/metrics` shows it. A cause that a setting limits is called as that setting is.
+/// The server's counters on `/metrics`. A cause that a setting limits has that setting's name.
 extension LoopCounters {
-    /// - Parameter openConnections: Of every kind.
+    /// - Parameter openConnections: The number of connections of every kind.
     func write(openConnections: Int, to text: inout MetricsText) {
         text.gauge(
             "letsswitch_connections", "Open connections by kind.",
@@ -76,7 +76,7 @@ extension LoopCounters {
 }
 
 extension TimeLimit {
-    /// The setting that says how long it is.
+    /// The setting that limits this time.
     fileprivate var setting: String {
         switch self {
         case .header: "header-timeout"

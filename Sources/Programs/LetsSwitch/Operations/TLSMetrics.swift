@@ -3,15 +3,15 @@ import Server
 package import Sockets
 import Synchronization
 
-/// What there is to know about the certificate in use. Any thread.
+/// The metrics of the certificate in use. Any thread.
 package final class TLSMetrics: Sendable {
-    /// What became of a request to read the certificate again.
+    /// The outcome of a request to read the certificate again.
     package enum ReloadOutcome: String, Sendable, CaseIterable {
         case succeeded, failed
     }
 
     package let reloads = CounterSet<ReloadOutcome>()
-    /// In seconds since 1970; 0 while there is none.
+    /// Seconds since 1970. 0 without a certificate.
     private let expiry = Atomic<Int64>(0)
 
     package init() {}
@@ -20,7 +20,7 @@ package final class TLSMetrics: Sendable {
         expiry.store(certificate.validUntil, ordering: .relaxed)
     }
 
-    /// Writes nothing for a server that speaks no TLS.
+    /// Writes nothing if the server doesn't use TLS.
     func write(_ counters: LoopCounters, to text: inout MetricsText) {
         let expiry = expiry.load(ordering: .relaxed)
         guard expiry != 0 else { return }

@@ -5,7 +5,7 @@ import Scheduling
 import Server
 import Wire
 
-/// Forgetting a person: `DELETE /device`.
+/// Erases a device: `DELETE /device`.
 struct DeviceController: RouteCollection, Sendable {
     let eraser: DeviceEraser
 
@@ -19,13 +19,13 @@ struct DeviceController: RouteCollection, Sendable {
     }
 }
 
-/// What forgetting a person comes to, whoever asks for it.
+/// Erases a device, for every caller.
 struct DeviceEraser: Sendable {
     let store: ErasureStore
     let changes: ScheduleChanges
     let erasures: ErasureWorker
     let log: Log
-    /// Told of a device that is there no more.
+    /// Called with a device that was erased.
     let erased: @Sendable (DeviceID) -> Void
 
     func erase(_ device: DeviceID) async throws {

@@ -2,7 +2,7 @@ import Domain
 import Scheduling
 import Server
 
-/// How it went: `POST /task/{id}/started`, `GET /history`.
+/// Records starts and returns the history: `POST /task/{id}/started`, `GET /history`.
 struct HistoryController: RouteCollection, Sendable {
     let store: HistoryStore
 

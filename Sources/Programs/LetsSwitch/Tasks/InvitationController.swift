@@ -4,13 +4,13 @@ import Scheduling
 import Server
 import Wire
 
-/// What an invitation is to, and accepting it, which registers a task: `GET /invitations/{token}`, `POST /invitations/{token}`.
+/// Reads and accepts invitations. Accepting registers a task: `GET /invitations/{token}`, `POST /invitations/{token}`.
 struct InvitationController: RouteCollection, Sendable {
     let store: InvitationStore
     let schedule: ScheduleStore
-    /// Where people find this server, without a slash at its end; nil when nobody has said.
+    /// The public address of this server, without a slash at the end. `nil` if it isn't configured.
     let publicURL: String?
-    /// The zones that requests may name; throws `503` before they are known.
+    /// Returns the time zones that requests may name. Throws `503` until they are known.
     let zones: @Sendable () async throws(RequestError) -> TimeZoneNames
     let news: TaskNews
 
@@ -28,7 +28,7 @@ struct InvitationController: RouteCollection, Sendable {
         let asked = try InvitationRequest.decode(
             token: request.parameters["token"] ?? "", request.body, zones: await zones())
         let outcome = try await schedule.accept(asked)
-        // What the device had promised already has a partner now.
+        // A task that the device already had now has a partner.
         if case .retitled(let task, _) = outcome, task.isPaired { news.metrics.pairs.add() }
         let (task, isNew) = try await news.registered(outcome)
         return .json(task.json(publicURL: publicURL), status: isNew ? .created : .ok)

@@ -2,7 +2,7 @@ import Domain
 import Server
 import Wire
 
-/// What the routes of invitations and preferences are, for those who use them.
+/// The descriptions of the routes of invitations and preferences.
 enum InvitationDescriptions {
     static let read = RouteDescription(
         "What one is invited to", parameters: [token],

@@ -9,7 +9,7 @@ import Scheduling
 import Server
 import Wire
 
-/// `/task/<id>/conversation`: the two of a match who would like to talk beyond it.
+/// Opens a conversation between the partners of a match: `/task/<id>/conversation`.
 struct PartnerController: RouteCollection, Sendable {
     let store: ConversationStore
     let identities: IdentityVerifier
@@ -29,7 +29,7 @@ struct PartnerController: RouteCollection, Sendable {
         }
         try member.checkNew()
         let found = try await store.askPartner(asked)
-        // Both look at their day again, and the partner finds that it was asked.
+        // Both read their day again, and the partner finds the request.
         await changes.publish(
             ScheduleChange(startsAt: found.startsAt, devices: [asked.device, found.partner], slotOpened: nil))
         switch found.progress {

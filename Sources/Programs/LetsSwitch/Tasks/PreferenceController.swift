@@ -5,7 +5,7 @@ import Scheduling
 import Server
 import Wire
 
-/// `/preferences`: whom a device would like to have for a partner again. Its own affair.
+/// Manages the partners that a device would like to have again: `/preferences`. The partners aren't notified.
 struct PreferenceController: RouteCollection, Sendable {
     let store: PreferenceStore
     let log: Log

@@ -3,15 +3,15 @@ import Scheduling
 import Server
 
 extension Request {
-    /// `:id` of the path.
+    /// The `:id` in the path.
     var pathID: String { parameters["id"] ?? "" }
 
-    /// The device's own task that the path names. Throws `invalid_request`, naming the member.
+    /// Returns the device's own task that the path names. Throws `invalid_request` that names the member.
     func ownTask(of device: String?) throws(RequestError) -> OwnTask {
         try OwnTask(id: pathID, deviceId: device)
     }
 
-    /// The device's own series that the path names. Throws `invalid_request`, naming the member.
+    /// Returns the device's own series that the path names. Throws `invalid_request` that names the member.
     func ownSeries(of device: String?) throws(RequestError) -> OwnSeries {
         try OwnSeries(id: pathID, deviceId: device)
     }

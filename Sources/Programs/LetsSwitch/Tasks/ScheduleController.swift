@@ -3,10 +3,10 @@ import Scheduling
 import Server
 import Wire
 
-/// A device's day: `POST /schedule` as the app decodes it, `GET /schedule` for people.
+/// Returns a device's day: `POST /schedule` in the app's format, and `GET /schedule`.
 struct ScheduleController: RouteCollection, Sendable {
     let store: DayStore
-    /// The zones that requests may name; throws `503` before they are known.
+    /// Returns the time zones that requests may name. Throws `503` until they are known.
     let zones: @Sendable () async throws(RequestError) -> TimeZoneNames
 
     func boot(routes: RoutesBuilder) {

@@ -4,11 +4,12 @@ import Scheduling
 import Server
 import Wire
 
-/// The same promise on certain days of every week: `POST /series`, `GET /series`, `POST /series/{id}`, `DELETE /series/{id}`.
+/// Manages tasks that repeat on certain days of every week: `POST /series`, `GET /series`, `POST /series/{id}`, `DELETE
+/// /series/{id}`.
 struct SeriesController: RouteCollection, Sendable {
     let store: SeriesStore
     let ending: SeriesEnding
-    /// The zones that requests may name; throws `503` before they are known.
+    /// Returns the time zones that requests may name. Throws `503` until they are known.
     let zones: @Sendable () async throws(RequestError) -> TimeZoneNames
     let news: TaskNews
     let log: Log

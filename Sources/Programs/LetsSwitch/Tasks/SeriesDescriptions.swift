@@ -3,7 +3,7 @@ import Scheduling
 import Server
 import Wire
 
-/// What the routes of series are, for those who use them.
+/// The descriptions of the routes of series.
 enum SeriesDescriptions {
     static let begin = RouteDescription(
         "Promise the same on certain days of every week",

@@ -2,17 +2,17 @@ import Domain
 import Observability
 import Scheduling
 
-/// Ends series, and takes their promises back.
+/// Ends series and cancels their tasks.
 struct SeriesEnding: Sendable {
     let store: SeriesStore
     let partners: PartnerStore
     let news: TaskNews
 
-    /// - Parameter leaves: Also promises that somebody counts on are taken back.
-    /// - Returns: It with the promises that stay.
+    /// - Parameter leaves: Whether tasks with a partner are cancelled, too.
+    /// - Returns: The series with the tasks that stay.
     func end(_ asked: OwnSeries, leaves: Bool) async throws -> Series {
         if leaves {
-            // As long as the series is there a repeat goes on where this was interrupted.
+            // The series is deleted last, so a repeated request can continue after an interruption.
             for task in try await store.find(asked).tasks where task.isPaired { _ = try await leave(task) }
         }
         var (series, promises) = try await store.end(asked)
@@ -27,7 +27,7 @@ struct SeriesEnding: Sendable {
         return series
     }
 
-    /// Takes a promise back that somebody counts on; false when it is too late.
+    /// Cancels a task that has a partner. Returns `false` if it is too late.
     private func leave(_ task: TaskResponse) async throws -> Bool {
         switch try await partners.leave(OwnTask(id: task.id, device: task.device)) {
         case .done(_, _, let newMatches):
@@ -40,7 +40,7 @@ struct SeriesEnding: Sendable {
 }
 
 extension Series {
-    /// As the log has it.
+    /// The series for the log.
     var logged: Log.Values {
         [
             "series": .string(id.text), "device": .device(device), "startTime": .string("\(startTime)"),

@@ -5,13 +5,13 @@ import Scheduling
 import Server
 import Wire
 
-/// Registering, cancelling and moving: `POST /task`, `POST /task/delete`, `DELETE /task/{id}`, `POST /task/{id}/move`.
+/// Registers, cancels and moves tasks: `POST /task`, `POST /task/delete`, `DELETE /task/{id}`, `POST /task/{id}/move`.
 struct TaskController: RouteCollection, Sendable {
     let store: ScheduleStore
     let partners: PartnerStore
-    /// Where people find this server, without a slash at its end; nil when nobody has said.
+    /// The public address of this server, without a slash at the end. `nil` if it isn't configured.
     let publicURL: String?
-    /// The zones that requests may name; throws `503` before they are known.
+    /// Returns the time zones that requests may name. Throws `503` until they are known.
     let zones: @Sendable () async throws(RequestError) -> TimeZoneNames
     let news: TaskNews
 
@@ -24,7 +24,7 @@ struct TaskController: RouteCollection, Sendable {
 
     @Sendable private func register(_ request: Request) async throws -> Response {
         let outcome = try await store.register(try TaskRequest.decode(request.body, zones: await zones()))
-        // After the start nothing is only called something else: whoever asked again has found somebody.
+        // After the start, this outcome isn't only a new title: the repeated request has found a partner.
         if case .retitled(let task, _) = outcome, task.isPaired,
             Double(task.startsAt.seconds) <= Date().timeIntervalSince1970
         {

@@ -3,7 +3,7 @@ import Scheduling
 import Server
 import Wire
 
-/// What the routes of tasks, days and devices are, for those who use them.
+/// The descriptions of the routes of tasks, days and devices.
 enum TaskDescriptions {
     static let register = RouteDescription(
         "Promise to start something",

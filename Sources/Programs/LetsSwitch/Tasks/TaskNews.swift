@@ -3,20 +3,19 @@ import LiveSchedule
 import Observability
 import Scheduling
 
-/// Tells of what became of promises: the metrics, the scheduler, the webhook, those whose day it is, and the log.
+/// Reports changes of tasks to the metrics, the scheduler, the webhook, the affected days, and the log.
 struct TaskNews: Sendable {
     let changes: ScheduleChanges
     let metrics: SchedulingMetrics
     let log: Log
-    /// Told when a task is due that has just been registered or moved; epoch seconds.
+    /// Called with the time at which a registered or moved task is due, in epoch seconds.
     let due: @Sendable (Double) async -> Void
-    /// Called when an event was written: the webhook may be told of it.
+    /// Called when an event was written, which the webhook may have to send.
     let eventWritten: @Sendable () -> Void
 
-    /// A promise was to be made. That a retitled one has a partner now is for the caller to count.
+    /// Reports a registration. If a task with a changed title has found a partner, the caller counts that.
     ///
-    /// - Returns: The task, and whether there is a new one.
-    /// - Throws: The refusal.
+    /// - Returns: The task, and whether it is new. - Throws: The refusal.
     func registered(_ outcome: RegistrationOutcome) async throws(RequestError) -> (task: TaskResponse, isNew: Bool) {
         switch outcome {
         case .created(let task, let change):
@@ -40,12 +39,12 @@ struct TaskNews: Sendable {
         }
     }
 
-    /// Whoever was counted on was not to come, or at another time. Throws the refusal.
+    /// Reports that a task with a partner was left or moved. Throws the refusal.
     func parted(
         _ outcome: PartingOutcome, as done: SchedulingMetrics.TaskOutcome
     ) async throws(RequestError) -> TaskResponse {
         switch outcome {
-        // Whose day has changed, every daemon is told with the commit.
+        // The commit notifies every daemon whose days have changed.
         case .done(let task, _, let newMatches):
             metrics.tasks.add(done)
             metrics.pairs.add(newMatches)
@@ -60,7 +59,7 @@ struct TaskNews: Sendable {
         }
     }
 
-    /// A promise that nobody counts on was to be taken back. Throws the refusal.
+    /// Reports that a task without a partner was cancelled. Throws the refusal.
     func cancelled(_ outcome: CancellationOutcome) async throws(RequestError) -> TaskResponse {
         switch outcome {
         case .cancelled(let task, let change):
@@ -87,7 +86,7 @@ struct TaskNews: Sendable {
 
     // MARK: Of series
 
-    /// What became of the promises of series, as of those that are made by hand.
+    /// Reports the tasks of a series, like those that people register.
     func promised(_ promises: SeriesPromises) async {
         guard !promises.isEmpty else { return }
         metrics.tasks.add(.registered, promises.made.count)
@@ -102,7 +101,7 @@ struct TaskNews: Sendable {
         for change in promises.changes { await changes.publish(change) }
     }
 
-    /// With its series, a promise was taken back that somebody counted on.
+    /// Reports that a task with a partner was cancelled with its series.
     func left(newMatches: Int) {
         metrics.tasks.add(.left)
         metrics.pairs.add(newMatches)
