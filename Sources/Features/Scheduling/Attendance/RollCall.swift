@@ -15,7 +15,7 @@ struct RollCall: Sendable {
     let number: UInt32
     /// The number of connections. Negative for an attendee who has left before the answer of its loop arrived.
     private var connections: [Attendee: Int] = [:]
-    /// Whether the mark has been written.
+    /// Whether the mark was stored.
     private(set) var isComplete = false
 
     init(number: UInt32) {

@@ -5,7 +5,7 @@ import Basics
 package enum SchedulerJob: String, CaseIterable, Sendable {
     /// Claims due tasks.
     case claim
-    /// Reads the clock, and when there is something to do.
+    /// Reads the clock and the times of the next work.
     case look
     /// Finds claims of this daemon whose answers were lost.
     case recover
@@ -34,11 +34,11 @@ package enum SchedulerJob: String, CaseIterable, Sendable {
     var backoff: Backoff { Backoff(minimum: pauses.lowerBound, maximum: pauses.upperBound, jitter: 0) }
 }
 
-/// How a job stands.
+/// The state of a job.
 ///
 /// ```
 /// ready ──► running ──► ready
-///   ▲          └──► paused ──┐      it failed; or there was nothing to do, and it isn't to be asked for again at once
+///   ▲          └──► paused ──┐      it failed, or there was nothing to do
 ///   └────────────────────────┘
 /// ```
 enum SchedulerJobState: Equatable {

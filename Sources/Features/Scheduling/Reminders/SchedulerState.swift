@@ -156,7 +156,7 @@ struct SchedulerState {
             if isOutcomeUnknown { lost.answerLost(at: now) }
         case .look:
             wantsLook = true
-            // As far as is known.
+            // By the estimated time.
             closeRooms(at: now)
         // What can't be read batch by batch may be readable device by device.
         case .follow, .catchUp: wantsCatchUp = true

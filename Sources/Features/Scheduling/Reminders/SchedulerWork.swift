@@ -113,7 +113,7 @@ package struct SchedulerWork: Sendable {
 }
 
 extension SchedulerWork {
-    /// Sends these devices' streams what they may have missed.
+    /// Sends these devices' streams the reminders that they may have missed.
     private func catchUp(_ devices: [DeviceID], newest: Int) async throws {
         do {
             let reminders = Dictionary(grouping: try await store.reminders(of: devices), by: \.device)

@@ -17,7 +17,7 @@ package struct SchedulingMetrics: Sendable {
     }
 
     package let tasks = CounterSet<TaskOutcome>()
-    /// Matches made.
+    /// New matches.
     package let pairs = Counter()
     package let reminders = CounterSet<ReminderOutcome>()
     /// Tasks that were reminded without a partner.

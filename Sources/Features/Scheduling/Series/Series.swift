@@ -3,7 +3,7 @@ package import FoundationEssentials
 import Postgres
 import Wire
 
-/// The same promise on certain days of every week, as its owner sees it.
+/// A task that repeats on certain days of every week, as its owner sees it.
 package struct Series: Hashable, Sendable {
     package struct LaterTitle: Hashable, Sendable {
         package let title: String
@@ -13,13 +13,13 @@ package struct Series: Hashable, Sendable {
     package let id: UUID
     package let device: DeviceID
     package let title: String
-    /// What it is called from a day on that is farther ahead than its promises.
+    /// Its title from a day on that is later than its existing tasks.
     package let later: LaterTitle?
     package let startTime: WallTime
     package let timeZone: String
     package let days: Weekdays
     package let until: CalendarDate?
-    /// Its promises that are yet to start, in order of time.
+    /// Its future tasks in order of time.
     package var tasks: [TaskResponse]
 
     package var json: [UInt8] {
@@ -61,7 +61,7 @@ extension [Series] {
         return json.bytes
     }
 
-    /// From the rows of `letsswitch.list_series`: a series' stand together.
+    /// Reads the rows of `letsswitch.list_series`, in which the tasks of a series are adjacent.
     init(_ rows: PostgresRows, of device: DeviceID) throws {
         self = []
         for row in rows {

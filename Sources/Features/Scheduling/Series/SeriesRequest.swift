@@ -8,7 +8,7 @@ package struct SeriesRequest: Hashable, Sendable {
     package let startTime: WallTime
     package let timeZone: String
     package let days: Weekdays
-    /// The last day; nil: no end.
+    /// The last day; nil for no end.
     package let until: CalendarDate?
 
     package init(
@@ -46,11 +46,11 @@ extension SeriesRequest: Decodable {
     }
 }
 
-/// `POST /series/{id}`: it is called something else from a day on.
+/// `POST /series/{id}`: a new title from a day on.
 package struct SeriesRenaming: Hashable, Sendable {
     package let series: OwnSeries
     package let title: String
-    /// Nil: from today.
+    /// Nil for today.
     package let from: CalendarDate?
 
     package init(series: OwnSeries, title: String, from: CalendarDate? = nil) {
@@ -80,7 +80,7 @@ package struct SeriesRenaming: Hashable, Sendable {
     }
 }
 
-/// A series of the device that asks.
+/// A series of the calling device.
 package struct OwnSeries: Hashable, Sendable {
     package let id: UUID
     package let device: DeviceID
@@ -90,7 +90,7 @@ package struct OwnSeries: Hashable, Sendable {
         self.device = device
     }
 
-    /// From path and query; the id in either case. Throws `invalid_request`, naming the member.
+    /// Reads path and query; the id ignores case. Throws `invalid_request`, naming the member.
     package init(id: String, deviceId: String?) throws(RequestError) {
         guard let id = UUID(text: id) else { throw .invalid("id", "must be the UUID of a series") }
         self.init(id: id, device: try DeviceID(deviceId))

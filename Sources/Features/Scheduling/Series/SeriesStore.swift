@@ -2,14 +2,14 @@ package import Domain
 import FoundationEssentials
 package import Postgres
 
-/// Series in the database. Every operation that changes one is a statement; SQL/series.sql decides.
+/// Series in the database. Every change is one statement; SQL/series.sql decides.
 ///
-/// Throws as ``ScheduleStore`` does, and refusals too.
+/// Throws as ``ScheduleStore`` does, and refusals.
 package struct SeriesStore: Sendable {
-    /// The names that metrics go by.
+    /// The statements' names in metrics.
     package static let statementNames = Statement.all.map(\.name)
 
-    /// A statement each, a transaction each.
+    /// Each is one statement and one transaction.
     private enum Statement {
         static let all = [begin, rename, end, list, extendNext]
 
@@ -30,7 +30,7 @@ package struct SeriesStore: Sendable {
     private let storage: StorageQuota
     private let unusedAfter: Duration
 
-    /// - Parameter unusedAfter: A series ends that nobody has had to do with for so long.
+    /// - Parameter unusedAfter: A series ends after this time without any activity.
     package init(
         database: PostgresClient, settings: ScheduleSettings, storage: StorageQuota = StorageQuota(),
         unusedAfter: Duration = StorageLimits().addressRetention
@@ -41,9 +41,9 @@ package struct SeriesStore: Sendable {
         self.storage = storage
     }
 
-    /// Makes a series and its first promises; a repeat finds it.
+    /// Creates a series and its first tasks. A repetition finds the existing one.
     ///
-    /// - Parameter tell: Told what was made, before anything else can fail.
+    /// - Parameter tell: Receives the created tasks before anything else can fail.
     package func begin(
         _ request: SeriesRequest, tell: (SeriesPromises) async -> Void = { _ in }
     ) async throws -> SeriesBeginning {
@@ -72,13 +72,13 @@ package struct SeriesStore: Sendable {
         return SeriesBeginning(series: own, isNew: code == "begun", promises: promises)
     }
 
-    /// All of a device's.
+    /// Returns all series of a device.
     package func list(of device: DeviceID) async throws -> [Series] {
         try [Series](
             await database.query(Statement.list, [.text(device.text)], timeout: nil), of: device)
     }
 
-    /// Returns it as it is now; `tell` as ``begin(_:tell:)`` has it.
+    /// Returns the changed series. For `tell` see ``begin(_:tell:)``.
     package func rename(
         _ request: SeriesRenaming, tell: (SeriesPromises) async -> Void = { _ in }
     ) async throws -> (Series, SeriesPromises) {
@@ -94,7 +94,7 @@ package struct SeriesStore: Sendable {
         return (try await find(request.series), promises)
     }
 
-    /// Returns it with the promises that stay: somebody counts on them, or they are too near.
+    /// Returns the ended series with its remaining tasks, which have a partner or start too soon.
     package func end(_ series: OwnSeries) async throws -> (Series, SeriesPromises) {
         var own = try await find(series)
         let rows = try await rows(Statement.end, [.text(series.device.text), .text(series.id.text)])
@@ -103,9 +103,9 @@ package struct SeriesStore: Sendable {
         return (own, try SeriesPromises(rows))
     }
 
-    /// Makes the next promises of one series, if it is time for any.
+    /// Creates the next tasks of one series, if any is due.
     ///
-    /// - Returns: Nil when there is none, for now.
+    /// - Returns: Nil if none is due now.
     package func extendNext() async throws -> SeriesPromises? {
         let rows = try await rows(
             Statement.extendNext,
@@ -132,7 +132,7 @@ package struct SeriesStore: Sendable {
 
     private func seconds(_ duration: Duration) -> PostgresParameter { .double(duration / .seconds(1)) }
 
-    /// Throws for a code that nobody knows.
+    /// Throws for an unknown code.
     private func refusal(_ code: String) throws -> RequestError {
         switch code {
         case "no_such_series":
@@ -157,10 +157,10 @@ package struct SeriesStore: Sendable {
     }
 }
 
-/// What became of `POST /series`.
+/// The result of `POST /series`.
 package struct SeriesBeginning: Hashable, Sendable {
     package let series: Series
-    /// `201`; else it was there, `200`.
+    /// Status `201`; otherwise it existed, `200`.
     package let isNew: Bool
     package let promises: SeriesPromises
 }

@@ -2,14 +2,14 @@ import Basics
 package import Observability
 import Postgres
 
-/// Makes the promises of series ahead, each day at its quiet hour, one series at a time.
+/// Creates the tasks of series in advance, each day at a quiet hour, one series at a time.
 ///
-/// Several daemons may do this on one database: a series that one has in hand the others pass over. What none gets to in its hour, because
-/// it was away, the next one does that comes.
+/// Several daemons may do this on one database: they skip a series that another one is working on. Series that none
+/// handles in its hour, because of an outage, are handled by the next daemon that is available.
 package actor SeriesWorker: Service {
-    /// Between two series, for everybody else.
+    /// The pause between two series, for other work.
     private static let pause = Duration.milliseconds(10)
-    /// Between looks whether it is time for one.
+    /// The interval of checks for a due series.
     private static let interval = Duration.seconds(60)
 
     private let store: SeriesStore
@@ -19,8 +19,8 @@ package actor SeriesWorker: Service {
     private var isStopped = false
 
     /// - Parameters:
-    ///   - store: Of a pool whose connections a series may keep waiting: not the scheduler's.
-    ///   - made: Told of what was made.
+    /// - store: Uses a pool other than the scheduler's, because series may block its connections.
+    /// - made: Receives the created tasks.
     package init(
         store: SeriesStore, log: Log, made: @escaping @Sendable (SeriesPromises) async -> Void
     ) {
@@ -36,7 +36,7 @@ package actor SeriesWorker: Service {
         }
     }
 
-    /// Ends ``run()`` after the series in hand.
+    /// Ends ``run()`` after the current series.
     package func stop(within limit: Duration) async {
         isStopped = true
         await timer.wake()
@@ -49,7 +49,7 @@ package actor SeriesWorker: Service {
             if !promises.isEmpty { await made(promises) }
             return true
         } catch {
-            // The scheduler says when the database is away.
+            // The scheduler logs database outages.
             if let error = error as? PostgresError, error.isUnavailable { return false }
             log.error("failed to create the tasks of series", ["error": .string("\(error)")])
             return false

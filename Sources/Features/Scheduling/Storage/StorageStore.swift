@@ -3,9 +3,10 @@ package import Domain
 package import Observability
 package import Postgres
 
-/// How much is stored, and forgetting what nobody uses. Every operation is one statement. Throws `PostgresError`.
+/// The number of stored rows, and the removal of unused addresses. Every operation is one statement. Throws
+/// `PostgresError`.
 package struct StorageStore: Sendable {
-    /// The names that metrics go by.
+    /// The statements' names in metrics.
     package static let statementNames = [stored, forgetUnused].map(\.name)
 
     private static let stored = PostgresStatement(name: "stored", sql: "SELECT * FROM letsswitch.stored()")
@@ -18,7 +19,7 @@ package struct StorageStore: Sendable {
         self.database = database
     }
 
-    /// About how many rows each table has.
+    /// Returns the approximate number of rows of each table.
     package func counts() async throws -> [StoredTable: Int] {
         var counts: [StoredTable: Int] = [:]
         for row in try await database.query(Self.stored, [], timeout: nil) {
@@ -28,8 +29,8 @@ package struct StorageStore: Sendable {
         return counts
     }
 
-    /// Forgets addresses and calendars that nobody has used for `retention` seconds, `limit` of each. Returns how many it looked at:
-    /// there may be more until that is 0.
+    /// Removes addresses and calendars that were unused for `retention` seconds, at most `limit` of each. Returns the
+    /// number of rows it looked at; there may be more until that is 0.
     package func forgetUnused(retention: Double, limit: Int = 1000) async throws -> Int {
         let rows = try await database.query(
             Self.forgetUnused, [.double(retention), .integer(limit)], timeout: nil)
@@ -37,13 +38,13 @@ package struct StorageStore: Sendable {
     }
 }
 
-/// Looks now and then how much is stored, and forgets where nobody is reached any more.
+/// Counts the stored rows regularly, and removes unused addresses.
 package actor StorageMonitor: Service {
-    /// Between two looks. They cost the database a few milliseconds.
+    /// The interval of counts, which take the database a few milliseconds.
     private static let interval = Duration.seconds(10)
     private static let mostLooks = 3
     private static let purgeInterval = Duration.seconds(3600)
-    /// Helpings of one purge; what is left waits for the next.
+    /// The maximum number of steps in one purge. The rest waits for the next.
     private static let mostHelpings = 1000
 
     private let store: StorageStore
@@ -58,7 +59,7 @@ package actor StorageMonitor: Service {
         self.log = log
     }
 
-    /// What fails is tried again at the next look.
+    /// A failure is retried at the next count.
     package func run() async {
         guard !isStopped else { return }
         let work = Task { await self.monitor() }
@@ -66,7 +67,7 @@ package actor StorageMonitor: Service {
         await work.value
     }
 
-    /// A statement that is under way is given up.
+    /// A statement in progress is abandoned.
     package func stop(within limit: Duration) async {
         isStopped = true
         work?.cancel()
@@ -84,7 +85,7 @@ package actor StorageMonitor: Service {
                 }
                 lastFailure = nil
             } catch let error as PostgresError where error.isUnavailable {
-                // Others say so.
+                // Logged elsewhere.
             } catch {
                 guard !Task.isCancelled else { return }
                 let text = "\(error)"
@@ -95,7 +96,7 @@ package actor StorageMonitor: Service {
         }
     }
 
-    /// Whoever adds something while it is counted has it counted for certain, and perhaps twice until the next look: so one more is worth it.
+    /// A row added during a count is certainly counted, perhaps twice until the next one. Another count corrects it.
     private func look() async throws {
         for _ in 0..<Self.mostLooks {
             let before = quota.added

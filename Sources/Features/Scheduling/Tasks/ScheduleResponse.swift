@@ -2,7 +2,7 @@ package import Domain
 package import FoundationEssentials
 package import Wire
 
-/// A device's day, in time order.
+/// A device's day in order of time.
 package struct ScheduleResponse: Hashable, Sendable {
     package struct Slot: Hashable, Sendable {
         /// The time of day in the day's zone, such as `09:00`.

@@ -50,11 +50,11 @@ package struct TaskResponse: Hashable, Sendable {
 
 /// The outcome of `POST /task`.
 package enum RegistrationOutcome: Hashable, Sendable {
-    /// `201`.
+    /// Status `201`.
     case created(TaskResponse, ScheduleChange)
     /// `200`: a repeat. Nothing changed.
     case repeated(TaskResponse)
-    /// `200`: the title changed.
+    /// Status `200`: the title changed.
     case retitled(TaskResponse, ScheduleChange)
     case refused(RequestError)
 }
