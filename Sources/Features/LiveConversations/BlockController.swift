@@ -6,14 +6,15 @@ package import Observability
 package import Server
 import Wire
 
-/// `/blocks`: whom a device doesn't want to meet, neither as a partner nor in conversations. Its own affair.
+/// Manages the people that a device doesn't want to meet, as partners or in conversations: `/blocks`. The blocked
+/// people aren't notified.
 package struct BlockController: RouteCollection, Sendable {
     private let store: BlockStore
     private let identities: IdentityVerifier
     private let log: Log
     private let eventWritten: @Sendable () -> Void
 
-    /// - Parameter eventWritten: Called when a subscriber of events may have something to be told.
+    /// - Parameter eventWritten: Called when an event was written that the webhook may have to send.
     package init(
         store: BlockStore, identities: IdentityVerifier, log: Log, eventWritten: @escaping @Sendable () -> Void
     ) {
@@ -57,7 +58,7 @@ package struct BlockController: RouteCollection, Sendable {
         let member = try identities.member(of: request)
         try member.checkNew()
         try await store.unblock(id(request.parameters["id"] ?? "", "A block's id"), by: member.device)
-        // The two may be partners now.
+        // The two people may be partners now.
         eventWritten()
         return .json(Array("{}".utf8))
     }

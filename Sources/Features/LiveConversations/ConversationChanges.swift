@@ -4,16 +4,17 @@ import Observability
 import Postgres
 import Rooms
 
-/// What is published for those who take part in a conversation when it was made, or somebody came back or left.
+/// A change of a conversation for its participants: it was made, or a participant came back or left.
 struct ConversationChange: Message {
     let notice: ConversationNotice
-    /// The conversation with its last message: for who has left, the last one that it may read.
+    /// The conversation with its last message. A participant that has left receives the last message that it may read.
     let summary: ConversationPage
 }
 
-/// Tells those on this daemon of such changes, in the order in which the database tells of them. Hints: who misses one sees it in the list.
+/// Publishes such changes on this daemon, in the order of the database's notifications. They are hints: a client that
+/// misses one sees the change in its list.
 package actor ConversationChanges {
-    /// Beyond, they are forgotten.
+    /// The maximum number of waiting changes. Further ones are dropped.
     private static let waitingLimit = 10_000
 
     private let store: ConversationStore
@@ -23,7 +24,7 @@ package actor ConversationChanges {
     private var waiting: [ConversationNotice] = []
     private var isReading = false
 
-    /// - Parameter publish: Tells these users.
+    /// - Parameter publish: Publishes a change to users.
     init(
         store: ConversationStore, log: Log, audience: ConversationListeners,
         publish: @escaping @Sendable (ConversationChange, [Substring]) -> Void
@@ -34,7 +35,7 @@ package actor ConversationChanges {
         self.publish = publish
     }
 
-    /// The payload of a notification.
+    /// Handles the payload of a notification.
     package func receive(_ payload: String) {
         guard let notice = ConversationNotice(payload), audience.hears(notice.audience),
             waiting.count < Self.waitingLimit
@@ -59,7 +60,7 @@ package actor ConversationChanges {
 
     private func tell(_ notice: ConversationNotice) async throws {
         let summary = try await store.summary(of: notice.conversation)
-        // It is looked up later than it changed: what is said meanwhile is none of theirs who have left.
+        // The conversation is read later than it changed. Users that have left must not receive newer messages.
         let inside = Set(summary.participants)
         publish(
             ConversationChange(notice: notice, summary: summary),

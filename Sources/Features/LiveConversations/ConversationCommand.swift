@@ -3,24 +3,25 @@ package import FoundationEssentials
 package import Messaging
 import Wire
 
-/// What somebody who hears conversations may say. `ref` comes back with the answer.
+/// A command of a subscriber to conversations. The answer carries its `ref`.
 package enum ConversationCommand: Sendable, Equatable {
     case send(OutgoingMessage, ref: String?)
     case history(UUID, after: Int, limit: Int, ref: String?)
-    /// Nothing that we can do; the error goes back.
+    /// An invalid command. The answer is the error.
     case refused(RequestError, ref: String?)
 
     package init(_ bytes: UnsafeRawBufferPointer) {
         do throws(RequestError) {
             self = try RequestFields.decode(Members.self, from: Array(bytes)).command
         } catch {
-            // Where no member can be read by itself, as with half a surrogate pair in a name.
+            // No member can be decoded separately, for example after half a surrogate pair in a name.
             let ref = JSONObject(bytes)?.string("ref").map { String(decoding: $0, as: UTF8.self) }
             self = .refused(error, ref: ref)
         }
     }
 
-    /// Read at one go; what is refused once it is known to what it answers is a command too.
+    /// The members, decoded at once. An error after `ref` was read becomes a command, so that the answer carries the
+    /// `ref`.
     private struct Members: Decodable {
         let command: ConversationCommand
 

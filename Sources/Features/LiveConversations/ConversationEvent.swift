@@ -3,19 +3,19 @@ package import FoundationEssentials
 package import Messaging
 package import Wire
 
-/// What the server tells somebody who hears conversations: a type, and its members.
+/// An event for a subscriber of conversations: a type and its members.
 package enum ConversationEvent: Sendable {
-    /// Of so many conversations a handshake says where they stand: the latest.
+    /// The maximum number of conversations in a handshake: the latest ones.
     static let offsetsInHandshake = 200
 
-    /// To a newcomer: who it is, and where its conversations stand.
+    /// For a new subscriber: its user, and the positions of its conversations.
     case handshake(id: UUID, ConversationPositions)
     case message(ConversationMessage, routingKey: String)
-    /// Somebody takes part no more; these still do.
+    /// A participant has left. `participants` remain.
     case left(conversation: UUID, user: String, participants: [String])
-    /// These of those who take part are there.
+    /// The participants that are present.
     case presence(conversation: UUID, users: [String])
-    /// To who sent: it is stored.
+    /// For the sender: the message is stored.
     case sent(ref: String?, ConversationStore.Sent)
     case history(ref: String?, ConversationPage)
     case error(ref: String?, RequestError)
@@ -32,7 +32,7 @@ package enum ConversationEvent: Sendable {
         }
     }
 
-    /// Within an object.
+    /// Writes the members into an object.
     package func writeMembers(to json: inout JSONText) {
         switch self {
         case .handshake(let id, let positions):
@@ -79,7 +79,7 @@ package enum ConversationEvent: Sendable {
         }
     }
 
-    /// `{"type":…,…}`: a WebSocket's message. Presence is the same wherever it is told: `{"type":"presence","data":{…}}`.
+    /// The WebSocket message: `{"type":…,…}`. Presence has the same form everywhere: `{"type":"presence","data":{…}}`.
     var payload: [UInt8] {
         var json = JSONText()
         json.object { object in

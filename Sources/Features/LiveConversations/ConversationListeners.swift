@@ -1,13 +1,14 @@
 import Basics
 
-/// Whose conversations somebody on this daemon hears: what goes to nobody here needs not be read. Any thread.
+/// The users with subscribers on this daemon. Messages for other users need not be read. Any thread.
 package final class ConversationListeners: Sendable {
-    /// How many listen for each user.
+    /// The number of subscribers per user.
     private let counts = Locked<[String: Int]>([:])
-    /// Told of each user for whom the first has come, or the last has gone.
+    /// Called with each user whose first subscriber has come, or whose last has gone.
     private let changed = Locked<(@Sendable (String) -> Void)?>(nil)
 
-    /// From now on `changed` is told of each user for whom the first comes, or the last goes; and of those who are here.
+    /// Calls `changed` from now on with each user whose first subscriber comes or whose last goes, and at once with the
+    /// present users.
     func observe(_ changed: @escaping @Sendable (String) -> Void) {
         self.changed.withLock { $0 = changed }
         for user in counts.withLock({ Array($0.keys) }) { changed(user) }
@@ -19,7 +20,8 @@ package final class ConversationListeners: Sendable {
 
     var isEmpty: Bool { counts.withLock { $0.isEmpty } }
 
-    /// Before it is looked up where the user's conversations stand: from then on it is told what comes.
+    /// Adds a subscriber. Must come before the positions of its conversations are read, so that nothing is missed in
+    /// between.
     func enter(_ user: String) {
         let isFirst = counts.withLock { counts in
             counts[user, default: 0] += 1
@@ -39,7 +41,7 @@ package final class ConversationListeners: Sendable {
 
     func hears(_ user: String) -> Bool { counts.withLock { $0[user] != nil } }
 
-    /// Whether one of these is listened for. O(users).
+    /// Returns whether one of these users has a subscriber. O(users).
     func hears(_ users: [Substring]) -> Bool {
         counts.withLock { counts in
             !counts.isEmpty && users.contains { counts[String($0)] != nil }

@@ -4,14 +4,14 @@ package import FoundationEssentials
 import Messaging
 package import Server
 
-/// Who takes part in conversations: a device, as a request or a connection says who it is.
+/// A participant in conversations: the device of a request or a connection.
 package struct ConversationMember: Sendable {
     package let device: DeviceID
     private let identity: Identity
-    /// The one conversation that it is here for; `nil` for all.
+    /// The only conversation that it may use. `nil` for all.
     private let only: UUID?
 
-    /// Throws unless a device is named.
+    /// Throws if no device is named.
     package init(_ identity: Identity, only: UUID? = nil) throws(RequestError) {
         self.identity = identity
         self.only = only
@@ -19,20 +19,21 @@ package struct ConversationMember: Sendable {
         self.device = device
     }
 
-    /// When its ticket ends, in seconds since 1970.
+    /// When its ticket expires, in seconds since 1970.
     var expiry: Double? { identity.expiry }
 
-    /// Whether it is here for this conversation too, and its ticket as well.
+    /// Returns whether this member and its ticket may use the conversation.
     package func allows(_ conversation: UUID) -> Bool {
         (only ?? conversation) == conversation && identity.allows(.conversation(conversation))
     }
 
-    /// Throws unless its ticket is for this conversation too.
+    /// Throws if the ticket doesn't include this conversation.
     package func check(_ conversation: UUID) throws(RequestError) {
         guard allows(conversation) else { throw .topicNotAllowed }
     }
 
-    /// Throws unless it may say this where it is to go. A conversation that nobody knows yet is one of all.
+    /// Throws if the ticket doesn't allow a message to this target. A conversation that doesn't exist yet requires a
+    /// ticket for all.
     func check(_ target: MessageTarget) throws(RequestError) {
         switch target {
         case .conversation(let conversation): try check(conversation)
@@ -41,24 +42,25 @@ package struct ConversationMember: Sendable {
         }
     }
 
-    /// Throws unless its ticket is for conversations that are yet to be made.
+    /// Throws if the ticket doesn't include new conversations.
     package func checkNew() throws(RequestError) { try check(UUID()) }
 }
 
 extension IdentityVerifier {
-    /// Who asks, by the query or a ticket.
+    /// Returns the member that the query or a ticket names.
     package func member(of request: Request) throws -> ConversationMember {
         try ConversationMember(identity(of: request.head))
     }
 
-    /// Who wants to hear its conversations, and from where on.
+    /// Returns the member of a request for a feed, and the offsets to start from.
     func listener(of request: Request) throws -> (member: ConversationMember, after: [UUID: Int]) {
         (try member(of: request), try ConversationOffsets(request.query("after")).offsets)
     }
 
-    /// What a request wants, and who asks, as its body says, or a ticket.
+    /// Decodes a body and returns the member that the body or a ticket names.
     ///
-    /// - Parameter read: Reads the body; what it is given says who asks, by `deviceId` if that is there.
+    /// - Parameter read: Decodes the body. Its argument returns the device for the body's `deviceId`, which may be
+    ///   missing.
     package func decode<Wanted>(
         _ request: Request, _ read: ((String?) throws -> DeviceID) throws -> Wanted
     ) throws -> (wanted: Wanted, member: ConversationMember) {
@@ -77,7 +79,7 @@ extension IdentityVerifier {
     }
 }
 
-/// `<conversation>:<offset>,…`: from where on somebody wants to hear.
+/// The offsets to start from: `<conversation>:<offset>,…`.
 package struct ConversationOffsets: Sendable {
     private static let maximumCount = 1_000
 

@@ -1,9 +1,9 @@
 package import Domain
 package import Observability
 
-/// What conversations count. Any thread.
+/// The counters of conversations. Any thread.
 package struct ConversationMetrics: Sendable {
-    /// Of what came by sockets: requests are counted where they are answered.
+    /// Quotas that were exceeded through sockets. Requests are counted where they are answered.
     let quotas: CounterSet<Quota>
 
     package init(quotas: CounterSet<Quota>) {

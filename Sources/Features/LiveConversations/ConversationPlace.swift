@@ -1,7 +1,7 @@
 import Rooms
 import Sockets
 
-/// Where a user's conversations are heard on one loop: whoever has it is told by its room, and counts among those who listen.
+/// A subscriber's connection to its user's room on one loop. It counts among the user's subscribers.
 struct ConversationPlace {
     private let user: String
     private let connection: Connection

@@ -3,20 +3,21 @@ import Messaging
 import Rooms
 import Sockets
 
-/// That a subscriber is there, in each of its latest conversations, and who else is. On its loop.
+/// The presence of a subscriber in its latest conversations, and of the other users there. On its loop.
 ///
-/// A conversation's company is a room in which nothing is said; a user is in it as ``identity(of:)``.
+/// The present users of a conversation are members of a room without messages. A user has the identity
+/// ``identity(of:)`` there.
 final class ConversationPresence {
-    /// Conversations in which somebody is seen: the latest, as a handshake has them, and those that come to them.
+    /// The maximum number of conversations with presence: the latest, as in a handshake, and new ones.
     private static let limit = 2 * ConversationEvent.offsetsInHandshake
 
     private let conversations: Conversations
     private let sender: Sender
     private let user: Int
-    /// Told of a conversation where the company has changed; nobody is told if it is `nil`.
+    /// Called with a conversation whose present users have changed. `nil` if presence isn't reported.
     private let changed: ((UUID) -> Void)?
     private var places: [UUID: Place] = [:]
-    /// Conversations that the user has left while it was seen there, and where they stood then.
+    /// The conversations that the user has left meanwhile, with their positions at that time.
     private var left: [UUID: Int] = [:]
 
     init(of user: Int, _ conversations: Conversations, on reactor: Reactor, changed: ((UUID) -> Void)?) {
@@ -26,9 +27,10 @@ final class ConversationPresence {
         sender = conversations.rooms.makeSender(on: reactor)
     }
 
-    /// Does nothing the second time.
+    /// Makes the user present in a conversation. Does nothing if it already is.
     ///
-    /// - Parameter offset: Of what was said to the user. What comes late, from before it left, doesn't bring it back.
+    /// - Parameter offset: The offset of a message for the user. A late message from before the user left doesn't make
+    ///   it present again.
     func enter(_ conversation: UUID, at offset: Int = .max) {
         guard places[conversation] == nil, places.count < Self.limit, offset > left[conversation] ?? -1 else { return }
         left[conversation] = nil
@@ -42,7 +44,7 @@ final class ConversationPresence {
         if changed != nil { member.watchPresence() }
     }
 
-    /// - Parameter offset: Where the conversation stood when the user left it.
+    /// - Parameter offset: The position of the conversation when the user left.
     func leave(_ conversation: UUID, at offset: Int) {
         guard let place = places.removeValue(forKey: conversation) else { return }
         place.leave()
@@ -55,9 +57,10 @@ final class ConversationPresence {
         places = [:]
     }
 
-    /// Who is in a conversation's company, when that is to be told: somebody else is, or was, and it isn't what was told last.
+    /// Returns the present users of a conversation if they must be reported: another user is or was present, and the
+    /// last report was different.
     ///
-    /// - Parameter orAlone: Also that nobody else is.
+    /// - Parameter orAlone: Whether to report also that no other user is present.
     func company(of conversation: UUID, orAlone: Bool = false) -> [Int]? {
         guard let place = places[conversation], let people = place.people, people != place.told else { return nil }
         guard orAlone || place.told != nil || people.contains(where: { $0 != Self.identity(of: user) }) else {
@@ -66,7 +69,7 @@ final class ConversationPresence {
         return people.compactMap(Self.user)
     }
 
-    /// What ``company(of:)`` said is told.
+    /// Records that the result of ``company(of:)`` was reported.
     func told(in conversation: UUID) {
         guard let place = places[conversation] else { return }
         place.told = place.people
@@ -98,7 +101,7 @@ final class ConversationPresence {
 
         func leave() {
             member?.leave()
-            // Each has the other.
+            // Breaks the reference cycle.
             member = nil
         }
 

@@ -1,58 +1,62 @@
 import FoundationEssentials
 import Messaging
 
-/// What somebody has heard of its conversations, and what is read for it next, so that each message comes once and in order. A value;
-/// ``ConversationSubscriber`` does what it says.
+/// What a subscriber has received of its conversations, and what is read for it next. Each message is sent once and in
+/// order. A value; ``ConversationSubscriber`` performs it.
 ///
-/// | a conversation is | a message is published             | a page was read         |
-/// |-------------------|------------------------------------|-------------------------|
-/// | caught up         | the next: heard; later: → behind   |                         |
-/// | behind            | noted; waits in the database       | heard, → caught up once nothing later was announced |
+/// | the conversation is | a message is published                     | a page was read                               |
+/// |---------------------|--------------------------------------------|-----------------------------------------------|
+/// | caught up           | the next one is sent; a later one: behind  |                                               |
+/// | behind              | noted; it waits in the database            | sent; caught up if nothing later is announced |
 ///
-/// While one is behind, nothing is heard of the others but what is read: what was missed comes before what is said now.
+/// While one conversation is behind, messages of the others are only read, too. So missed messages come before new
+/// ones.
 struct ConversationProgress {
-    /// Up to which offset each was heard. One that isn't here was made since: nothing of it was.
+    /// The offset up to which each conversation was received. A missing one was created since, and nothing of it was
+    /// received.
     private var heard: [UUID: Int] = [:]
-    /// Those of which something is to be read, in order.
+    /// The conversations to read, in order.
     private var behind: [Behind] = []
 
     private struct Behind {
         let conversation: UUID
-        /// Up to here there is something, as somebody said; maybe since the page that is read now was looked up.
+        /// The highest announced offset. It may be newer than the page that is being read.
         var announced: Int
-        /// There was nothing to read, though there should have been. If there is nothing again, it isn't to be had.
+        /// Whether a read returned nothing although there should have been something. After a second empty read, the
+        /// messages don't exist.
         var wasEmpty = false
     }
 
     /// - Parameters:
-    ///   - after: Where to begin in some of them.
-    ///   - othersAreNew: Whether the others begin at their beginning, being made since it was looked up; or now.
+    ///   - after: The offsets to start from in some conversations.
+    ///   - othersAreNew: Whether the other conversations start at their beginning, because they were created since, or
+    ///     now.
     init(_ positions: [ConversationPositions.Position], after: [UUID: Int], othersAreNew: Bool = false) {
         for position in positions {
             let unknown = othersAreNew ? 0 : position.lastOffset
             let offset = min(after[position.conversation] ?? unknown, position.lastOffset)
             heard[position.conversation] = offset
-            // What was said last is read last.
+            // The conversation with the latest message is read last.
             if offset < position.lastOffset {
                 behind.insert(Behind(conversation: position.conversation, announced: position.lastOffset), at: 0)
             }
         }
     }
 
-    /// Whether it is told nothing more of a message: that it was heard, or lies before where it began.
+    /// Returns whether the message isn't sent: it was received already, or is before the start.
     func isPast(_ message: ConversationMessage) -> Bool { message.offset <= heard[message.conversation] ?? 0 }
 
     var isCaughtUp: Bool { behind.isEmpty }
 
-    /// What is to be read: a conversation, and the offset behind which.
+    /// The conversation to read next, and the offset to read from.
     var next: (conversation: UUID, after: Int)? {
         behind.first.map { ($0.conversation, heard[$0.conversation] ?? 0) }
     }
 
-    /// Messages were published.
+    /// Handles published messages.
     ///
-    /// - Parameter isBusy: What was read before has not been taken yet: then these are read after it.
-    /// - Returns: What is to be heard of them now.
+    /// - Parameter isBusy: Whether the peer hasn't received an earlier page yet. Then these messages are read
+    ///   afterwards. - Returns: The messages to send now.
     mutating func published(_ page: ConversationPage, isBusy: Bool = false) -> ArraySlice<ConversationMessage> {
         let known = heard[page.conversation] ?? 0
         let fresh = page.messages.drop { $0.offset <= known }
@@ -65,13 +69,13 @@ struct ConversationProgress {
         return fresh
     }
 
-    /// What was asked for by ``next`` was read.
+    /// Handles the page that ``next`` requested.
     ///
-    /// - Returns: What is to be heard of it.
+    /// - Returns: The messages to send.
     mutating func read(_ page: ConversationPage) -> ArraySlice<ConversationMessage> {
         let known = heard[page.conversation] ?? 0
         let fresh = page.messages.drop { $0.offset <= known }
-        // What was purged doesn't come.
+        // Deleted messages aren't sent.
         let offset = fresh.last?.offset ?? max(known, page.lastOffset)
         heard[page.conversation] = offset
         guard let index = behind.firstIndex(where: { $0.conversation == page.conversation }) else { return fresh }
@@ -83,7 +87,7 @@ struct ConversationProgress {
         return fresh
     }
 
-    /// What was heard behind these offsets is heard again. Not while something is read.
+    /// Repeats the messages after these offsets. Not while a page is being read.
     mutating func rewind(to offsets: [UUID: Int]) {
         for (conversation, offset) in offsets {
             guard let last = heard[conversation], offset < last else { continue }
@@ -92,12 +96,12 @@ struct ConversationProgress {
         }
     }
 
-    /// It is none of its conversations any more.
+    /// Removes a conversation in which the user no longer takes part.
     mutating func forget(_ conversation: UUID) {
         behind.removeAll { $0.conversation == conversation }
     }
 
-    /// Publications may have been missed.
+    /// Handles new positions, because publications may have been missed.
     mutating func found(_ positions: [ConversationPositions.Position]) {
         for position in positions where position.lastOffset > heard[position.conversation] ?? 0 {
             fallBehind(in: position.conversation, to: position.lastOffset)

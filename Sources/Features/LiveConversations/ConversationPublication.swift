@@ -4,19 +4,19 @@ import Server
 import Sockets
 import Wire
 
-/// What is published for those who take part in a conversation: messages that follow one another.
+/// Consecutive messages of a conversation, published to its participants.
 struct ConversationPublication: Message {
     let page: ConversationPage
 }
 
-/// Messages of a page as one who hears conversations is told them: the last ones of it.
+/// The messages of a page that one subscriber receives: the last ones of the page.
 package struct HeardMessages {
     package let messages: ArraySlice<ConversationMessage>
     package let page: ConversationPage
-    /// What others hear too; `nil` for what is read for this one alone.
+    /// The publication that other subscribers receive, too. `nil` if the page was read for this subscriber only.
     package let shared: Publication?
 
-    /// The page as peers of one kind send it: what others hear too is made once for all of a loop.
+    /// Returns the page in the form of a transport. Shared pages are encoded once per loop.
     package func form<Form>(make: (ConversationPage) -> Form) -> Form {
         shared?.form { make(page) } ?? make(page)
     }
@@ -24,7 +24,7 @@ package struct HeardMessages {
     var frames: ConversationFrames { form(make: ConversationFrames.init) }
 }
 
-/// A page's messages in frames of WebSockets.
+/// The messages of a page as WebSocket frames.
 final class ConversationFrames {
     private let frames: [SharedBytes]
 
@@ -39,10 +39,11 @@ final class ConversationFrames {
 }
 
 extension Publication {
-    /// What was said.
+    /// The page of messages, if it is one.
     var page: ConversationPage? { (message as? ConversationPublication)?.page }
 
-    /// The conversation that it is about, as who watches is told it, and whether it begins: it was made, or it is the first message.
+    /// The conversation of this publication, and whether it begins: it was created, or this is its first message. For
+    /// watchers.
     package var chat: (page: ConversationPage, begins: Bool)? {
         if let page { return (page, page.messages.first?.offset == 1) }
         guard let change = message as? ConversationChange else { return nil }

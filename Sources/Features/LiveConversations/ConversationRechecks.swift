@@ -1,23 +1,23 @@
-/// Who is yet to be asked where its conversations stand, one after the other. A value.
+/// The subscribers whose positions must be read again, one after the other. A value.
 ///
 /// ```
-/// idle ──begin──► one is asked, the others wait ──next──► … ──next, nobody left──► idle
+/// idle ──begin──► one is checked, the others wait ──next──► … ──next, none left──► idle
 /// ```
 struct ConversationRechecks<Subscriber> {
     private var waiting: [Subscriber] = []
     private var isUnderWay = false
 
-    /// All of these are to be asked. While one is asked, it only says who is next.
+    /// Adds the subscribers to check. If one is being checked, it only fixes the order.
     ///
-    /// - Returns: Whether to go on with ``next()``.
+    /// - Returns: Whether to continue with ``next()``.
     mutating func begin(_ subscribers: some Sequence<Subscriber>) -> Bool {
         waiting = Array(subscribers)
         return !isUnderWay
     }
 
-    /// Whoever was asked has answered, was refused, or is gone.
+    /// Records that the current check has ended.
     ///
-    /// - Returns: Who is to be asked now.
+    /// - Returns: The next subscriber to check.
     mutating func next() -> Subscriber? {
         let next = waiting.popLast()
         isUnderWay = next != nil

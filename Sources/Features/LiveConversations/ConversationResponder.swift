@@ -2,8 +2,7 @@ import Domain
 package import Messaging
 import Observability
 
-/// What becomes of what somebody says in conversations: it is stored, and those are told who take part; or refused. May be used from
-/// anywhere.
+/// Performs the commands of participants: stores messages and publishes them, or refuses. Any thread.
 package struct ConversationResponder: Sendable {
     private let store: ConversationStore
     private let feeds: ConversationFeeds
@@ -17,14 +16,14 @@ package struct ConversationResponder: Sendable {
         self.log = log
     }
 
-    /// Says something, and has those told who take part.
+    /// Stores a message and publishes it to the participants.
     func send(_ message: OutgoingMessage, by member: ConversationMember) async throws -> ConversationStore.Sent {
         do {
             try member.check(message.target)
             let sent = try await store.send(message, by: member.device)
             for entry in sent.entries {
                 metrics.messages.add(entry.isNew ? .stored : .repeated)
-                // Of a repeat all have heard.
+                // A repeat was already published.
                 if entry.isNew { await feeds.stored(entry.page) }
             }
             return sent
@@ -34,7 +33,7 @@ package struct ConversationResponder: Sendable {
         }
     }
 
-    /// Stores what somebody has said by a broker, and has those told who take part.
+    /// Stores a message from a broker and publishes it to the participants.
     ///
     /// - Returns: Whether it is new.
     package func receive(_ message: IncomingMessage) async throws -> Bool {
@@ -43,9 +42,9 @@ package struct ConversationResponder: Sendable {
         return !entries.isEmpty
     }
 
-    /// Does what somebody who hears conversations asks for.
+    /// Performs a subscriber's command.
     ///
-    /// - Returns: What it is to be told.
+    /// - Returns: The event for the subscriber.
     func perform(_ command: ConversationCommand, for member: ConversationMember) async -> ConversationEvent {
         switch command {
         case .refused(let error, let ref): return .error(ref: ref, error)
@@ -67,7 +66,7 @@ package struct ConversationResponder: Sendable {
         }
     }
 
-    /// What somebody is told whose address has said as much as may be kept.
+    /// Returns the event for a subscriber whose address has reached its daily limit.
     func refusal(ref: String?) -> ConversationEvent {
         metrics.messages.add(.refused)
         return .error(ref: ref, refusal(RequestError.tooManyMessages(retryAfter: nil)))

@@ -4,7 +4,8 @@ package import FoundationEssentials
 import Messaging
 import Sockets
 
-/// Those who hear conversations on one loop. What waits for the database holds a number, and finds its subscriber again by it. On the loop.
+/// The subscribers of conversations on one loop. A task that waits for the database holds a number, with which it finds
+/// its subscriber again. On the loop.
 package final class ConversationShard {
     struct Number: Hashable, Sendable {
         fileprivate let number: Int
@@ -12,19 +13,19 @@ package final class ConversationShard {
 
     private struct Entry {
         let subscriber: ConversationSubscriber
-        /// Where its user hears its conversations.
+        /// The connection to its user's room.
         var place: ConversationPlace
-        /// Its ticket's end.
+        /// The timer for its ticket's expiry.
         var expiry: TimerID?
     }
 
-    /// Of what can't be read, again a little later.
+    /// The pause before a failed read is repeated.
     static let retryDelay = Duration.milliseconds(500)
 
     let reactor: Reactor
     private let loop: EventLoop
     let conversations: Conversations
-    /// Those who are only told that something happens.
+    /// The subscribers that receive hints only.
     package let watches: ConversationWatches
     private var entries: [Number: Entry] = [:]
     private var lastNumber = 0
@@ -37,11 +38,11 @@ package final class ConversationShard {
         watches = ConversationWatches(on: reactor, loop: loop, conversations)
     }
 
-    /// Lets somebody in, as the user that the device is, or was lately; `nil` if its ticket is over.
+    /// Adds a subscriber, with the device's current or latest known user. Returns `nil` if its ticket has expired.
     ///
     /// - Parameters:
-    ///   - after: Where it begins in some conversations.
-    ///   - othersAreNew: In the others it begins at their beginning, and not with what is said now.
+    ///   - after: The offsets to start from in some conversations.
+    ///   - othersAreNew: Whether the other conversations start at their beginning instead of now.
     package func enter(
         _ member: ConversationMember, user: String, after: [UUID: Int], othersAreNew: Bool = false,
         _ sink: any ConversationSink
@@ -64,12 +65,12 @@ package final class ConversationShard {
         ConversationPlace(of: subscriber, as: subscriber.user, in: conversations, on: reactor)
     }
 
-    /// Of its ticket, in seconds; `nil` for ever.
+    /// Returns the seconds until its ticket expires. Returns `nil` without a ticket.
     private func timeLeft(of member: ConversationMember) -> Double? {
         member.expiry.map { $0 - conversations.now() }
     }
 
-    /// A ticket's end is its sockets'.
+    /// Closes the socket when its ticket expires.
     private func awaitExpiry(of subscriber: ConversationSubscriber, in left: Double) {
         entries[subscriber.number]?.expiry = reactor.schedule(after: Ticket.wait(forExpiryIn: left)) {
             [weak self, number = subscriber.number] in
@@ -81,7 +82,7 @@ package final class ConversationShard {
         }
     }
 
-    /// Does nothing the second time.
+    /// Removes the subscriber. Does nothing the second time.
     package func leave(_ subscriber: ConversationSubscriber) {
         guard let entry = entries.removeValue(forKey: subscriber.number) else { return }
         entry.place.leave(conversations)
@@ -89,12 +90,12 @@ package final class ConversationShard {
         if let expiry = entry.expiry { reactor.cancel(expiry) }
     }
 
-    /// The device was erased.
+    /// Ends the subscribers of an erased device.
     func end(_ device: DeviceID) {
         for entry in entries.values where entry.subscriber.member.device == device { entry.subscriber.end(.erased) }
     }
 
-    /// Publications may have been missed: everybody is asked where it stands.
+    /// Reads the positions of all subscribers again, because publications may have been missed.
     func resynchronise() {
         if rechecks.begin(entries.keys) { recheck() }
     }
@@ -116,14 +117,15 @@ package final class ConversationShard {
         }
     }
 
-    /// The names of users, in order; `nil` if they are yet to be read: then the subscriber tells its peer afterwards.
+    /// Returns the names of users, in order. Returns `nil` if they must be read first. Then the subscriber reports
+    /// presence afterwards.
     func names(of users: [Int], for subscriber: ConversationSubscriber, in conversation: UUID) -> [String]? {
         if let names = conversations.users[users] { return names }
         let number = subscriber.number
         conversations.ask(on: loop) {
             $0.users.add(users, try await $0.store.names(of: users))
         } then: { shard, answer in
-            // Away for a moment: who is there will change again.
+            // The database is unavailable. The next change of presence tries again.
             guard case .success = answer else { return }
             shard.entries[number]?.subscriber.tellPresence(in: conversation)
         }
@@ -139,7 +141,7 @@ package final class ConversationShard {
             switch answer {
             case .success(let positions):
                 if let subscriber, case .otherUser = subscriber.opened(positions) { shard.move(subscriber) }
-            // It has no name any more.
+            // The device has no name any more.
             case .failure(is RequestError):
                 if let subscriber {
                     shard.conversations.names[device] = nil
@@ -147,7 +149,7 @@ package final class ConversationShard {
                 }
             case .failure: return shard.readPositionsAgain(for: number, isRecheck: isRecheck)
             }
-            // Whatever came of this one, the others are asked as well.
+            // The other subscribers are checked, whatever the result.
             if isRecheck { shard.recheck() }
         }
     }
@@ -163,13 +165,13 @@ package final class ConversationShard {
         }
     }
 
-    /// It is another user than it was.
+    /// Moves the subscriber to the room of another user.
     private func move(_ subscriber: ConversationSubscriber) {
         conversations.names[subscriber.member.device] = subscriber.user
         entries[subscriber.number]?.place.leave(conversations)
         let place = place(of: subscriber)
         entries[subscriber.number]?.place = place
-        // What was said before that went by.
+        // Earlier messages to that user were missed.
         readPositions(for: subscriber)
     }
 
@@ -180,7 +182,7 @@ package final class ConversationShard {
         } then: { shard, answer in
             switch answer {
             case .success(let page): shard.entries[number]?.subscriber.take(page, of: conversation)
-            // It is none of the device's conversations any more.
+            // The device no longer takes part in the conversation.
             case .failure(is RequestError): shard.entries[number]?.subscriber.take(nil, of: conversation)
             case .failure:
                 shard.reactor.schedule(after: Self.retryDelay) { [weak shard] in

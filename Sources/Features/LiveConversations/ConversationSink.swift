@@ -1,22 +1,23 @@
-/// What a subscriber's events leave by: a WebSocket of its own, an event stream, or a channel of another protocol.
+/// The transport of a subscriber: a WebSocket, an event stream, or a channel of another protocol.
 package protocol ConversationSink: AnyObject {
     func send(_ event: ConversationEvent)
     func send(_ heard: HeardMessages)
-    /// ``ConversationSubscriber/drained()`` is to be called once the peer has what was sent.
+    /// Asks for a call of ``ConversationSubscriber/drained()`` when the peer has received everything that was sent.
     func reportDrain()
-    /// ``ConversationSubscriber/hasTurn()`` is to be called once a page may be read for it. There is one turn at a time.
+    /// Asks for a call of ``ConversationSubscriber/hasTurn()`` when a page may be read. Only one turn is given at a
+    /// time.
     func awaitTurn()
-    /// What was read is sent, or there was nothing.
+    /// Reports that the page was sent, or that there was nothing.
     func endTurn()
-    /// What ``ConversationSubscriber/awaitCatchUp()`` was about is sent.
+    /// Reports that everything ``ConversationSubscriber/awaitCatchUp()`` waited for was sent.
     func caughtUp()
-    /// Whether its address may have so many messages more kept.
+    /// Returns whether the quota of its address allows this many messages.
     func admits(messages count: Int) -> Bool
-    /// Whether it is told who is there.
+    /// Whether it receives presence.
     var wantsPresence: Bool { get }
-    /// Also that it is there alone.
+    /// Whether it receives presence also if no other user is present.
     var wantsPresenceAlone: Bool { get }
-    /// The subscriber breaks the rules, or is not to be here any more.
+    /// Ends the transport, because the subscriber broke a rule or may not stay.
     func end(_ cause: ConversationSinkEnd)
 }
 
@@ -25,7 +26,7 @@ extension ConversationSink {
     package var wantsPresenceAlone: Bool { false }
 }
 
-/// Who sends for one subscriber alone has it read whenever it can.
+/// A transport with one subscriber, which may always read a page.
 package protocol ExclusiveConversationSink: ConversationSink {
     var subscriber: ConversationSubscriber? { get }
 }
@@ -36,10 +37,10 @@ extension ExclusiveConversationSink {
 }
 
 package enum ConversationSinkEnd {
-    /// More messages wait than may.
+    /// Too many messages are waiting.
     case tooFast
     /// Its device was erased.
     case erased
-    /// Its ticket is over.
+    /// Its ticket has expired.
     case expired
 }

@@ -5,12 +5,12 @@ import Server
 import Sockets
 import Wire
 
-/// A WebSocket that hears conversations. Its frames are text.
+/// A WebSocket that subscribes to conversations. Its frames are text.
 final class ConversationSocket: WebSocketHandler, ExclusiveConversationSink {
     private let socket: WebSocket
     private let shard: ConversationShard
     private var allowance: MessageAllowance
-    /// `nil`: its ticket is over, or it is.
+    /// `nil` if its ticket has expired or it has closed.
     private(set) var subscriber: ConversationSubscriber?
 
     init(

@@ -3,7 +3,7 @@ import Messaging
 import Server
 import Wire
 
-/// `GET /conversations/socket?deviceId=&after=<conversation>:<offset>,…`: all conversations of a device.
+/// Serves all conversations of a device: `GET /conversations/socket?deviceId=&after=<conversation>:<offset>,…`.
 package struct ConversationSocketController: RouteCollection, Sendable {
     let conversations: Conversations
     let identities: IdentityVerifier
@@ -29,7 +29,7 @@ package struct ConversationSocketController: RouteCollection, Sendable {
     }
 
     @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
-        // `admit` has seen all of it. A ticket may have ended since.
+        // `admit` has checked the request. A ticket may have expired since.
         guard let (member, after) = try? identities.listener(of: request),
             let user = conversations.names[member.device]
         else {
@@ -41,7 +41,7 @@ package struct ConversationSocketController: RouteCollection, Sendable {
     }
 }
 
-/// Says nothing, and hears nothing.
+/// A handler that ignores all messages, for a socket that closes at once.
 private final class NoConversations: WebSocketHandler {
     func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {}
     func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}

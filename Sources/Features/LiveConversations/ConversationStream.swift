@@ -5,7 +5,7 @@ import Server
 import Sockets
 import Wire
 
-/// `GET /messages`: all conversations of a device as server-sent events.
+/// Serves all conversations of a device as server-sent events: `GET /messages`.
 final class ConversationStream: ExclusiveConversationSink {
     private static let commentInterval = Duration.seconds(15)
 
@@ -14,7 +14,7 @@ final class ConversationStream: ExclusiveConversationSink {
     private(set) var subscriber: ConversationSubscriber?
     private var comments: TimerID?
 
-    /// It lives as long as the stream does.
+    /// Creates the sink. It lives as long as the stream.
     static func begin(
         _ stream: ResponseStream, _ member: ConversationMember, user: String, after: [UUID: Int],
         on shard: ConversationShard
@@ -25,7 +25,7 @@ final class ConversationStream: ExclusiveConversationSink {
         stream.drained = { [weak sink] in sink?.subscriber?.drained() }
         sink.write { ServerSentEvent.comment("messages", into: &$0) }
         sink.subscriber = shard.enter(member, user: user, after: after, sink)
-        // Its ticket may have ended just now, and the stream with it.
+        // Its ticket may have just expired, which ends the stream.
         if sink.subscriber != nil { sink.comment() }
     }
 
@@ -42,7 +42,7 @@ final class ConversationStream: ExclusiveConversationSink {
         (stream.closed, stream.drained) = (nil, nil)
     }
 
-    /// So that those between see that it lives.
+    /// Sends a comment, so that proxies keep the connection open.
     private func comment() {
         comments = stream.reactor.schedule(after: Self.commentInterval) { [weak self] in
             self?.write { ServerSentEvent.comment("", into: &$0) }
@@ -57,7 +57,7 @@ final class ConversationStream: ExclusiveConversationSink {
     // MARK: What it is sent
 
     var wantsPresence: Bool { false }
-    /// Nothing is said by a stream.
+    /// A stream can't send messages.
     func admits(messages count: Int) -> Bool { false }
 
     func send(_ event: ConversationEvent) {

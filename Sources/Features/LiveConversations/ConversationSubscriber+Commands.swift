@@ -1,9 +1,9 @@
 import Access
 package import Messaging
 
-/// What a subscriber says: one command after the other.
+/// Performs a subscriber's commands one after the other.
 extension ConversationSubscriber {
-    /// Whoever lets it speak has let its device pay.
+    /// Receives a command. The caller has checked the device's message rate.
     package func received(_ command: ConversationCommand) {
         guard waiting.count < SocketLimits.waitingMessages else { return sink.end(.tooFast) }
         waiting.append(command)
@@ -20,11 +20,12 @@ extension ConversationSubscriber {
         }
     }
 
-    /// What it said first is done.
+    /// Completes the first command.
     func done(_ event: ConversationEvent) {
         sink.send(event)
         if turns.first == .history, case .history? = waiting.first {
-            // The next one once the peer has that: whoever asks for many pages at once is no slow reader.
+            // The next command begins when the peer has received this answer. A peer that requests many pages at once
+            // isn't a slow reader.
             reportDrain()
         } else {
             beginNext()
@@ -36,7 +37,7 @@ extension ConversationSubscriber {
         if let next = waiting.first { begin(next) }
     }
 
-    /// What of that it said before isn't told anew: of a repeat it would hear nothing.
+    /// Returns whether the subscriber has already received the message. A repeated message isn't sent again.
     package func isPast(_ message: ConversationMessage) -> Bool {
         switch state {
         case .opening: message.offset <= after[message.conversation] ?? (othersAreNew ? 0 : .max)

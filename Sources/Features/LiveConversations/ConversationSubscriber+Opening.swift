@@ -1,22 +1,22 @@
 import FoundationEssentials
 import Messaging
 
-/// Where a subscriber's conversations stand, and who is there.
+/// Handles the positions of a subscriber's conversations, and presence.
 extension ConversationSubscriber {
-    /// What where its conversations stand says of who it is.
+    /// The result of reading the positions.
     enum Opening {
         case opened
-        /// The device has another name than it had: it is to hear in that one's room.
+        /// The device has another name now, so the subscriber must listen in that user's room.
         case otherUser
     }
 
-    /// Where its conversations stand.
+    /// Handles the positions of the conversations.
     func opened(_ positions: ConversationPositions) -> Opening {
-        // Names are of ASCII.
+        // Names are ASCII.
         guard positions.user == user else {
             user = positions.user
             if case .opening = state { return .otherUser }
-            // It was erased, and is somebody else since.
+            // The device was erased and has a new name since.
             end(.erased)
             return .opened
         }
@@ -33,7 +33,7 @@ extension ConversationSubscriber {
             if mayHaveMissed { shard.readPositions(for: self) }
         case .hearing(var progress, let isReading):
             progress.found(allowed)
-            // That it has left may have been missed as well.
+            // The notification that the user left may have been missed, too.
             for position in allowed where position.hasLeft {
                 presence?.leave(position.conversation, at: position.lastOffset)
             }
@@ -55,7 +55,7 @@ extension ConversationSubscriber {
         }
     }
 
-    /// Somebody has come or gone.
+    /// Sends presence, because a user has come or gone.
     func tellPresence(in conversation: UUID) {
         guard let users = presence?.company(of: conversation, orAlone: sink.wantsPresenceAlone) else { return }
         guard let names = shard.names(of: users, for: self, in: conversation) else { return }

@@ -2,47 +2,47 @@ package import FoundationEssentials
 import Messaging
 package import Rooms
 
-/// One peer that hears all conversations of a device, on its loop.
+/// A peer that receives all conversations of a device. On its loop.
 ///
 /// ```
-/// opening (what is published is noted) ──positions──► hearing: what was missed, then what is said
+/// opening (publications are noted) ──positions──► hearing: missed messages, then new ones
 /// ```
 package final class ConversationSubscriber: RoomListener {
     enum State {
-        /// It is asked where its conversations stand. What is published meanwhile is told by that, or looked for after it.
+        /// The positions are being read. What is published meanwhile is included in them, or read afterwards.
         case opening
         case hearing(ConversationProgress, isReading: Bool)
     }
 
     let member: ConversationMember
-    /// The user that it is; whose room it is in.
+    /// The user in whose room it listens.
     var user: String
     let number: ConversationShard.Number
-    /// Where it begins, until it knows where its conversations stand.
+    /// The offsets to start from, until the positions are known.
     var after: [UUID: Int]
-    /// In the others at their beginning.
+    /// Whether the other conversations start at their beginning.
     let othersAreNew: Bool
     let sink: any ConversationSink
     unowned let shard: ConversationShard
     var state = State.opening
-    /// Something was published before it knew where it stands.
+    /// Whether something was published before the positions were known.
     var mayHaveMissed = false
     var presence: ConversationPresence?
-    /// What it said and the database hasn't heard yet; the first is on its way.
+    /// The commands that wait for the database. The first is being performed.
     var waiting: [ConversationCommand] = []
-    /// What is to be read for it, a page each: the first has its turn, or waits for the sink's.
+    /// The pages to read. The first has its turn or waits for the transport's.
     var turns: [Turn] = []
-    /// What was read is sent, and the peer has yet to take it.
+    /// Whether a page was sent and the peer hasn't received it yet.
     private var awaitsDrain = false
-    /// So many times the sink is told once it has all that was said up to now.
+    /// How many reports the transport expects when everything so far was sent.
     private var awaitedCatchUps = 0
-    /// To be heard again once what is read now is sent.
+    /// The offsets to repeat from, once the current page is sent.
     private var rewinds: [UUID: Int] = [:]
 
     enum Turn {
-        /// Of what it is behind.
+        /// Messages that the subscriber is behind.
         case backlog
-        /// What it asked for by the first of its commands that wait.
+        /// The page that the first waiting command requests.
         case history
     }
 
@@ -78,7 +78,7 @@ package final class ConversationSubscriber: RoomListener {
         proceed()
     }
 
-    /// Of who takes part: a hint, that needs not be in order with what is said.
+    /// Handles a change of participants. It is a hint, so it need not be in order with messages.
     private func received(_ change: ConversationChange) {
         let conversation = change.notice.conversation
         guard case .hearing = state, member.allows(conversation) else { return }
@@ -86,7 +86,7 @@ package final class ConversationSubscriber: RoomListener {
         case .made, .returned: presence?.enter(conversation)
         case .left(let user):
             let summary = change.summary
-            // Unless it has come back since.
+            // Unless the user has come back since.
             if user == self.user, !summary.participants.contains(user) {
                 presence?.leave(conversation, at: summary.lastOffset)
             }
@@ -96,7 +96,7 @@ package final class ConversationSubscriber: RoomListener {
 
     // MARK: What it has missed
 
-    /// Reads what it is behind, if anything, a page at a time.
+    /// Reads what the subscriber is behind, a page at a time.
     func proceed() {
         guard case .hearing(let progress, false) = state else { return }
         guard !progress.isCaughtUp else { return tellCaughtUp() }
@@ -111,13 +111,13 @@ package final class ConversationSubscriber: RoomListener {
         }
     }
 
-    /// ``ConversationSink/caughtUp()`` says when it has all.
+    /// Asks for ``ConversationSink/caughtUp()`` when everything so far was sent.
     package func awaitCatchUp() {
         awaitedCatchUps += 1
         proceed()
     }
 
-    /// It is told anew what was said behind these offsets. ``ConversationSink/caughtUp()`` says when it has all.
+    /// Repeats the messages after these offsets. ``ConversationSink/caughtUp()`` reports when all were sent.
     package func replay(after offsets: [UUID: Int]) {
         let allowed = offsets.filter { member.allows($0.key) }
         switch state {
@@ -141,7 +141,7 @@ package final class ConversationSubscriber: RoomListener {
         if turns.count == 1 { sink.awaitTurn() }
     }
 
-    /// A page may be read.
+    /// Reads the next page.
     package func hasTurn() {
         switch turns.first {
         case .backlog?:
@@ -172,7 +172,7 @@ package final class ConversationSubscriber: RoomListener {
         sink.reportDrain()
     }
 
-    /// - Parameter page: `nil`: it is none of the device's conversations any more.
+    /// - Parameter page: `nil` if the device no longer takes part in the conversation.
     func take(_ page: ConversationPage?, of conversation: UUID) {
         guard case .hearing(var progress, true) = state else { return }
         guard let page else {
@@ -183,11 +183,11 @@ package final class ConversationSubscriber: RoomListener {
         guard !messages.isEmpty else { return endTurn(progress) }
         state = .hearing(progress, isReading: true)
         sink.send(HeardMessages(messages: messages, page: page, shared: nil))
-        // More is read once the peer has that.
+        // The next page is read when the peer has received this one.
         reportDrain()
     }
 
-    /// The peer has taken what was sent.
+    /// Continues after the peer has received what was sent.
     package func drained() {
         guard awaitsDrain else { return }
         awaitsDrain = false

@@ -1,7 +1,7 @@
 import Messaging
 package import Rooms
 
-/// Somebody who is told that something happens in a device's conversations, and can do without one or the other. On its loop.
+/// A subscriber that receives hints about a device's conversations and may miss some. On its loop.
 package final class ConversationWatch: RoomListener {
     let member: ConversationMember
     let number: ConversationWatches.Number

@@ -3,7 +3,7 @@ import Messaging
 package import Rooms
 import Sockets
 
-/// Those on one loop who are told that something happens in a device's conversations. On the loop.
+/// The subscribers on one loop that receive hints about a device's conversations. On the loop.
 package final class ConversationWatches {
     struct Number: Hashable, Sendable {
         fileprivate let number: Int
@@ -27,9 +27,9 @@ package final class ConversationWatches {
         self.conversations = conversations
     }
 
-    /// Tells somebody of what happens in a device's conversations, from the moment on in which it has a name.
+    /// Calls `tell` with changes of a device's conversations, once the device has a name.
     ///
-    /// - Parameter tell: Called on this loop, until ``remove(_:)``.
+    /// - Parameter tell: Called on this loop until ``remove(_:)``.
     package func add(_ member: ConversationMember, _ tell: @escaping (Publication) -> Void) -> ConversationWatch {
         lastNumber += 1
         let watch = ConversationWatch(member, Number(number: lastNumber), tell)
@@ -38,12 +38,12 @@ package final class ConversationWatches {
         return watch
     }
 
-    /// Does nothing the second time.
+    /// Removes the subscriber. Does nothing the second time.
     package func remove(_ watch: ConversationWatch) {
         entries.removeValue(forKey: watch.number)?.place?.leave(conversations)
     }
 
-    /// A device has a name now.
+    /// Records that a device has a name now.
     func named(_ device: DeviceID, _ user: String) {
         for (number, entry) in entries where entry.watch.member.device == device { place(number, as: user) }
     }

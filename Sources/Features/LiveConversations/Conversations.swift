@@ -5,24 +5,24 @@ package import Messaging
 package import Observability
 package import Sockets
 
-/// All conversations, as this daemon has to do with them. May be used from anywhere.
+/// The conversations on this daemon: their subscribers, feeds and commands. Any thread.
 package final class Conversations: Sendable {
     package let store: ConversationStore
     let rooms: ConversationRooms
     package let feeds: ConversationFeeds
     package let changes: ConversationChanges
-    /// Those who hear conversations, on all loops.
+    /// The subscribers on all loops.
     package let audience: ConversationListeners
     let names = UserNames()
-    /// By number.
+    /// The names of users by number.
     let users = KnownUsers()
-    /// What devices may say, on whatever sockets and by requests.
+    /// The message rates of devices, for all sockets and requests.
     let rates: DeviceMessageRates
-    /// What becomes of what is said.
+    /// Performs commands.
     package let responder: ConversationResponder
-    /// For tasks that do little but wait for the database.
+    /// The executor for tasks that mostly wait for the database.
     let executor: any TaskExecutor
-    /// Seconds since 1970, by which tickets expire.
+    /// Returns the time that tickets expire by, in seconds since 1970.
     let now: @Sendable () -> Double
     private let loops: [EventLoop]
     private let shardKey = LoopLocal<ConversationShard>()
@@ -44,12 +44,12 @@ package final class Conversations: Sendable {
         responder = ConversationResponder(store: store, feeds: feeds, metrics: metrics, log: log)
     }
 
-    /// Those on a loop. On that loop.
+    /// Returns the subscribers on a loop. On that loop.
     package func shard(on reactor: Reactor, loop: EventLoop) -> ConversationShard {
         shardKey.value(on: reactor) { ConversationShard(on: reactor, loop: loop, self) }
     }
 
-    /// Has the database asked, and does on a loop, with those there, what follows from the answer.
+    /// Runs a query, and handles its answer on a loop.
     func ask<Answer: Sendable>(
         on loop: EventLoop, _ work: @escaping @Sendable (Conversations) async throws -> Answer,
         then follow: @escaping @Sendable (ConversationShard, Result<Answer, any Error>) -> Void
@@ -63,7 +63,7 @@ package final class Conversations: Sendable {
 
     // MARK: Those who hear
 
-    /// Notifications may have been missed.
+    /// Reads everything again, because notifications may have been missed.
     package func resynchronise() {
         names.removeAll()
         users.removeAll()
@@ -71,7 +71,7 @@ package final class Conversations: Sendable {
         for loop in loops { loop.submit { self.shard(on: $0, loop: loop).resynchronise() } }
     }
 
-    /// The device was erased: its sockets end.
+    /// Ends the sockets of an erased device.
     package func end(_ device: DeviceID) {
         names[device] = nil
         users.removeAll()
@@ -79,20 +79,20 @@ package final class Conversations: Sendable {
         for loop in loops { loop.submit { self.shard(on: $0, loop: loop).end(device) } }
     }
 
-    /// The device has a name now: whoever waits for its conversations hears them from now on.
+    /// Starts the conversations of subscribers that waited for the device's name.
     func named(_ device: DeviceID, _ user: String) {
         names[device] = user
         for loop in loops { loop.submit { self.shard(on: $0, loop: loop).watches.named(device, user) } }
     }
 }
 
-/// The names of devices that were here lately. They don't change; whoever was erased by another daemon is told by the database, and whose
-/// name was forgotten is found out before it hears anything. Any thread.
+/// The names of recent devices. Names don't change. The database reports devices that another daemon erased, and a
+/// forgotten name is noticed before the device receives anything. Any thread.
 final class UserNames: Sendable {
     private static let limit = 10_000
     private let names = Locked<[DeviceID: String]>([:])
 
-    /// Somebody may have been erased, and nobody told.
+    /// Removes all names, because a notification of an erased device may have been missed.
     func removeAll() { names.withLock { $0 = [:] } }
 
     subscript(device: DeviceID) -> String? {
@@ -106,16 +106,16 @@ final class UserNames: Sendable {
     }
 }
 
-/// The names of users that were seen lately, by what stands for them. Any thread.
+/// The names of recent users by number. Any thread.
 final class KnownUsers: Sendable {
     private static let limit = 10_000
-    /// `nil`: was erased.
+    /// `nil` for an erased user.
     private let names = Locked<[Int: String?]>([:])
 
-    /// Somebody may have been erased.
+    /// Removes all names, because a user may have been erased.
     func removeAll() { names.withLock { $0 = [:] } }
 
-    /// In order; `nil` if one isn't known.
+    /// Returns the names in order. Returns `nil` if one isn't known.
     subscript(users: [Int]) -> [String]? {
         names.withLock { names in
             var found: [String] = []
@@ -127,7 +127,7 @@ final class KnownUsers: Sendable {
         }
     }
 
-    /// - Parameter found: What the database says of these.
+    /// - Parameter found: The names that the database returned.
     func add(_ users: [Int], _ found: [Int: String]) {
         names.withLock { names in
             if names.count + users.count > Self.limit { names = [:] }

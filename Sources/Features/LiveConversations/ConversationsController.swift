@@ -6,7 +6,7 @@ import Pages
 import Server
 import Wire
 
-/// `/conversations`: making, listing and reading them, and what somebody in one does with it.
+/// Serves `/conversations`: creates, lists and reads them, and performs participants' actions.
 package struct ConversationsController: RouteCollection, Sendable {
     let conversations: Conversations
     let identities: IdentityVerifier
@@ -37,7 +37,7 @@ package struct ConversationsController: RouteCollection, Sendable {
         return .json(conversation.json, status: isNew ? .created : .ok)
     }
 
-    /// Who doesn't say who it is, is somebody with a browser: the page knows it.
+    /// A request that names no device comes from a browser, and receives the page.
     @Sendable private func list(_ request: Request) async throws -> Response {
         if case .none = try identities.identity(of: request.head) { return try await page.response(to: request.head) }
         let member = try identities.member(of: request)

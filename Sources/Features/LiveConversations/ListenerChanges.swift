@@ -1,4 +1,4 @@
-/// What the database doesn't know yet of those who listen here. A value: who is here is an argument.
+/// The changes of listening users that aren't in the database yet. A value: the present users are an argument.
 struct ListenerChanges: Sendable, Hashable {
     struct Batch: Sendable, Hashable {
         let came: [String]
@@ -6,19 +6,19 @@ struct ListenerChanges: Sendable, Hashable {
         var isEmpty: Bool { came.isEmpty && left.isEmpty }
     }
 
-    /// Users in one statement.
+    /// The maximum number of users in one statement.
     private static let limit = 1_000
 
-    /// For whom the first has come or the last has gone since it was last told, perhaps both.
+    /// The users whose first subscriber has come or last has gone since the last write, perhaps both.
     private var changed: Set<String> = []
-    /// Of whom the database knows that they are here.
+    /// The users that the database has as listening here.
     private var known: Set<String> = []
-    /// Of whom it isn't known what the database knows: that was being written when it was lost.
+    /// The users whose state in the database is unknown, because the outcome of a write was lost.
     private var uncertain: Set<String> = []
 
     mutating func add(_ user: String) { changed.insert(user) }
 
-    /// What is to be written next.
+    /// Takes the next batch to write.
     mutating func take(_ isHere: (String) -> Bool) -> Batch {
         let users = changed.prefix(Self.limit)
         changed.subtract(users)
@@ -33,13 +33,13 @@ struct ListenerChanges: Sendable, Hashable {
         uncertain.subtract(batch.came + batch.left)
     }
 
-    /// Whether it was written isn't known: it is written again, as it stands then.
+    /// The outcome is unknown, so these users are written again with their state at that time.
     mutating func failed(_ batch: Batch) {
         changed.formUnion(batch.came + batch.left)
         uncertain.formUnion(batch.came + batch.left)
     }
 
-    /// The database may have forgotten what it was told: it is told anew of all.
+    /// The database may have lost its rows, so all users are written again.
     mutating func forgotten() {
         changed.formUnion(known)
         uncertain.formUnion(known)

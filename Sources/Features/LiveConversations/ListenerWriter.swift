@@ -3,7 +3,8 @@ package import Messaging
 package import Observability
 import Postgres
 
-/// Has the database know who listens here, some milliseconds later: many come and go at once.
+/// Writes the listening users of this daemon to the database, in batches of some milliseconds, because many come and go
+/// at once.
 package final class ListenerWriter: Service {
     private static let pause: Duration = .milliseconds(50)
     private static let retryPause: Duration = .seconds(1)
@@ -31,13 +32,13 @@ package final class ListenerWriter: Service {
         Task { [timer] in await timer.wake() }
     }
 
-    /// This daemon was given up by others, who may have forgotten who listens here.
+    /// Writes all users again, because other daemons considered this one dead and may have deleted its rows.
     package func forgotten() async {
         state.withLock { $0.changes.forgotten() }
         await timer.wake()
     }
 
-    /// Nobody listens here, or on daemons that are gone: before anybody is answered.
+    /// Deletes the users of this daemon and of dead daemons, before the first request is answered.
     package func enter() async throws {
         try await store.forget()
     }
@@ -56,14 +57,14 @@ package final class ListenerWriter: Service {
                 try? await Task.sleep(for: Self.pause)
             } catch {
                 state.withLock { $0.changes.failed(batch) }
-                // A database that is away is others' to tell of.
+                // The connection pool logs that the database is unavailable.
                 if let error = error as? PostgresError, !error.isUnavailable {
                     log.error("failed to write the listeners of conversations", ["error": .string("\(error)")])
                 }
                 await timer.sleep(for: Self.retryPause)
             }
         }
-        // The daemon's own row goes with it, which says the same.
+        // The daemon's own row is deleted at the same time, which has the same effect.
         try? await store.forget()
     }
 

@@ -5,7 +5,7 @@ import Messaging
 package import Server
 import Wire
 
-/// `/messages`: saying something, and hearing what is said as server-sent events.
+/// Serves `/messages`: stores messages, and streams them as server-sent events.
 package struct MessageController: RouteCollection, Sendable {
     private let conversations: Conversations
     private let identities: IdentityVerifier
@@ -42,15 +42,15 @@ package struct MessageController: RouteCollection, Sendable {
         return .json(json.bytes, status: sent.isNew ? .created : .ok)
     }
 
-    /// `event: message`, for `curl -N`.
+    /// Streams `event: message`, for `curl -N`.
     @Sendable private func follow(_ request: Request) async throws -> Response {
         let (member, after) = try identities.listener(of: request)
         let user = try await conversations.store.positions(of: member.device).user
         let headers = [
             HTTPField("Content-Type", "text/event-stream"),
-            // A proxy that compresses the stream would hold events back.
+            // A proxy that compresses the stream would delay events.
             HTTPField("Cache-Control", "no-store, no-transform"),
-            // A proxy that gathers bytes would hold messages back.
+            // A proxy that buffers would delay messages.
             HTTPField("X-Accel-Buffering", "no"),
         ]
         guard request.head.method == .get else { return Response(headers: headers, body: .stream { $0.finish() }) }

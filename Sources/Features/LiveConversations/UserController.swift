@@ -5,7 +5,7 @@ package import Observability
 package import Server
 import Wire
 
-/// `/users`: taking a name for all of one's conversations, and finding those of others.
+/// Serves `/users`: registers a device's name for all its conversations, and finds the names of others.
 package struct UserController: RouteCollection, Sendable {
     private let conversations: Conversations
     private let identities: IdentityVerifier
@@ -24,7 +24,7 @@ package struct UserController: RouteCollection, Sendable {
 
     @Sendable private func takeName(_ request: Request) async throws -> Response {
         let (wanted, member) = try identities.decode(request) { try UserRequest.decode(request.body, identify: $0) }
-        // A name is for all conversations, and for ever.
+        // A name is for all conversations and can't be changed.
         try member.checkNew()
         let isNew = try await conversations.store.take(wanted.name, for: wanted.device) { request.wait(for: .naming) }
         if isNew {

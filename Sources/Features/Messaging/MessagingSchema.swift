@@ -1,7 +1,7 @@
 import CEmbedded
 package import Postgres
 
-/// The functions of the database that messages need: `SQL/`.
+/// The database functions for messages: `SQL/`.
 package enum MessagingSchema {
     package static let scripts = [
         script("questions", EmbeddedFile.questions_sql),

@@ -3,12 +3,12 @@ package import FoundationEssentials
 import Postgres
 package import Wire
 
-/// Somebody whom a device doesn't want to meet, as it knew that one.
+/// A person that a device doesn't want to meet, as the device knew the person.
 package struct Block: Sendable, Hashable {
     package enum Label: Sendable, Hashable {
-        /// In conversations.
+        /// A name in conversations.
         case name(String)
-        /// The partner of a match: what it had promised, and when.
+        /// The partner of a match, by the title and start of the partner's task.
         case partner(title: String, startsAt: Instant)
     }
 
@@ -48,11 +48,11 @@ extension Block {
     }
 }
 
-/// `{deviceId}` with one of `name`, `taskId`: whom a device doesn't want to meet any more.
+/// The request to block a person: `{deviceId}` with one of `name` and `taskId`.
 package struct BlockRequest: Sendable, Hashable {
     package enum Target: Sendable, Hashable {
         case name(UserName)
-        /// The partner in this task of the device's own.
+        /// The partner in this task of the device.
         case partner(task: UUID)
     }
 
@@ -64,7 +64,7 @@ package struct BlockRequest: Sendable, Hashable {
         self.target = target
     }
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     package static func decode(
         _ body: [UInt8], identify: (String?) throws -> DeviceID = { try DeviceID($0) }
     ) throws -> BlockRequest {

@@ -2,9 +2,9 @@ import Domain
 package import FoundationEssentials
 package import Postgres
 
-/// The outbox of what goes to a broker. Every operation is one statement. Throws `PostgresError`.
+/// The outbox of messages for a broker. Every operation is one statement. Throws `PostgresError`.
 package struct BridgeStore: Sendable {
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = [see, take, finish, release].map(\.name)
 
     private static let see = PostgresStatement(name: "see_bridge", sql: "SELECT letsswitch.see_bridge() AS waiting")
@@ -15,16 +15,16 @@ package struct BridgeStore: Sendable {
     private static let release = PostgresStatement(
         name: "release_bridge", sql: "SELECT letsswitch.release_bridge($1::uuid)")
 
-    /// A message on its way out.
+    /// A message for the broker.
     package struct Outgoing: Sendable, Hashable {
-        /// In the outbox.
+        /// Its position in the outbox.
         package let place: Int
-        /// `nil`: nothing is left of it, or of those it was for.
+        /// `nil` if the message or all its recipients were deleted.
         package let content: Content?
 
         package struct Content: Sendable, Hashable {
             package let message: ConversationMessage
-            /// The names of those who were inside when it was said, in order, with dots between them.
+            /// The names of the participants when it was sent, in order, separated by dots.
             package let routingKey: String
 
             package init(message: ConversationMessage, routingKey: String) {
@@ -41,35 +41,35 @@ package struct BridgeStore: Sendable {
 
     package struct Taken: Sendable, Hashable {
         package enum Kind: Sendable, Hashable {
-            /// In order, as many as were asked for, or all.
+            /// The messages in order, at most as many as requested.
             case messages([Outgoing])
-            /// Another daemon sends, for so long at least.
+            /// Another daemon sends for at least this time.
             case held(for: Duration)
         }
 
         package let kind: Kind
-        /// How many wait, counted to 10,000.
+        /// The number of waiting messages, counted up to 10,000.
         package let waiting: Int
     }
 
     private let database: PostgresClient
     private let daemon: UUID
 
-    /// - Parameter daemon: Who takes, and is known by it to the others.
+    /// - Parameter daemon: Identifies this daemon to the others.
     package init(database: PostgresClient, daemon: UUID) {
         self.database = database
         self.daemon = daemon
     }
 
-    /// Says that there is a daemon with a broker: from then on, for a week, what is said goes into the outbox.
+    /// Records that a daemon has a broker. For a week from then on, messages are written to the outbox.
     ///
-    /// - Returns: How many messages wait, counted to 10,000.
+    /// - Returns: The number of waiting messages, counted up to 10,000.
     @discardableResult
     package func see() async throws -> Int {
         try await database.query(Self.see, [])[0].integer("waiting")
     }
 
-    /// What is to go out first. As long as the lease lasts, nobody else gets anything.
+    /// Takes the first messages. Other daemons receive none until the lease ends.
     package func take(limit: Int, lease: Duration) async throws -> Taken {
         let rows = try await database.query(
             Self.take, [.text(daemon.text), .integer(limit), .double(lease / .seconds(1))])
@@ -91,12 +91,12 @@ package struct BridgeStore: Sendable {
         return Outgoing.Content(message: try ConversationMessage(row), routingKey: key)
     }
 
-    /// The broker has them, or nobody is to get them.
+    /// Deletes messages that the broker has, or that nobody may receive.
     package func finish(_ messages: [Outgoing]) async throws {
         _ = try await database.query(Self.finish, [.integerArray(messages.map(\.place))])
     }
 
-    /// Another daemon may take.
+    /// Ends the lease, so that another daemon can take messages.
     package func release() async throws {
         _ = try await database.query(Self.release, [.text(daemon.text)])
     }

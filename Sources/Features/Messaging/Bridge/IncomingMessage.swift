@@ -2,17 +2,17 @@ package import Domain
 package import FoundationEssentials
 import Postgres
 
-/// What somebody has said to these by a broker.
+/// A message that a user sent through a broker.
 package struct IncomingMessage: Sendable, Hashable {
     package let id: UUID
     package let content: String
     package let author: UserName
-    /// `nil`: the one of exactly these participants.
+    /// `nil` for the conversation of exactly these participants.
     package let conversation: UUID?
-    /// With the author among them.
+    /// The participants, including the author.
     package let participants: [UserName]
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     package init(
         id: UUID, content: String, author: UserName, conversation: UUID?, participants: [UserName]
     ) throws(RequestError) {
@@ -25,7 +25,8 @@ package struct IncomingMessage: Sendable, Hashable {
 }
 
 extension ConversationStore {
-    /// Stores it, unless that has been done: in its conversation, if that is theirs who take part; else in that of the two, or in a new one.
+    /// Stores the message, unless it is stored already. It goes to its conversation if the participants are the same,
+    /// otherwise to the conversation of the two or to a new one.
     package func receive(_ message: IncomingMessage) async throws -> Sent {
         try await writer.store(
             Statement.receive,

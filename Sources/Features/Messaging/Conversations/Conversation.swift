@@ -3,10 +3,10 @@ package import FoundationEssentials
 import Postgres
 package import Wire
 
-/// A conversation, as one of its participants sees it.
+/// A conversation as one of its participants sees it.
 package struct Conversation: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
-        /// Of two: they have one.
+        /// Two people. They have only one such conversation.
         case person
         case group
     }
@@ -15,11 +15,11 @@ package struct Conversation: Sendable, Hashable {
 
     package let id: UUID
     package let kind: Kind
-    /// The names of those in it, in order, with commas between them.
+    /// The names of the participants in order, separated by commas.
     package let name: String
     package let lastOffset: Int
     package let lastMessage: ConversationMessage?
-    /// Up to which it was read.
+    /// The offset up to which it was read.
     package let readOffset: Int
     package let isMuted: Bool
 
@@ -51,12 +51,12 @@ package struct Conversation: Sendable, Hashable {
     }
 }
 
-/// What somebody has said in a conversation.
+/// A message in a conversation.
 package struct ConversationMessage: Sendable, Hashable {
     package static let maximumScalars = SpeechLimits.scalars
 
     package let id: UUID
-    /// Empty, like the author: who said it was erased.
+    /// Empty, like the author, if the author was erased.
     package let content: String
     package let author: String
     package let date: Instant
@@ -85,9 +85,9 @@ package struct ConversationMessage: Sendable, Hashable {
     }
 }
 
-/// Messages of one conversation that follow one another, and to whom they go.
+/// Consecutive messages of a conversation, with their recipients.
 package struct ConversationPage: Sendable {
-    /// Entries of a page, and bytes of JSON, each message as a socket is told it: whichever is first.
+    /// The maximum number of messages and of bytes of JSON in a page. The lower limit applies.
     package static let maximumCount = SpeechLimits.pageEntries
     package static let maximumBytes = SpeechLimits.pageBytes
 
@@ -95,9 +95,9 @@ package struct ConversationPage: Sendable {
     package let kind: Conversation.Kind
     package let messages: [ConversationMessage]
     package let lastOffset: Int
-    /// The names of those inside, in order, with dots between them.
+    /// The names of the participants in order, separated by dots.
     package let routingKey: String
-    /// Another, where the conversation's id was another conversation's before.
+    /// Changes if the conversation's id belonged to another conversation before.
     package let epoch: String
 
     package init(
@@ -112,7 +112,7 @@ package struct ConversationPage: Sendable {
         self.epoch = epoch
     }
 
-    /// `"messages":[…],"lastOffset":…`, within an object.
+    /// Writes `"messages":[…],"lastOffset":…` into an object.
     package func writeMembers(to json: inout JSONText) {
         json.name("messages")
         json.array { array in
@@ -121,11 +121,11 @@ package struct ConversationPage: Sendable {
         json.member("lastOffset", lastOffset)
     }
 
-    /// The names of those inside, in order.
+    /// The names of the participants, in order.
     package var participants: [String] { routingKey.split(separator: ".").map(String.init) }
 
-    /// The conversation as all see it who take part, its last message being the page's: the members of ``Conversation`` but what is one
-    /// person's own.
+    /// Writes the conversation as all participants see it, with the page's last message. These are the members of
+    /// ``Conversation`` without those of one person.
     package func writeSummary(to json: inout JSONText) {
         json.member("id", conversation.text)
         json.member("name", participants.joined(separator: ","))
@@ -162,7 +162,7 @@ extension Conversation {
 }
 
 extension ConversationMessage {
-    /// - Parameter conversation: Where the row doesn't say.
+    /// - Parameter conversation: The conversation, if the row doesn't contain it.
     init(_ row: PostgresRow, in conversation: UUID? = nil) throws {
         self.init(
             id: try row.uuid("id"), content: try row.optionalString("content") ?? "",

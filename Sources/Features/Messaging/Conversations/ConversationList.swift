@@ -1,20 +1,20 @@
 import Domain
 package import FoundationEssentials
 
-/// Conversations of a device, the latest first: a page of them.
+/// A page of a device's conversations, the latest first.
 package struct ConversationList: Sendable, Hashable {
     package internal(set) var conversations: [Conversation] = []
-    /// Where the next page begins; `nil`: there is none.
+    /// The start of the next page. `nil` if there is none.
     package internal(set) var next: ConversationCursor?
 }
 
-/// A place in a device's conversations: one of them, and when something was said last in it. So it stays where it is when that one is used
-/// again, or gone.
+/// A position in a device's list of conversations: a conversation and the time of its last message. The position stays
+/// the same if the conversation is used again or deleted.
 ///
 ///     9F21…:1795341600000000
 package struct ConversationCursor: Sendable, Hashable, CustomStringConvertible {
     package let conversation: UUID
-    /// In microseconds since 1970; `nil`: when that is now.
+    /// Microseconds since 1970. `nil` if the time must be read.
     package let usedAt: Int?
 
     package init(conversation: UUID, usedAt: Int? = nil) {
@@ -22,7 +22,7 @@ package struct ConversationCursor: Sendable, Hashable, CustomStringConvertible {
         self.usedAt = usedAt
     }
 
-    /// - Parameter text: A conversation's UUID, or what ``description`` is.
+    /// - Parameter text: A conversation's UUID, or a ``description``.
     package init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard let conversation = UUID(text: String(parts[0])) else { return nil }

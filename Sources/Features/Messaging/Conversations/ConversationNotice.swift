@@ -1,15 +1,15 @@
 package import FoundationEssentials
 
-/// What daemons are told of a message that is stored: `<conversation> <offset> <origin> <names>`.
+/// A notification to daemons about a stored message: `<conversation> <offset> <origin> <names>`.
 package struct MessageNotice: Sendable, Hashable {
     package let conversation: UUID
     package let offset: Int
-    /// Which daemon has stored it, see ``ConversationStore/origin``.
+    /// The daemon that stored it. See ``ConversationStore/origin``.
     package let origin: String
-    /// The names of those who are to hear it, with dots between them.
+    /// The names of the recipients, separated by dots.
     package let routingKey: String
 
-    /// Nil for what is none: whoever may use the database can send one.
+    /// Returns `nil` if the payload is no notice. Anyone with access to the database can send one.
     package init?(_ payload: String) {
         let words = payload.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 4, let conversation = UUID(uuidString: String(words[0])), let offset = Int(words[1]),
@@ -22,21 +22,21 @@ package struct MessageNotice: Sendable, Hashable {
     }
 }
 
-/// What daemons are told of a conversation that has changed otherwise: `<conversation> <change> <user, or -> <names>`.
+/// A notification to daemons about another change of a conversation: `<conversation> <change> <user, or -> <names>`.
 package struct ConversationNotice: Sendable, Hashable {
     package enum Change: Sendable, Hashable {
         case made
-        /// To a pair.
+        /// A user came back to a conversation of two.
         case returned
         case left(user: String)
     }
 
     package let conversation: UUID
     package let change: Change
-    /// The names of those who are inside now, with dots between them.
+    /// The names of the current participants, separated by dots.
     package let routingKey: String
 
-    /// Nil for what is none.
+    /// Returns `nil` if the payload is no notice.
     package init?(_ payload: String) {
         let words = payload.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 4, let conversation = UUID(uuidString: String(words[0])) else { return nil }
@@ -50,7 +50,7 @@ package struct ConversationNotice: Sendable, Hashable {
         routingKey = String(words[3])
     }
 
-    /// Those who are told: who is inside, and who has left.
+    /// The users to notify: the participants and the user that left.
     package var audience: [Substring] {
         let inside = routingKey.split(separator: ".")
         if case .left(let user) = change { return inside + [user[...]] }

@@ -2,14 +2,14 @@ import Crypto
 package import Domain
 package import FoundationEssentials
 
-/// `{deviceId, name}`: a device's name in conversations.
+/// The body `{deviceId, name}`: a device's name in conversations.
 package struct UserRequest: Sendable, Hashable {
     package let device: DeviceID
     package let name: UserName
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     ///
-    /// - Parameter identify: Tells who asks, by `deviceId` if that is there.
+    /// - Parameter identify: Returns the device for the body's `deviceId`, which may be missing.
     package static func decode(
         _ body: [UInt8], identify: (String?) throws -> DeviceID = { try DeviceID($0) }
     ) throws -> UserRequest {
@@ -29,7 +29,7 @@ package struct UserRequest: Sendable, Hashable {
     }
 }
 
-/// `{deviceId, participants:[names], id?}`: a conversation that somebody wants to have.
+/// The body `{deviceId, participants:[names], id?}`: a new conversation.
 package struct NewConversationRequest: Sendable, Hashable {
     package let device: DeviceID
     package let participants: [UserName]
@@ -65,42 +65,43 @@ package struct NewConversationRequest: Sendable, Hashable {
     }
 }
 
-/// Where a message goes.
+/// The target of a message.
 package enum MessageTarget: Sendable, Hashable {
     case conversation(UUID)
-    /// Each gets a message of its own.
+    /// Several conversations. Each receives its own message.
     case conversations([UUID])
-    /// The oldest conversation of exactly these and the sender, else a new one.
+    /// The oldest conversation of exactly these users and the sender, or a new one.
     case participants([UserName])
 
     package static let maximumConversations = 20
 
-    /// In how many conversations it will be said.
+    /// The number of conversations that receive the message.
     package var count: Int {
         if case .conversations(let conversations) = self { conversations.count } else { 1 }
     }
 }
 
-/// Something that somebody wants to say.
+/// A message to send.
 package struct OutgoingMessage: Sendable, Hashable {
     package let content: String
     package let target: MessageTarget
     /// Makes a repeat harmless.
     package let id: UUID?
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     package init(content: String, target: MessageTarget, id: UUID?) throws(RequestError) {
         self.content = try Self.check(content)
         self.target = target
         self.id = id
     }
 
-    /// What may be said. Throws `invalid_request`.
+    /// Checks the text of a message. Throws `invalid_request`.
     static func check(_ content: String) throws(RequestError) -> String {
         try RequestText.checkShown(content, "content", maximumScalars: ConversationMessage.maximumScalars)
     }
 
-    /// The conversations, and an id for the message in each; where none is known yet, that of one that may be made.
+    /// Returns the conversations, and an id for the message in each. For an unknown conversation, returns the id for a
+    /// new one.
     func destinations() throws -> (conversations: [UUID], ids: [UUID], names: [String]?) {
         switch target {
         case .conversation(let conversation): ([conversation], [id ?? UUID()], nil)
@@ -111,7 +112,7 @@ package struct OutgoingMessage: Sendable, Hashable {
         }
     }
 
-    /// The id of a message in one conversation, of several to which it goes by one id.
+    /// Returns a function from a message's id to its id in one of several conversations.
     private static func derive(in conversation: UUID) -> (UUID) throws -> UUID {
         { id in
             let bytes = [id, conversation].flatMap { uuid in withUnsafeBytes(of: uuid.uuid) { Array($0) } }
@@ -124,7 +125,7 @@ package struct OutgoingMessage: Sendable, Hashable {
     }
 }
 
-/// `{deviceId, content, id?}` with one of `conversation`, `conversations`, `routingKey`.
+/// The body `{deviceId, content, id?}` with one of `conversation`, `conversations` and `routingKey`.
 package struct MessageRequest: Sendable, Hashable {
     package let device: DeviceID
     package let message: OutgoingMessage
@@ -147,7 +148,7 @@ package struct MessageRequest: Sendable, Hashable {
     }
 }
 
-/// The members that say what goes where, of requests and of sockets' messages.
+/// The members of a request or a socket's message that say what is sent and where.
 package struct ConversationFields: Decodable, Sendable {
     let content: String?
     let conversation: String?
@@ -164,7 +165,7 @@ package struct ConversationFields: Decodable, Sendable {
         id = try fields.optionalText("id")
     }
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     package func message() throws(RequestError) -> OutgoingMessage {
         guard let content else { throw .invalid("content", "is missing") }
         return try OutgoingMessage(content: content, target: target(), id: Self.uuid(id, "id"))
@@ -199,7 +200,7 @@ package struct ConversationFields: Decodable, Sendable {
         }
     }
 
-    /// Nil when it is missing. Throws `invalid_request`, naming the member.
+    /// Returns `nil` if it is missing. Throws `invalid_request` that names the member.
     static func uuid(_ text: String?, _ member: String) throws(RequestError) -> UUID? {
         guard let text else { return nil }
         guard let uuid = UUID(text: text) else { throw .invalid(member, "must be a UUID") }
@@ -207,14 +208,14 @@ package struct ConversationFields: Decodable, Sendable {
     }
 }
 
-/// What a participant does for itself alone.
+/// An action of a participant that concerns only that participant.
 package enum ParticipantAction: Sendable, Hashable {
     case read(offset: Int)
     case mute(Bool)
     case leave
 }
 
-/// `{deviceId, offset}`, `{deviceId, muted}`, `{deviceId}`.
+/// The bodies `{deviceId, offset}`, `{deviceId, muted}` and `{deviceId}`.
 package struct ParticipantRequest: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
         case read, mute, leave

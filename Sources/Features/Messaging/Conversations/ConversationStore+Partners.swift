@@ -3,10 +3,10 @@ package import FoundationEssentials
 import Postgres
 import Wire
 
-/// How it stands with the conversation of a match's two: it is opened when both have asked.
+/// The state of the conversation between partners of a match. It opens when both have asked.
 ///
 /// ```
-/// nobody ──one asks──► asked, the other is told ──the other asks──► opened
+/// no request ──one asks──► asked, the other is notified ──the other asks──► opened
 /// ```
 package struct PartnerConversation: Sendable {
     package enum Progress: Sendable {
@@ -15,9 +15,9 @@ package struct PartnerConversation: Sendable {
     }
 
     package let progress: Progress
-    /// Who is to be told; never shown.
+    /// The partner's device, to be notified. Never shown.
     package let partner: DeviceID
-    /// When the match starts.
+    /// The start of the match.
     package let startsAt: Instant
 
     package var json: [UInt8] {
@@ -38,7 +38,7 @@ package struct PartnerConversation: Sendable {
     }
 }
 
-/// `{deviceId}`, for a task of that device's.
+/// The body `{deviceId}`, with a task of that device.
 package struct PartnerRequest: Sendable, Hashable {
     package let device: DeviceID
     package let task: UUID
@@ -65,12 +65,12 @@ package struct PartnerRequest: Sendable, Hashable {
 }
 
 extension ConversationStore {
-    /// Asks the partner of a task for a conversation, and opens it if that one has asked as well.
+    /// Asks the partner of a task for a conversation. Opens it if the partner has asked, too.
     package func askPartner(_ request: PartnerRequest) async throws -> PartnerConversation {
         try await partner(request, asks: true)
     }
 
-    /// How it stands.
+    /// Returns the current state.
     package func partnerConversation(_ request: PartnerRequest) async throws -> PartnerConversation {
         try await partner(request, asks: false)
     }

@@ -3,12 +3,12 @@ package import Domain
 import FoundationEssentials
 
 extension ConversationStore {
-    /// What became of sending.
+    /// The result of sending.
     package struct Sent: Sendable {
-        /// A message in each conversation, and who is to hear it.
+        /// The message in one conversation, with its recipients.
         package struct Entry: Sendable {
             package let page: ConversationPage
-            /// `false`: it was said before, and this is a repeat.
+            /// `false` for a repeat of a stored message.
             package let isNew: Bool
         }
 
@@ -19,8 +19,8 @@ extension ConversationStore {
         package var messages: [ConversationMessage] { entries.flatMap(\.page.messages) }
     }
 
-    /// Says something in all the conversations that it is for, or in none. What goes to one that is known is stored with what others say
-    /// at the same time; what goes to several, or to people, by itself.
+    /// Stores a message in all its conversations, or in none. A message to one known conversation is stored together
+    /// with others of the same moment. A message to several conversations or to people is stored alone.
     package func send(_ message: OutgoingMessage, by device: DeviceID) async throws -> Sent {
         let (conversations, ids, names) = try message.destinations()
         guard names == nil, conversations.count == 1 else {

@@ -1,11 +1,11 @@
-/// What of a conversation can be told anew.
+/// The part of a conversation that can be repeated.
 package struct KeptHistory: Sendable, Hashable {
     /// ``ConversationPage/epoch``.
     package let epoch: String
     package let lastOffset: Int
-    /// Of the first message that is kept; one more than the last where none is.
+    /// The offset of the first stored message. If there is none, the last offset plus one.
     package let firstOffset: Int
-    /// Behind which lies what was said since an instant; `nil` if it wasn't asked for.
+    /// The offset after which the messages since an instant lie. `nil` if it wasn't requested.
     package let sinceOffset: Int?
 
     package init(epoch: String, lastOffset: Int, firstOffset: Int, sinceOffset: Int? = nil) {
@@ -15,7 +15,7 @@ package struct KeptHistory: Sendable, Hashable {
         self.sinceOffset = sinceOffset
     }
 
-    /// Whether somebody who has heard it up to an offset can be told all the rest.
+    /// Returns whether all messages after an offset are still stored.
     package func continues(_ epoch: String, after offset: Int) -> Bool {
         epoch == self.epoch && offset >= min(firstOffset - 1, lastOffset) && offset <= lastOffset
     }

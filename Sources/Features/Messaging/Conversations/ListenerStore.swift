@@ -2,10 +2,10 @@ import Domain
 package import FoundationEssentials
 package import Postgres
 
-/// Who hears its conversations on a daemon, for all to know: who is there needs no notification. Every operation is one statement. Throws
-/// `PostgresError`.
+/// The users that listen to their conversations on a daemon. They need no notification by other means. Every operation
+/// is one statement. Throws `PostgresError`.
 package struct ListenerStore: Sendable {
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = [set, forget].map(\.name)
 
     private static let set = PostgresStatement(
@@ -16,18 +16,18 @@ package struct ListenerStore: Sendable {
     private let database: PostgresClient
     private let daemon: UUID
 
-    /// - Parameter daemon: As the daemons know one another.
+    /// - Parameter daemon: The id of the daemon.
     package init(database: PostgresClient, daemon: UUID) {
         self.database = database
         self.daemon = daemon
     }
 
-    /// These users have begun to listen here, and those have ended.
+    /// Writes the users that have begun to listen here, and those that have stopped.
     package func set(came: [String], left: [String]) async throws {
         _ = try await database.query(Self.set, [.text(daemon.text), .textArray(came), .textArray(left)])
     }
 
-    /// Nobody listens here, nor on daemons that are gone.
+    /// Deletes the users of this daemon and of dead daemons.
     package func forget() async throws {
         _ = try await database.query(Self.forget, [.text(daemon.text)])
     }

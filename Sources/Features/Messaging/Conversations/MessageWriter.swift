@@ -3,17 +3,17 @@ import Domain
 import FoundationEssentials
 import Postgres
 
-/// Stores what is said: one message by a statement of its own, several that came at the same time by one for all. A disk commits some
-/// hundred times a second, and one conversation's messages are stored one after the other: so what comes while others are on their way to
-/// the disk goes there together, next.
+/// Stores messages: a single one by its own statement, several of the same moment by one statement. A disk commits some
+/// hundred times per second, and the messages of a conversation are stored one after the other. So messages that arrive
+/// while others are being committed are stored together, next.
 ///
-/// | several at once              | each                                                                  |
-/// |------------------------------|-----------------------------------------------------------------------|
-/// | are answered                 | has its own outcome; what is refused leaves the others alone          |
-/// | fail, as one of them fails   | none was stored: each by itself, in order                             |
-/// | fail, as the database does   | has that failure, whose outcome may be unknown: the sender repeats it |
+/// | several messages              | each message                                                               |
+/// |-------------------------------|----------------------------------------------------------------------------|
+/// | are answered                  | has its own outcome; a refused one doesn't affect the others               |
+/// | fail because of one of them   | none was stored; each is stored alone, in order                            |
+/// | fail because of the database  | has that failure, whose outcome may be unknown; the sender repeats it      |
 struct MessageWriter: Sendable {
-    /// A message to a conversation that is known.
+    /// A message to a known conversation.
     struct Message: Sendable {
         let device: DeviceID
         let conversation: UUID
@@ -24,10 +24,10 @@ struct MessageWriter: Sendable {
     typealias Sent = ConversationStore.Sent
     private typealias Statement = ConversationStore.Statement
 
-    /// While one's messages are committed, the other's are looked at. More commit no sooner: PostgreSQL commits what notifies one after
-    /// the other.
+    /// While the messages of one lane are committed, those of the other are checked. More lanes don't help, because
+    /// PostgreSQL commits transactions with NOTIFY one after the other.
     static let lanes = 2
-    /// Of a lane.
+    /// The limits of a lane.
     static let limits = GatheringLimits(
         itemsPerCall: 100, bytesPerCall: 262_144, waitingItems: 5_000, waitingBytes: 16_777_216)
 
@@ -38,7 +38,7 @@ struct MessageWriter: Sendable {
 
     // MARK: Several
 
-    /// The outcome of each.
+    /// Returns the outcome of each message.
     func store(_ messages: [Message]) async throws -> [Result<Sent, any Error>] {
         if messages.count == 1 { return [await alone(messages[0])] }
         let rows: PostgresRows
@@ -54,7 +54,7 @@ struct MessageWriter: Sendable {
             var outcomes: [Result<Sent, any Error>] = []
             var lost: PostgresError?
             for message in messages {
-                // Once the database is away, the others aren't kept waiting for it one by one.
+                // If the database is unavailable, the other messages don't wait for it one by one.
                 let outcome: Result<Sent, any Error> = if let lost { .failure(lost) } else { await alone(message) }
                 if case .failure(let error as PostgresError) = outcome, case .unavailable = error.kind { lost = error }
                 outcomes.append(outcome)
@@ -88,7 +88,8 @@ struct MessageWriter: Sendable {
 
     // MARK: One
 
-    /// Says something in all of these, or in none; with names in the conversation of exactly these.
+    /// Stores a message in all of these conversations, or in none. With names, in the conversation of exactly these
+    /// users.
     func store(
         _ content: String, by device: DeviceID, in conversations: [UUID], _ ids: [UUID], to names: [String]?
     ) async throws -> Sent {
@@ -100,7 +101,7 @@ struct MessageWriter: Sendable {
             ])
     }
 
-    /// By `send_messages`, or what answers as that does.
+    /// Runs `send_messages`, or a function with the same result.
     func store(_ statement: PostgresStatement, _ what: [PostgresParameter]) async throws -> Sent {
         func send() async throws -> PostgresRows {
             try await database.query(
@@ -114,7 +115,8 @@ struct MessageWriter: Sendable {
         do {
             rows = try await send()
         } catch let error as PostgresError where error.kind == .server(sqlState: "23505") {
-            // Somebody took the id at this moment, perhaps with the same: the second time that is seen.
+            // Another transaction has taken the id at this moment, perhaps for the same message. The second try sees
+            // it.
             rows = try await send()
         }
         return Sent(entries: try rows.map { try entry($0) })
@@ -134,7 +136,7 @@ struct MessageWriter: Sendable {
 }
 
 extension PostgresError {
-    /// The statement itself is why it had no effect, not the state of the database.
+    /// Whether the statement itself prevented its effect, and not the state of the database.
     fileprivate var hasNoEffectByStatement: Bool {
         switch kind {
         case .server, .conflict, .invalidParameter: true

@@ -1,17 +1,18 @@
 package import Domain
 
-/// What somebody is called in conversations: a word of routing keys. First come, first served; it never changes.
+/// A name in conversations, which is a word of routing keys. The first device that registers a name gets it, and a name
+/// never changes.
 package struct UserName: Sendable, Hashable {
     package static let maximumLength = 32
 
     package let text: String
 
-    /// From the database, where only valid ones are.
+    /// Creates a name from the database, which contains only valid ones.
     init(stored text: String) {
         self.text = text
     }
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     package init(_ text: String, _ member: String = "name") throws(RequestError) {
         guard (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else {
             throw .invalid(
@@ -29,7 +30,7 @@ package struct UserName: Sendable, Hashable {
         }
     }
 
-    /// The beginning of names. Throws `invalid_request`.
+    /// Checks the beginning of a name. Throws `invalid_request`.
     package static func prefix(_ text: String) throws(RequestError) -> String {
         text.isEmpty ? "" : try UserName(text, "prefix").text
     }

@@ -2,10 +2,10 @@ import Crypto
 import Domain
 import Wire
 
-/// What makes a presenter: whoever has it may answer, moderate, announce and close. Shown once, and kept as a digest, so that nobody
-/// finds it in the database.
+/// The key of a presenter. Whoever has it may answer, moderate, announce and close. It is shown once. The database
+/// stores only its digest.
 package struct PresenterKey: Sendable {
-    /// As a link or a cookie has it: 32 bytes in base64 for URLs.
+    /// The form in links and cookies: 32 bytes in base64 for URLs.
     package let text: String
 
     package static func random() throws -> PresenterKey {
@@ -16,7 +16,7 @@ package struct PresenterKey: Sendable {
         self.text = text
     }
 
-    /// By which the database knows it.
+    /// Returns the digest that the database stores.
     package func digest() throws -> PresenterKeyDigest {
         PresenterKeyDigest(text: HexText.encode(try SHA256.digest(Array(text.utf8))))
     }

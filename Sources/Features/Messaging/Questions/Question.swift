@@ -3,10 +3,10 @@ package import FoundationEssentials
 import Postgres
 package import Wire
 
-/// A question of a session as it stands.
+/// A question in its current state.
 package struct Question: Sendable, Hashable {
     package enum State: String, Sendable, Hashable {
-        /// Waits for the presenter: others don't see it.
+        /// It waits for the presenter's approval. Others don't see it.
         case pending
         case approved
         case dismissed
@@ -20,9 +20,9 @@ package struct Question: Sendable, Hashable {
     package let votes: Int
     package let state: State
     package let askedAt: Instant
-    /// By which the session knows who asked. For the presenter alone.
+    /// The id of the asker within the session. For the presenter only.
     package let askedFrom: UUID
-    /// The session's, of its last change.
+    /// The session's version at its last change.
     package let version: Int
 
     package init(
@@ -41,7 +41,7 @@ package struct Question: Sendable, Hashable {
         self.version = version
     }
 
-    /// - Parameter forPresenter: Whether to say who asked.
+    /// - Parameter forPresenter: Whether to include the asker.
     package func write(to json: inout JSONText, forPresenter: Bool) {
         json.object { object in
             object.member("id", id.text)
@@ -63,28 +63,28 @@ package struct Question: Sendable, Hashable {
     }
 }
 
-/// What a question may say, and an answer.
+/// The rules for the text of questions and answers.
 package enum QuestionText {
     /// Unicode scalars.
     package static let maximumScalars = SpeechLimits.scalars
 
-    /// The text, or throws `invalid_request` naming the member.
+    /// Returns the text. Throws `invalid_request` that names the member.
     package static func check(_ text: String, _ member: String) throws(RequestError) -> String {
         try RequestText.checkShown(text, member, maximumScalars: maximumScalars)
     }
 }
 
-/// Part of a list of questions.
+/// A page of a list of questions.
 package struct QuestionPage: Sendable {
-    /// Entries of a page, and about how many bytes of JSON: whichever is first.
+    /// The maximum number of questions and the approximate maximum bytes of JSON in a page. The lower limit applies.
     package static let maximumCount = SpeechLimits.pageEntries
     package static let maximumBytes = SpeechLimits.pageBytes
 
     package let session: QuestionSession
     package let questions: [Question]
-    /// Whether there are others behind them.
+    /// Whether more questions follow.
     package let more: Bool
-    /// Who presents; nil: everybody.
+    /// The presenter's key. `nil` if everyone is a presenter.
     package let key: PresenterKeyDigest?
 
     package init(session: QuestionSession, questions: [Question], more: Bool, key: PresenterKeyDigest? = nil) {
@@ -94,7 +94,7 @@ package struct QuestionPage: Sendable {
         self.key = key
     }
 
-    /// `"questions":[…],"more":…`, within an object.
+    /// Writes `"questions":[…],"more":…` into an object.
     package func writeMembers(to json: inout JSONText, forPresenter: Bool) {
         json.name("questions")
         json.array { array in

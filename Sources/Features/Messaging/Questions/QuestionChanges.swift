@@ -1,21 +1,21 @@
 package import FoundationEssentials
 
-/// What has changed in a session since a version of it.
+/// The changes in a session since a version.
 package struct QuestionChanges: Sendable {
-    /// One question.
+    /// A change of one question.
     package enum Change: Sendable, Hashable {
-        /// Nothing has happened to it but that it was asked.
+        /// It was asked and hasn't changed since.
         case asked(Question)
-        /// As it stands now.
+        /// It has changed. This is its current state.
         case changed(Question)
-        /// Who asked it was erased, and its content with it.
+        /// Its asker was erased, and its content with it.
         case removed(UUID)
     }
 
-    /// Some of it.
+    /// A part of the changes.
     package struct Part: Sendable, Hashable {
         package var changes: [Change] = []
-        /// The answered ones among them: who asked is told.
+        /// The answered questions among them, to notify their askers.
         package var answers: [QuestionAnswer] = []
 
         package init(_ changes: [Change] = [], answers: [QuestionAnswer] = []) {
@@ -24,11 +24,11 @@ package struct QuestionChanges: Sendable {
         }
     }
 
-    /// The session as it is now.
+    /// The session's current state.
     package let session: QuestionSession
     package let part: Part
     package let announcements: [Announcement]
-    /// Up to which version of the session it is known what has changed: a list that is older lacks something.
+    /// The version up to which the changes are complete. A list that is older lacks something.
     package let through: Int
 
     package init(session: QuestionSession, part: Part = Part(), announcements: [Announcement] = [], through: Int) {
@@ -39,14 +39,14 @@ package struct QuestionChanges: Sendable {
     }
 }
 
-/// Which questions of a session have changed since a version of it.
+/// The ids of the questions that have changed since a version.
 package struct ChangedQuestions: Sendable {
-    /// Of one reading.
+    /// The maximum number of one query.
     package static let maximumCount = 1_000
 
     package struct Mark: Sendable, Hashable {
         package let question: UUID
-        /// Nothing has happened to it but votes.
+        /// Only its votes have changed.
         package var isVoted: Bool
         package var wasAnswered: Bool
 
@@ -57,17 +57,17 @@ package struct ChangedQuestions: Sendable {
         }
     }
 
-    /// The session as it is now.
+    /// The session's current state.
     package let session: QuestionSession
     /// In the order of their last changes.
     package let marks: [Mark]
     /// The version of the last announcement.
     package let announced: Int
-    /// Up to which version of the session these are all.
+    /// The version up to which these are complete.
     package let through: Int
 }
 
-/// That a question was answered.
+/// The answer of a question.
 package struct QuestionAnswer: Sendable, Hashable {
     package let question: UUID
     package let askedFrom: UUID
@@ -78,7 +78,7 @@ package struct QuestionAnswer: Sendable, Hashable {
     }
 }
 
-/// What a presenter tells sockets.
+/// A presenter's announcement to sockets.
 package struct Announcement: Sendable, Hashable {
     package let content: String
     package let recipients: Recipients

@@ -1,22 +1,22 @@
 package import Domain
 package import FoundationEssentials
 
-/// A session that somebody wants to make: `{deviceId, title, moderated?}`.
+/// The body `{deviceId, title, moderated?}`: a new session.
 package struct SessionRequest: Sendable, Hashable {
     package let device: DeviceID
     package let title: String
     package let isModerated: Bool
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     package init(device: DeviceID, title: String, isModerated: Bool) throws(RequestError) {
         self.device = device
         self.title = try RequestText.checkShown(title, "title", maximumScalars: RequestText.maximumTitleScalars)
         self.isModerated = isModerated
     }
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     ///
-    /// - Parameter identify: Tells who asks, by `deviceId` if that is there.
+    /// - Parameter identify: Returns the device for the body's `deviceId`, which may be missing.
     package static func decode(
         _ body: [UInt8], identify: (String?) throws -> DeviceID = { try DeviceID($0) }
     ) throws -> SessionRequest {
@@ -39,10 +39,10 @@ package struct SessionRequest: Sendable, Hashable {
     }
 }
 
-/// What a presenter does with a question.
+/// A presenter's action on a question.
 package enum QuestionAction: String, Sendable, CaseIterable {
     case answer, approve, dismiss
-    /// As it was asked: unanswered, and no longer dismissed.
+    /// Sets it back to its first state: unanswered and not dismissed.
     case reopen
 }
 
@@ -50,7 +50,8 @@ package enum QuestionAction: String, Sendable, CaseIterable {
 package struct AnswerRequest: Sendable, Hashable {
     package let answer: String?
 
-    /// Throws `invalid_request`, naming the member. A blank answer is none: a form always sends its field.
+    /// Throws `invalid_request` that names the member. A blank answer counts as none, because a form always sends its
+    /// field.
     package init(answer: String?) throws(RequestError) {
         guard let answer, !answer.unicodeScalars.allSatisfy(\.properties.isWhitespace) else {
             self.answer = nil
@@ -73,22 +74,22 @@ package struct AnswerRequest: Sendable, Hashable {
     }
 }
 
-/// To whom an announcement goes, by the ids under which a session knows its people.
+/// The recipients of an announcement, by their ids within the session.
 package enum Recipients: Sendable, Hashable {
     case all
     case ids(Set<UUID>)
     case allBut(Set<UUID>)
 
-    /// Of one announcement.
+    /// The maximum number of ids in one announcement.
     package static let maximumCount = 1_000
 }
 
-/// `{content, to}`; `to`: `"all"`, `{"ids":[…]}`, `{"allBut":[…]}`.
+/// The body `{content, to}`, where `to` is `"all"`, `{"ids":[…]}` or `{"allBut":[…]}`.
 package struct AnnouncementRequest: Sendable, Hashable {
     package let content: String
     package let recipients: Recipients
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     package init(content: String, recipients: Recipients) throws(RequestError) {
         self.content = try QuestionText.check(content, "content")
         self.recipients = recipients

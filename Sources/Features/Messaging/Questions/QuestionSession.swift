@@ -2,21 +2,21 @@ import Domain
 package import FoundationEssentials
 import Wire
 
-/// A session of questions, as everybody may see it.
+/// A question session as everyone may see it.
 package struct QuestionSession: Sendable, Hashable {
     package enum State: String, Sendable, Hashable {
         case open
-        /// One can read, and nothing changes until it is opened again.
+        /// It can be read, but doesn't change until it is opened again.
         case closed
     }
 
     package let id: UUID
-    /// `open`'s, where whoever gave it another was erased.
+    /// The title. If its author was erased, the title of `open`.
     package let title: String
     package var state: State
-    /// Whether a question is seen by others only once it was approved.
+    /// Whether a question must be approved before others see it.
     package let isModerated: Bool
-    /// Counts what happens in it.
+    /// The version. It grows with every change.
     package var version: Int
 
     package init(id: UUID, title: String, state: State = .open, isModerated: Bool = false, version: Int = 0) {
@@ -27,11 +27,11 @@ package struct QuestionSession: Sendable, Hashable {
         self.version = version
     }
 
-    /// The session that `--open-questions` has: everybody's, in the audience and in front of it.
+    /// The session of `--open-questions`, in which everyone is audience and presenter.
     package static let open = QuestionSession(
         id: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), title: "Questions")
 
-    /// - Parameter key: The presenter's, where it is shown.
+    /// - Parameter key: The presenter's key, where it is shown.
     package func json(key: PresenterKey? = nil) -> [UInt8] {
         var json = JSONText()
         json.object { object in
