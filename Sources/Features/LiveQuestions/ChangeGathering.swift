@@ -1,7 +1,7 @@
 import Basics
 
-/// When a session's changes are read, and told to those who follow it: at once after a pause, and then every quarter of a second at most,
-/// however many come. A value; `QuestionFeeds` does what it says.
+/// Decides when a session's changes are read and published: at once after a pause, and then at most every quarter of a
+/// second. A value; `QuestionFeeds` performs it.
 ///
 /// | state   | a change                | the time has come | read             | failed            |
 /// |---------|-------------------------|-------------------|------------------|-------------------|
@@ -9,16 +9,16 @@ import Basics
 /// | waiting | → waiting               | → reading         |                  |                   |
 /// | reading | → reading, and again    |                   | → idle, waiting  | → waiting, longer |
 struct ChangeGathering {
-    /// Between two publications.
+    /// The shortest time between two publications.
     static let interval = Duration.milliseconds(250)
-    /// After a reading that failed.
+    /// The pause after a failed read.
     static let retryInterval = Duration.seconds(1)
 
     enum Action: Equatable {
         case none
-        /// ``timeHasCome()`` is to be called after so long.
+        /// Call ``timeHasCome()`` after this time.
         case wait(Duration)
-        /// What comes after this version is to be read.
+        /// Read the changes after this version.
         case read(after: Int)
     }
 
@@ -26,26 +26,27 @@ struct ChangeGathering {
         case idle, waiting, reading
     }
 
-    /// Up to here all has been told.
+    /// The version up to which everything was published.
     private(set) var published: Int
-    /// Up to here there is something, as somebody said.
+    /// The highest version that was announced.
     private(set) var known: Int
-    /// The same when the reading began that is under way: what it finds is the truth, unless somebody said more since.
+    /// The value of `known` when the current read began. The read returns the true version, unless a later one is
+    /// announced meanwhile.
     private var knownThen: Int
-    /// There may be something: nobody knows.
+    /// Whether there may be changes without a known version.
     private var isDoubtful = false
     private var state = State.idle
-    /// When it was last told.
+    /// When the last publication was.
     private var last: MonotonicTime?
 
-    /// - Parameter version: The session's, when the first came to follow it.
+    /// - Parameter version: The session's version when its first subscriber came.
     init(from version: Int) {
         published = version
         known = version
         knownThen = version
     }
 
-    /// The session has come to a version; `nil` if nobody knows to which.
+    /// Records that the session has changed. `version` is `nil` if the new version is unknown.
     mutating func changed(to version: Int?, at now: MonotonicTime) -> Action {
         if let version { known = max(known, version) } else { isDoubtful = true }
         guard case .idle = state else { return .none }
@@ -57,12 +58,12 @@ struct ChangeGathering {
         return read()
     }
 
-    /// It was read and told.
+    /// Records a publication.
     ///
     /// - Parameters:
-    ///   - through: Up to which version.
-    ///   - version: The session's when it was read.
-    ///   - more: Whether something of it is yet to be told.
+    ///   - through: The version up to which changes were published.
+    ///   - version: The session's version when it was read.
+    ///   - more: Whether changes of this read are still unpublished.
     mutating func published(through: Int, of version: Int, more: Bool = false, at now: MonotonicTime) -> Action {
         published = through
         if more { isDoubtful = true }

@@ -2,7 +2,7 @@ import Access
 import Messaging
 package import Server
 
-/// `GET /socket` without an id: into the session that is everybody's.
+/// Serves `GET /socket` without an id, which enters the session for everyone.
 package struct OpenSessionDoor {
     private let sessions: SessionAccess
 
@@ -17,7 +17,7 @@ package struct OpenSessionDoor {
     }
 
     package func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
-        // `admit` has seen that it may. A ticket may have ended since.
+        // `admit` has allowed it. A ticket may have expired since.
         sessions.enter(request, webSocket, as: try? member(request))
     }
 

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Messaging
 
-/// The questions of a session that have changed and are yet to be told of, each once however much happens to it. A value.
+/// The changed questions of a session that must be published, each once. A value.
 ///
-/// What happens to a question but for votes comes first, in its order. Votes have the rest of the room, each question in its turn: so
-/// whoever votes up and down all the time neither keeps an answer from anybody nor the votes for other questions.
+/// Changes other than votes come first, in order. The remaining places are for votes, with each question in its turn.
+/// So frequent votes for one question delay neither answers nor the votes for other questions.
 struct PendingChanges {
-    /// Told of at once.
+    /// The maximum number of questions in one publication.
     static let limit = QuestionPage.maximumCount
 
     private var marks: [UUID: ChangedQuestions.Mark] = [:]
@@ -31,13 +31,13 @@ struct PendingChanges {
         marks[id] = known
     }
 
-    /// Those that are told of next.
+    /// The questions to publish next.
     var next: [ChangedQuestions.Mark] {
         let some = urgent.prefix(Self.limit)
         return (some + voted.prefix(Self.limit - some.count)).compactMap { marks[$0] }
     }
 
-    /// So many of ``next`` were told of.
+    /// Removes the first `count` questions of ``next``, which were published.
     mutating func remove(_ count: Int) {
         let told = next.prefix(count)
         for mark in told { marks[mark.question] = nil }

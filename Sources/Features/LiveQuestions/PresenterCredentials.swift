@@ -4,22 +4,23 @@ import Messaging
 import Server
 import Wire
 
-/// The presenter's keys that a request shows: as `Authorization: Bearer`, or in cookies.
+/// The presenter's keys in a request: from `Authorization: Bearer` or from cookies.
 struct PresenterCredentials: Sendable {
-    /// Of one request, whatever it brings: a browser sends those of all its sessions.
+    /// The maximum number of keys in one request. A browser sends those of all its sessions.
     private static let limit = 128
     private static let cookiePrefix = "presenter-"
 
     private let keys: [PresenterKey]
 
-    /// - Parameter acceptsCookies: Whether a page of ours has sent it, as far as that matters.
+    /// - Parameter acceptsCookies: Whether cookies count, because a page of this server sent the request.
     init(_ request: Request, acceptsCookies: Bool) {
         var keys = Self.bearer(of: request).map { [$0] } ?? []
         if acceptsCookies { keys += Self.cookies(of: request) }
         self.keys = Array(keys.prefix(Self.limit))
     }
 
-    /// Of what changes something: a browser always says `Origin` with it, and a foreign one was refused before.
+    /// Returns the keys of a request that changes something. Browsers send `Origin` with it, and other origins were
+    /// already refused.
     static func ofWrite(_ request: Request) -> PresenterCredentials {
         PresenterCredentials(request, acceptsCookies: request.head.headers.contains("Origin"))
     }
@@ -43,7 +44,7 @@ struct PresenterCredentials: Sendable {
         }
     }
 
-    /// The field that has a browser keep the key of a session: for pages of ours alone, and for no script.
+    /// Returns the cookie with a session's key. Only this server's pages send it, and scripts can't read it.
     static func cookie(_ key: PresenterKey, of session: UUID, isSecure: Bool) -> HTTPField {
         HTTPField(
             "Set-Cookie",

@@ -4,7 +4,7 @@ import Messaging
 import Server
 import Wire
 
-/// What a request brings: JSON, which is answered with JSON, or a form, or nothing.
+/// The body of a request: JSON, a form, or nothing. JSON is answered with JSON.
 enum QuestionBody: Sendable {
     case json([UInt8])
     case form(FormText)
@@ -23,7 +23,7 @@ enum QuestionBody: Sendable {
 
     // MARK: What it says
 
-    /// - Parameter device: Whose the session is, when the body says this of it.
+    /// - Parameter device: Returns the session's owner for the body's `deviceId`.
     func session(by device: (String?) throws -> DeviceID) throws -> SessionRequest {
         switch self {
         case .json(let bytes): return try SessionRequest.decode(bytes, identify: device)
@@ -48,7 +48,7 @@ enum QuestionBody: Sendable {
         }
     }
 
-    /// Of a request from which nothing is taken: JSON is an object all the same, or nothing.
+    /// Checks a body whose content isn't used: JSON must be an object or empty.
     func checkObject() throws(RequestError) {
         guard case .json(let bytes) = self, !bytes.isEmpty else { return }
         _ = try RequestFields.decode(SomeObject.self, from: bytes)
@@ -60,7 +60,7 @@ enum QuestionBody: Sendable {
 }
 
 extension Response {
-    /// `303`: what was asked for is done, and here one sees it.
+    /// Creates a `303` to the page that shows the result.
     init(seeOther location: String) {
         self.init(.seeOther, headers: [HTTPField("Location", location)])
     }

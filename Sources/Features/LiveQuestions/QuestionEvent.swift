@@ -3,24 +3,24 @@ package import FoundationEssentials
 package import Messaging
 package import Wire
 
-/// What the server tells somebody in a session: a type, and its members.
+/// An event for a subscriber of a session: a type and its members.
 package enum QuestionEvent: Sendable {
-    /// To a newcomer: the id by which the session knows it.
+    /// For a new subscriber: its id within the session.
     case handshake(UUID)
-    /// To who asked: it is stored.
+    /// For the asker: the question is stored.
     case accepted(id: UUID, content: String, createdAt: Double)
-    /// To who asked: it isn't, for this reason.
+    /// For the asker: the question isn't stored, for this reason.
     case refused(content: String, RequestError)
-    /// To who asked: it was answered.
+    /// For the asker: the question was answered.
     case answered(UUID)
     case announcement(String)
     case error(code: String?, reason: String)
-    /// To who follows the session live, from here on.
+    /// For live subscribers: the list of questions. Changes follow.
     case questions(QuestionPage, forPresenter: Bool)
     case question(Question, forPresenter: Bool)
     case removed(UUID)
     case session(QuestionSession.State)
-    /// So many are there.
+    /// The number of people in the session.
     case presence(Int)
 
     package var type: String {
@@ -38,7 +38,7 @@ package enum QuestionEvent: Sendable {
         }
     }
 
-    /// Within an object. What the published client decodes, it needs all of: `answered` and `content` are there on failure too.
+    /// Writes the members into an object. The published client requires `answered` and `content` also after a failure.
     package func writeMembers(to json: inout JSONText) {
         switch self {
         case .handshake(let id): json.member("id", id.text)
@@ -69,10 +69,10 @@ package enum QuestionEvent: Sendable {
         }
     }
 
-    /// 2001-01-01T00:00:00Z, from which Swift's own coding of dates counts.
+    /// 2001-01-01T00:00:00Z, the reference date of Swift's own coding of dates.
     private static let referenceDate: Double = 978_307_200
 
-    /// `{"type":…,…}`: a WebSocket's message. Presence is the same wherever it is told: `{"type":"presence","data":{…}}`.
+    /// The WebSocket message: `{"type":…,…}`. Presence has the same form everywhere: `{"type":"presence","data":{…}}`.
     var payload: [UInt8] {
         var json = JSONText()
         json.object { object in
@@ -87,7 +87,7 @@ package enum QuestionEvent: Sendable {
         return json.bytes
     }
 
-    /// The same in a frame, put at the end of a buffer: several leave as one piece.
+    /// Appends the message as a frame, so that several frames are sent together.
     func appendFrame(to buffer: inout [UInt8]) {
         WebSocketFrameEncoder.encode(.binary, payload, into: &buffer)
     }

@@ -3,16 +3,16 @@ package import FoundationEssentials
 import Messaging
 import Wire
 
-/// What somebody in the audience may say.
+/// A message from the audience.
 package enum QuestionMessage: Equatable, Sendable {
-    /// A question. The id is that of who asks; `nil` when it is no UUID. No content: it was no string.
+    /// A question. The id is the asker's, or `nil` if it is no UUID. The content is `nil` if it is no string.
     case ask(id: UUID?, content: String?)
-    /// For a question, or taken back (false). `nil`: no UUID.
+    /// A vote, or its withdrawal (`false`). `nil` if the id is no UUID.
     case vote(question: UUID?, isFor: Bool)
-    /// Nothing that we know; the sentence says why, and goes back.
+    /// An invalid message. The text says why and is sent back.
     case unknown(String)
 
-    /// Whether it has something kept, as far as it can be told from itself.
+    /// Whether it would be stored, as far as the message alone shows.
     var isKept: Bool {
         switch self {
         case .ask(_, let content): content.flatMap { try? QuestionText.check($0, "content") } != nil
@@ -37,7 +37,7 @@ package enum QuestionMessage: Equatable, Sendable {
     }
 }
 
-/// A member of another type is as good as none.
+/// Members of another type count as missing.
 extension JSONObject {
     fileprivate func text(_ name: StaticString) -> String? { string(name).map { String(decoding: $0, as: UTF8.self) } }
     fileprivate func uuid(_ name: StaticString) -> UUID? { text(name).flatMap(UUID.init(text:)) }

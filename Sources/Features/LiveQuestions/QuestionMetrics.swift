@@ -1,9 +1,9 @@
 package import Domain
 package import Observability
 
-/// What sessions of questions count. Any thread.
+/// The counters of question sessions. Any thread.
 package struct QuestionMetrics: Sendable {
-    /// Of what came by sockets: requests are counted where they are answered.
+    /// Quotas that were exceeded through sockets. Requests are counted where they are answered.
     let quotas: CounterSet<Quota>
 
     package init(quotas: CounterSet<Quota>) {
@@ -16,7 +16,7 @@ package struct QuestionMetrics: Sendable {
 
     let asked = CounterSet<Asked>()
     let votes = Counter()
-    /// Sockets that found their session full.
+    /// Sockets that were refused because their session was full.
     package let turnedAway = Counter()
 
     package func write(to text: inout MetricsText) {

@@ -5,10 +5,10 @@ import Pages
 import Server
 import Wire
 
-/// What the routes of sessions answer to browsers. The two pages that are forms and a table work without JavaScript.
+/// The pages of sessions for browsers. The form and the table work without JavaScript.
 package struct QuestionPages: Sendable {
     private let sessions: SessionAccess
-    /// Where people reach this server; `nil`: where they did.
+    /// The public address of this server. `nil` to use the request's.
     private let publicURL: String?
     private let pages = LivePages()
 
@@ -19,7 +19,7 @@ package struct QuestionPages: Sendable {
 
     // MARK: `/questions`
 
-    /// Where the open session is, its table; otherwise the form that makes a session.
+    /// Returns the table of the open session, or the form that creates a session.
     @Sendable func table(_ request: Request) async throws -> Response {
         guard sessions.hasOpenSession else { return try await start(request) }
         let last = try sessions.last(of: request)
@@ -28,7 +28,7 @@ package struct QuestionPages: Sendable {
         return try await table(page, request)
     }
 
-    /// Makes a session.
+    /// Returns the form that creates a session.
     private func start(_ request: Request) async throws -> Response {
         try await pages.plain(
             title: "Questions",
@@ -42,7 +42,7 @@ package struct QuestionPages: Sendable {
                 """, to: request.head)
     }
 
-    /// The presenter's page of ``QuestionSession/open``, or one of its pages.
+    /// Returns a page of the presenter's table of ``QuestionSession/open``.
     private func table(_ list: QuestionPage, _ request: Request) async throws -> Response {
         let rows = list.questions.map { question in
             let answer =
@@ -59,7 +59,7 @@ package struct QuestionPages: Sendable {
                 + rows.joined(separator: "\n") + "\n</tbody></table>" + more(list), to: request.head)
     }
 
-    /// The way to what follows.
+    /// Returns the link to the next page.
     private func more(_ list: QuestionPage) -> String {
         guard list.more, let last = list.questions.last else { return "" }
         return #"\#n<p><a href="/questions?after=\#(last.id)">More</a></p>"#
@@ -72,7 +72,7 @@ package struct QuestionPages: Sendable {
         return try await pages.audience(LivePages.Session(entrance.session), to: request.head)
     }
 
-    /// With `key` the browser is to keep it, and to come again without.
+    /// Returns the presenter's page. With `key`, sets the cookie and redirects to the address without the key.
     @Sendable func presenter(_ request: Request) async throws -> Response {
         let id = try sessions.session(of: request)
         let shown = request.query("key").map(PresenterKey.init(text:))
@@ -94,7 +94,7 @@ package struct QuestionPages: Sendable {
         return response
     }
 
-    /// `http://localhost:8080`.
+    /// Returns the origin, such as `http://localhost:8080`.
     private func origin(_ request: Request) -> String {
         if let publicURL { return publicURL }
         return "\(request.isSecure ? "https" : "http")://\(request.head.headers.value("Host") ?? "localhost")"

@@ -3,7 +3,7 @@ package import Rooms
 import Server
 import Sockets
 
-/// What is published in a session's room: everything that has changed since the last time.
+/// The changes of a session since the last publication, for its room.
 package struct QuestionPublication: Message {
     package let changes: QuestionChanges
     /// Whether the session was opened or closed.
@@ -14,9 +14,9 @@ package struct QuestionPublication: Message {
         self.hasNewState = hasNewState
     }
 
-    /// What those are told who follow the session.
+    /// Returns the events for live subscribers.
     ///
-    /// - Parameter forPresenter: Others don't see what isn't approved.
+    /// - Parameter forPresenter: Others don't see questions without approval.
     package func events(forPresenter: Bool) -> [QuestionEvent] {
         var events: [QuestionEvent] = changes.part.changes.compactMap { change in
             switch change {
@@ -37,12 +37,12 @@ package struct QuestionPublication: Message {
     }
 }
 
-/// One of them as it comes to the peers of a loop, with what these make of it for all.
+/// A publication as the subscribers of a loop receive it, with its encoded forms.
 package struct PublishedQuestions {
     package let publication: QuestionPublication
     package let shared: Publication
 
-    /// `nil`: something else was published.
+    /// Returns `nil` for other publications.
     init?(_ shared: Publication) {
         guard let publication = shared.message as? QuestionPublication else { return nil }
         self.publication = publication
@@ -53,7 +53,7 @@ package struct PublishedQuestions {
 }
 
 extension Publication {
-    /// How many are there, told to all WebSockets of a loop.
+    /// Returns the frame with the number of people, encoded once per loop.
     func frame(ofPresence count: Int) -> SharedBytes {
         form {
             SharedBytes { QuestionEvent.presence(count).appendFrame(to: &$0) }
@@ -61,11 +61,11 @@ extension Publication {
     }
 }
 
-/// What was published in frames, all of them one piece, made once for all WebSockets of a loop that get it.
+/// The frames of a publication, joined and encoded once per loop.
 final class QuestionFrames {
     let audience: SharedBytes?
     let presenter: SharedBytes?
-    /// One for each: not everybody gets all of them.
+    /// One frame per announcement, because not all subscribers receive all of them.
     let announcements: [SharedBytes]
 
     init(_ publication: QuestionPublication) {

@@ -5,7 +5,8 @@ package import Observability
 import Server
 import Wire
 
-/// Sessions of questions over HTTP: `/questions` and what is below it. With `--open-questions` there is one that is everybody's.
+/// Serves question sessions over HTTP: `/questions` and its subpaths. With `--open-questions` there is a session for
+/// everyone.
 package struct QuestionsController: RouteCollection, Sendable {
     private let sessions: SessionAccess
     private let moderation: SessionModeration
@@ -72,7 +73,7 @@ package struct QuestionsController: RouteCollection, Sendable {
         let body = try QuestionBody(request)
         let announcement = try body.announcement()
         let keys = try PresenterCredentials.ofWrite(request).digests()
-        // It is kept for an hour or two, whoever has made the session.
+        // An announcement is stored for an hour or two, so it counts for the address's daily limit.
         if let seconds = request.wait(for: .message) { throw RequestError.tooManyMessages(retryAfter: seconds) }
         let sent = try await moderation.announce(announcement, in: id, keys: keys)
         var json = JSONText()
@@ -103,7 +104,7 @@ package struct QuestionsController: RouteCollection, Sendable {
         return .json(json.bytes)
     }
 
-    /// The object to a program, and the page to a form.
+    /// Returns the JSON object, or the page for a form.
     private func response(to body: QuestionBody, _ json: [UInt8], page session: UUID) -> Response {
         if case .json = body { return .json(json) }
         let isOpen = session == QuestionSession.open.id

@@ -2,19 +2,19 @@ import Basics
 import FoundationEssentials
 import Messaging
 
-/// What is known of a session that somebody may enter.
+/// What is known of a session before someone enters it.
 package struct SessionEntrance: Sendable {
     let session: QuestionSession
-    /// nil: everybody presents.
+    /// The presenter's key. `nil` if everyone is a presenter.
     let key: PresenterKeyDigest?
 
-    /// Whether who shows these keys presents.
+    /// Returns whether one of these keys is the presenter's.
     func isPresenter(_ keys: [PresenterKeyDigest]) -> Bool {
         key.map(keys.contains) ?? true
     }
 }
 
-/// Those of the sessions that somebody is in, or may be soon. Any thread.
+/// The entrances of sessions with subscribers, or with expected ones. Any thread.
 final class SessionEntrances: Sendable {
     private let entrances = Locked<[UUID: SessionEntrance]>([:])
 

@@ -2,11 +2,11 @@ import FoundationEssentials
 import Messaging
 import Sockets
 
-/// What a presenter does in a session, once the database has seen that the keys are its own. May be used from anywhere.
+/// Performs a presenter's actions, after the database has checked the keys. Any thread.
 struct SessionModeration: Sendable {
     let questions: Questions
 
-    /// - Returns: The session, and the key of who presents it: nobody can ask for it again.
+    /// - Returns: The session, and the presenter's key, which can't be read again.
     func makeSession(_ asked: SessionRequest) async throws -> (QuestionSession, key: PresenterKey) {
         let key = try PresenterKey.random()
         return (try await questions.store.makeSession(asked, key: key), key)
@@ -29,7 +29,7 @@ struct SessionModeration: Sendable {
         return session
     }
 
-    /// - Returns: To how many of this daemon's sockets it goes.
+    /// - Returns: The number of this daemon's sockets that receive it.
     func announce(
         _ announcement: AnnouncementRequest, in session: UUID, keys: [PresenterKeyDigest]
     ) async throws -> Int {

@@ -2,9 +2,9 @@ import FoundationEssentials
 import Messaging
 import Server
 
-/// To whom of a session's sockets something is sent. Each of them gets it once, and ids that nobody has are passed over.
+/// Selects the sockets of a session that receive something. Each receives it once. Unknown ids are ignored.
 struct WebSocketSendOption {
-    /// Of the ids that were named, however often: each socket looks whether its own is among them.
+    /// A set of ids, in which each socket looks up its own.
     private enum Selection {
         case id(UUID)
         case socket(WebSocket)
@@ -28,15 +28,15 @@ struct WebSocketSendOption {
     }
 
     static var all: Self { Self(Selection.all) }
-    /// To all sockets with an id: a device may have several.
+    /// Selects all sockets with an id. A device may have several.
     static func id(_ id: UUID) -> Self { Self(Selection.id(id)) }
     static func socket(_ webSocket: WebSocket) -> Self { Self(Selection.socket(webSocket)) }
     static func ids(_ ids: [UUID]) -> Self { Self(Selection.ids(Set(ids))) }
     static func allBut(_ ids: [UUID]) -> Self { Self(Selection.allBut(Set(ids))) }
 
     /// - Parameters:
-    ///   - id: By which the session knows who listens.
-    ///   - webSocket: Its own; `nil` for who listens otherwise.
+    ///   - id: The subscriber's id within the session.
+    ///   - webSocket: Its WebSocket. `nil` for other transports.
     func selects(id: UUID, _ webSocket: WebSocket?) -> Bool {
         switch selection {
         case .id(let selected): id == selected

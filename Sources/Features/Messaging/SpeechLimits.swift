@@ -1,8 +1,8 @@
-/// What holds for questions and conversations alike.
+/// The limits that questions and conversations share.
 enum SpeechLimits {
-    /// Of a question, an answer, an announcement, a message.
+    /// The maximum number of Unicode scalars of a question, an answer, an announcement or a message.
     static let scalars = 2_000
-    /// Entries of a page, and about how many bytes of JSON: whichever is first.
+    /// The maximum number of entries and the approximate maximum bytes of JSON in a page. The lower limit applies.
     static let pageEntries = 100
     static let pageBytes = 32 * 1024
 }

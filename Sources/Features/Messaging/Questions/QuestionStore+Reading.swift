@@ -2,14 +2,14 @@ import Domain
 package import FoundationEssentials
 import Postgres
 
-/// What is read of sessions. Each answer has a session's version, and what it says is as of that version.
+/// Reads sessions. Each answer has the session's version to which it refers.
 extension QuestionStore {
-    /// Questions in the order of asking; `nil` if there is no such session.
+    /// Returns questions in the order of asking. Returns `nil` if there is no such session.
     ///
     /// - Parameters:
-    ///   - last: After this one, if it is one of the session's.
-    ///   - all: In whatever state; else the approved.
-    ///   - limit: How many at most.
+    ///   - last: The list begins after this question, if it belongs to the session.
+    ///   - all: Whether to return questions in every state. Otherwise only approved ones.
+    ///   - limit: The maximum number of questions.
     package func page(
         of session: UUID, after last: UUID? = nil, all: Bool, limit: Int = QuestionPage.maximumCount
     ) async throws -> QuestionPage? {
@@ -25,7 +25,7 @@ extension QuestionStore {
         for row in rows where try !row.isNull("id") {
             let question = try Question(row)
             bytes += question.json(forPresenter: true).count
-            // One at least, whatever its length.
+            // At least one question, whatever its length.
             let hasRoom = questions.count < limit && (questions.isEmpty || bytes <= QuestionPage.maximumBytes)
             guard hasRoom else { return try page(first, questions, more: true) }
             questions.append(question)
@@ -39,7 +39,7 @@ extension QuestionStore {
             key: try row.optionalString("key_digest").map(PresenterKeyDigest.init(text:)))
     }
 
-    /// Which questions have changed after a version, many of them; `nil` if there is no such session.
+    /// Returns the ids of questions that have changed after a version. Returns `nil` if there is no such session.
     package func changed(in session: UUID, after version: Int) async throws -> ChangedQuestions? {
         let rows = try await database.query(
             Statement.changed, [.text(session.text), .integer(version), .integer(ChangedQuestions.maximumCount)])
@@ -52,15 +52,15 @@ extension QuestionStore {
         let version = try first.integer("session_version")
         return ChangedQuestions(
             session: try QuestionSession(first), marks: marks, announced: try first.integer("announced"),
-            // All there is was read; or the last of a part.
+            // The current version if everything was read, otherwise the version of the last change.
             through: marks.count < ChangedQuestions.maximumCount ? version : try rows[rows.count - 1].integer("version")
         )
     }
 
-    /// These as they stand, in this order, as many as fit; at least one.
+    /// Returns these questions in their current state and in this order, as many as fit into a page, at least one.
     ///
-    /// - Parameter marks: What has happened to them.
-    /// - Returns: And how many of `marks` they are, those that were forgotten meanwhile too.
+    /// - Parameter marks: The changes of the questions.
+    /// - Returns: Also the number of `marks` that were handled, including deleted questions.
     package func changes(_ marks: [ChangedQuestions.Mark]) async throws -> (QuestionChanges.Part, count: Int) {
         guard !marks.isEmpty else { return (QuestionChanges.Part(), 0) }
         let rows = try await database.query(Statement.byID, [.uuidArray(marks.map(\.question))])
@@ -86,9 +86,9 @@ extension QuestionStore {
         return (part, marks.count)
     }
 
-    /// The announcements after a version, in their order, as many as fit; at least one.
+    /// Returns the announcements after a version in order, as many as fit into a page, at least one.
     ///
-    /// - Returns: And the version of the last one.
+    /// - Returns: Also the version of the last one.
     package func announcements(
         in session: UUID, after version: Int
     ) async throws -> (announcements: [Announcement], through: Int) {

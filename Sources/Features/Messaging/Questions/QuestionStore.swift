@@ -2,23 +2,23 @@ package import Domain
 package import FoundationEssentials
 package import Postgres
 
-/// Sessions of questions in the database. Every operation is one statement, so one transaction: it has NOTIFY in it too, so that
-/// nobody hears of what isn't stored. Throws `PostgresError`, and `RequestError` for what is refused.
+/// The question sessions in the database. Every operation is one statement, so one transaction. It includes the NOTIFY, so
+/// only stored changes are reported. Throws `PostgresError`, and `RequestError` for refusals.
 ///
 ///     NOTIFY letsswitch_questions   payload: a session and its version, "<uuid> <number>"
 package struct QuestionStore: Sendable {
     package static let channel = "letsswitch_questions"
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = Statement.all.map(\.name)
-    /// Questions of one asker a minute.
+    /// The maximum number of questions per minute from one asker.
     package static let questionsPerMinute = 6
-    /// Announcements in one session: what is said to a whole hall is read by a whole hall.
+    /// The limits of announcements in one session, because the whole audience receives each one.
     package static let announcementsPerMinute = 20
     package static let announcementsPerHour = 200
-    /// Of one reading.
+    /// The maximum number of announcements in one read.
     static let announcementLimit = 20
 
-    /// A statement each, a transaction each.
+    /// The statements. Each runs in a transaction of its own.
     enum Statement {
         static let all = [
             makeSession, makeOpenSession, setSession, ask, moderate, vote, announce, list, changed, byID, announcements,
@@ -88,16 +88,16 @@ package struct QuestionStore: Sendable {
         return session
     }
 
-    /// ``QuestionSession/open``, if it isn't there yet.
+    /// Creates ``QuestionSession/open`` if it doesn't exist.
     package func makeOpenSession() async throws {
         let session = QuestionSession.open
         _ = try await database.query(
             Statement.makeOpenSession, [.text(session.id.text), .text(session.title)])
     }
 
-    /// Opens a session, or closes it.
+    /// Opens or closes a session.
     ///
-    /// - Parameter keys: Those that the presenter shows.
+    /// - Parameter keys: The presenter's keys of the request.
     package func set(
         _ session: UUID, to state: QuestionSession.State, keys: [PresenterKeyDigest]
     ) async throws -> QuestionSession {
@@ -111,7 +111,7 @@ package struct QuestionStore: Sendable {
 
     // MARK: Questions
 
-    /// What became of asking.
+    /// A stored question.
     package struct Asked: Sendable {
         package let id: UUID
         /// Epoch seconds.
@@ -120,9 +120,10 @@ package struct QuestionStore: Sendable {
     }
 
     /// - Parameters:
-    ///   - asker: By which the session knows who asks.
-    ///   - device: So that the question can be forgotten with it.
-    ///   - present: For how long who asks has been there: nothing is stored for who came before the device was erased.
+    ///   - asker: The asker's id within the session.
+    ///   - device: The asker's device, so that the question can be erased with it.
+    ///   - present: How long the asker has been connected. Nothing is stored for an asker that connected before its
+    ///     device was erased.
     package func ask(
         _ content: String, in session: UUID, asker: UUID, device: DeviceID?, present: Duration = .zero
     ) async throws -> Asked {
@@ -155,9 +156,9 @@ package struct QuestionStore: Sendable {
     }
 
     /// - Parameters:
-    ///   - keys: Those that the presenter shows.
-    ///   - opensAll: Whether everybody is the presenter of ``QuestionSession/open``; else there is no such session.
-    /// - Returns: The question as it is now, and its session's version.
+    ///   - keys: The presenter's keys of the request.
+    ///   - opensAll: Whether everyone is a presenter of ``QuestionSession/open``. Otherwise that session doesn't exist.
+    /// - Returns: The question in its new state, and its session's version.
     package func moderate(
         _ question: UUID, _ action: QuestionAction, answer: String? = nil, keys: [PresenterKeyDigest], opensAll: Bool
     ) async throws -> (question: Question, version: Int) {
@@ -171,18 +172,18 @@ package struct QuestionStore: Sendable {
         return (try Question(row), try row.integer("session_version"))
     }
 
-    /// What became of a vote.
+    /// The outcome of a vote.
     package enum VoteOutcome: Sendable, Hashable {
-        /// Counted before, or now. The version of its session then.
+        /// Counted, now or before. The session's version after it.
         case counted(version: Int)
         case refused(RequestError)
     }
 
-    /// Counts many votes in their order.
+    /// Counts votes in their order.
     ///
-    /// - Returns: For each what became of it.
+    /// - Returns: The outcome of each vote.
     package func count(_ votes: [Vote]) async throws -> [VoteOutcome] {
-        // One that is taken back needs no room.
+        // A withdrawn vote needs no room.
         let isFull = storage.isFull(.votes)
         var outcomes = votes.map { VoteOutcome.refused(isFull && $0.isFor ? .storageFull(.votes) : .noSuchQuestion) }
         let places = votes.indices.filter { !isFull || !votes[$0].isFor }
@@ -238,9 +239,9 @@ package struct QuestionStore: Sendable {
     }
 }
 
-/// How much may be kept. Flags set it: see ``Setting`` in the daemon.
+/// The limits of sessions. Flags set them: see ``Setting`` in the daemon.
 package struct QuestionSettings: Sendable, Hashable {
-    /// Sessions of one device.
+    /// The maximum number of sessions per device.
     package var sessionsPerDevice = 100
     package var questionsPerSession = 10_000
 
@@ -260,7 +261,7 @@ extension RequestError {
     package static let deviceErased = RequestError(
         status: 409, code: "device_erased", reason: "The device's data was erased. Please connect again.")
 
-    /// By the functions' codes.
+    /// Returns the refusal for a function's code.
     static func refused(_ code: String) throws -> RequestError {
         switch code {
         case "no_such_question": .noSuchQuestion
@@ -274,7 +275,7 @@ extension RequestError {
 }
 
 extension PostgresRow {
-    /// Throws what a function's `code` says, unless it is `done`.
+    /// Throws the refusal of a function's `code`, unless it is `done`.
     fileprivate func throwRefusal() throws {
         let code = try string("code")
         guard code != "done" else { return }
