@@ -23,7 +23,7 @@ import Testing
         return await inbox.settle(.store(try message()), attempt: attempt)
     }
 
-    @Test("What is stored is acknowledged, a repeat too; what is ours isn't stored; what is rejected isn't either")
+    @Test("A stored or repeated message is acknowledged; the server's own and rejected ones aren't stored")
     func settled() async throws {
         #expect(try await settle { _ in true } == .acknowledged(.stored))
         #expect(try await settle { _ in false } == .acknowledged(.repeated))
@@ -35,7 +35,7 @@ import Testing
         #expect(await inbox.settle(.reject(.author), attempt: 1) == .rejected(.author))
     }
 
-    @Test("What the rules refuse is rejected; a database that is away is waited for, however long")
+    @Test("A message refused by the rules is rejected, and an unavailable database is waited for without limit")
     func failures() async throws {
         #expect(try await settle { _ in throw RequestError.noSuchConversation } == .rejected(.refused))
         #expect(try await settle { _ in throw RequestError.storageFull(.messages) } == .rejected(.full))

@@ -12,7 +12,7 @@ import Testing
     private static let id = "5A0C4E1B-0F55-4A34-8B8F-0D1A6E0B9D01"
     private static let conversation = "9F210000-0000-4000-8000-000000000001"
 
-    @Test("A message goes out as the seed's clients decode it: by its participants, with its id and a date from 2001")
+    @Test("An outgoing message has the clients' format: participants as the key, its id, and a date from 2001")
     func outgoing() throws {
         let message = ConversationMessage(
             id: try #require(UUID(uuidString: Self.id)), content: "Tea? \"Ü\"\n", author: "user1",
@@ -46,7 +46,7 @@ import Testing
             appID: appID, routingKey: key, body: Array(try TestJSON.object(members).encoded()))
     }
 
-    @Test("What others say is stored for those whom the routing key names, the author among them")
+    @Test("An incoming message is stored for the users in its routing key, including the author")
     func incoming() throws {
         let expected = BridgeMessage.Verdict.store(
             try IncomingMessage(
@@ -83,26 +83,26 @@ import Testing
         #expect(ids[0] != nil && ids[1] != nil && ids[0] != ids[1])
     }
 
-    @Test("Our own comes back, and is dropped before anything is read of it")
+    @Test("The server's own message is dropped before it is parsed")
     func own() {
         #expect(BridgeMessage.verdict(appID: "letsswitch", routingKey: "..", body: nil) == .own)
     }
 
     @Test(
-        "A routing key whose words can't all be names is rejected",
+        "A routing key with a word that can't be a name is rejected",
         arguments: ["", "user1.", ".user1", "user1..user3", "user1.üser", "user1.user 3", "user1.#", "*.user1"])
     func routingKeys(_ key: String) throws {
         #expect(try verdict(key: key) == .reject(.routingKey))
     }
 
-    @Test("An author who isn't among those it goes to is rejected; case counts")
+    @Test("A message whose author isn't a participant is rejected, with case-sensitive names")
     func author() throws {
         for author in ["user2", "User1", "", "user1.user3"] as [TestJSON] {
             #expect(try verdict(["author": author]) == .reject(.author))
         }
     }
 
-    @Test("What is no message, or says nothing, is rejected")
+    @Test("An invalid or empty message is rejected")
     func malformed() throws {
         for (name, value) in [
             ("id", "x"), ("id", 1), ("content", nil), ("content", " "), ("content", 5), ("content", "\0"),
@@ -120,7 +120,7 @@ import Testing
         #expect(BridgeMessage.verdict(appID: nil, routingKey: "user1.user3", body: nil) == .reject(.malformed))
     }
 
-    @Test("The longest content that is allowed fits, however it is escaped")
+    @Test("The longest permitted content fits with any escapes")
     func longest() throws {
         let content = String(repeating: "\u{1F37A}", count: 2_000)
         guard case .store(let message) = try verdict(["content": .string(content)]) else {
@@ -131,7 +131,7 @@ import Testing
         #expect(2_000 * "\\ud83c\\udf7a".utf8.count + 1_000 < BridgeMessage.longestBody)
     }
 
-    @Test("The exchange is as the seed's clients declare it, and nobody's queue but the bridge's own is consumed")
+    @Test("The exchange equals the clients' declaration, and only the bridge's own queue is consumed")
     func topology() {
         #expect(BridgeTopology.exchange == AMQPExchange("conv", .topic, isDurable: false))
         let consumed = (BridgeTopology.publishing + BridgeTopology.consuming).compactMap {

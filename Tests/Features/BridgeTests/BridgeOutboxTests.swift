@@ -82,7 +82,7 @@ import Testing
         await run.value
     }
 
-    @Test("What was said before the broker was there goes when it is, in order; what it refuses goes again")
+    @Test("Messages from before the connection are published in order, and refused ones are repeated")
     func order() async throws {
         try await with { world in
             for number in 0..<40 { try await world.send(1, "\(number)", to: [2]) }
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("A queue that is full holds nobody else up, and what it doesn't take goes a few times alone")
+    @Test("A full queue doesn't delay others, and its refused messages are repeated alone a few times")
     func full() async throws {
         try await with { world in
             for number in 0..<10 { try await world.send(1, "\(number)", to: [number == 4 ? 3 : 2]) }
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("Who can't publish lets another daemon")
+    @Test("A daemon that can't publish releases its lease")
     func release() async throws {
         try await with { world in
             let (broken, sound) = (Broker(), Broker())
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test("Of two daemons one sends, and the other goes on when it has ended")
+    @Test("One of two daemons publishes, and the other continues when it has ended")
     func lease() async throws {
         try await with { world in
             let brokers = [Broker(), Broker()]

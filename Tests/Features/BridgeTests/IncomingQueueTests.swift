@@ -9,7 +9,7 @@ import Testing
         AMQPDelivery(connection: connection, tag: tag, isRedelivered: false, exchange: "conv", routingKey: "a.b")
     }
 
-    @Test("One after the other, in order; the first stays until it is finished, and its attempts are counted")
+    @Test("Messages are handled in order, and the first stays with its attempts until it is finished")
     func order() {
         var queue = IncomingQueue()
         #expect(queue.next() == .wait)
@@ -28,7 +28,7 @@ import Testing
         #expect(queue.next() == .end)
     }
 
-    @Test("When the connection is lost everything comes again: what was in hand ends nothing of the next one's")
+    @Test("After a lost connection all messages are delivered again, and old results don't affect them")
     func lost() {
         var queue = IncomingQueue()
         queue.append(delivery(1))
@@ -43,7 +43,7 @@ import Testing
 
 /// Two connections, one bridge.
 @Suite struct BridgeConnectionPairTests {
-    @Test("It stands when both do, is away when one is, and says neither twice")
+    @Test("The bridge is up if both connections are, and each change is reported once")
     func connections() {
         var connections = BridgeConnectionPair()
         #expect(connections.take(.lost(message: "refused"), of: .publisher) == .away("refused"))

@@ -16,7 +16,7 @@ import Testing
         return state
     }
 
-    @Test("It looks as soon as the broker is there, then when somebody says that there is something, and now and then")
+    @Test("The outbox looks for messages when the broker connects, when some are reported, and regularly")
     func looks() {
         var state = OutboxState(at: start)
         state.heard()
@@ -35,7 +35,7 @@ import Testing
         #expect(state.next(at: start + .seconds(1) + OutboxState.heartbeat) == .round)
     }
 
-    @Test("While the broker is away the database is told now and then that somebody waits for it")
+    @Test("While the broker is unavailable the database regularly learns that a daemon waits for it")
     func away() {
         var state = resting()
         state.lost()
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("After a failure it waits, longer each time, and nothing said meanwhile shortens that")
+    @Test("After a failure the outbox waits longer each time, and reports don't shorten the wait")
     func failures() {
         var state = resting()
         var waits: [Duration] = []
@@ -88,7 +88,7 @@ import Testing
         #expect(state.next(at: now + .seconds(1)) == .round)
     }
 
-    @Test("While another daemon sends, it looks again when that one's lease ends")
+    @Test("While another daemon publishes, the outbox looks again when that lease ends")
     func held() {
         var state = resting()
         state.heard()
@@ -99,7 +99,7 @@ import Testing
         #expect(state.next(at: start + .seconds(8)) == .round)
     }
 
-    @Test("Stopped, it ends, whatever it was about to do")
+    @Test("A stopped outbox ends, whatever it was about to do")
     func stopped() {
         for change in [{ _ in }, { $0.heard() }, { $0.lost() }] as [(inout OutboxState) -> Void] {
             var state = resting()

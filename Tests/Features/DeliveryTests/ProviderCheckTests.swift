@@ -20,7 +20,7 @@ import Wire
     }
 
     @Test(
-        "A webhook need not know HEAD",
+        "A webhook that doesn't support HEAD passes",
         arguments: [
             (200, true), (204, true), (405, true), (501, true), (401, true), (404, nil), (410, nil), (500, nil),
             (502, nil),
@@ -30,14 +30,14 @@ import Wire
     }
 
     @Test(
-        "An ntfy server has to know the token",
+        "An ntfy server must accept the token",
         arguments: [(200, true), (401, false), (403, false), (404, nil), (503, nil)] as [(Int, Bool?)])
     func ntfy(_ status: Int, _ works: Bool?) {
         #expect(isWorking(ProviderCheck.ntfy(OutgoingResponse(status: status))) == works)
     }
 
     @Test(
-        "Apple has to know the key, and not the device",
+        "Apple must accept the key, and not the device",
         arguments: [
             (400, "BadDeviceToken", true), (403, "InvalidProviderToken", false), (400, "TopicDisallowed", false),
             (403, "ExpiredProviderToken", false), (403, "BadEnvironmentKeyIdInToken", nil), (503, "Shutdown", nil),
@@ -47,7 +47,7 @@ import Wire
         #expect(isWorking(ProviderCheck.apns(APNsResponse(status: status, reason: reason))) == works)
     }
 
-    @Test("What a server refuses fails, for all that it answers")
+    @Test("A server that refuses fails the check although it responds")
     func refused() async throws {
         let authority = try await TestAuthority()
         try await PushRecorder.run { recorder in

@@ -11,7 +11,7 @@ import Testing
 
 /// What is published here of who comes and goes.
 @Suite struct ConversationChangesTests {
-    @Test("V6: however late it is looked up, who has left is told nothing that was said since")
+    @Test("A participant who left receives nothing sent since, however late that is read")
     func leaver() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let store = ConversationStore(

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("What was stored here is published in order, however it comes, and nothing is read")
+    @Test("Messages stored here are published in order, however they arrive, without a query")
     func ownMessages() async throws {
         try await with { world in
             var pages: [ConversationPage] = []
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("Another daemon's messages are read, with what waits behind them")
+    @Test("Messages of another daemon are read, with those that wait behind them")
     func others() async throws {
         try await with { world in
             var pages: [ConversationPage] = []
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("What was stored here and doesn't come by itself is read after a moment")
+    @Test("A message stored here that doesn't arrive by itself is read after a moment")
     func patience() async throws {
         try await with(patience: .milliseconds(1)) { world in
             for _ in 1...3 { _ = try await world.say() }
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("Where nobody hears nothing is kept, and somebody who comes begins with what is said next")
+    @Test("Without subscribers nothing is kept, and a new subscriber starts with the next message")
     func nobody() async throws {
         try await with(hears: "somebody") { world in
             await world.feeds.stored(try await world.say())
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("However many conversations are heard, what waits in one comes as soon as what it waits for")
+    @Test("Waiting messages of one conversation arrive with their predecessor, however many conversations there are")
     func sweep() async throws {
         try await with { world in
             var pages: [ConversationPage] = []

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "A11: what was heard is heard again from an offset on; who begins with all begins new ones at their beginning")
+        "A subscriber receives messages again from an offset on, and new conversations from their beginning")
     func rewind() {
         var progress = ConversationProgress([position(one, 5), position(other, 3)], after: [:])
         progress.rewind(to: [one: 2, other: 9, UUID(): 0])
@@ -39,7 +39,7 @@ import Testing
         #expect(new.next?.conversation == other && new.next?.after == 0)
     }
 
-    @Test("What comes next is heard, what was heard isn't, and what lacks something waits until that was read")
+    @Test("The next message is sent, an old one isn't, and one behind a gap waits for the missing ones")
     func gaps() {
         var progress = ConversationProgress([position(one, 3)], after: [:])
         #expect(progress.isCaughtUp)
@@ -57,7 +57,7 @@ import Testing
         #expect(progress.isCaughtUp && progress.published(page(one, 8...8)).count == 1)
     }
 
-    @Test("It begins where it is told, at the end elsewhere, and never behind the end")
+    @Test("A subscriber starts at its position, elsewhere at the end, and never beyond the end")
     func beginnings() {
         var progress = ConversationProgress([position(one, 3), position(other, 5)], after: [one: 1, other: 9])
         #expect(progress.next?.conversation == one && progress.next?.after == 1)
@@ -70,7 +70,7 @@ import Testing
         #expect(progress.isCaughtUp)
     }
 
-    @Test("Of what was purged nothing comes, and nothing waits for it")
+    @Test("Purged messages aren't sent or waited for")
     func purged() {
         var progress = ConversationProgress([position(one, 10)], after: [one: 0])
         let nothing = ConversationPage(conversation: one, kind: .group, messages: [], lastOffset: 10, routingKey: "")
@@ -78,7 +78,7 @@ import Testing
         #expect(progress.published(page(one, 11...11)).count == 1)
     }
 
-    @Test("What is said while its own conversation is read comes too, and what isn't to be had is looked for once more")
+    @Test("A message sent while its conversation is read arrives, and a missing one is queried once more")
     func saidMeanwhile() {
         let nothing = {
             ConversationPage(conversation: one, kind: .group, messages: [], lastOffset: $0, routingKey: "")
@@ -97,7 +97,7 @@ import Testing
         #expect(progress.read(nothing(41)).isEmpty && progress.isCaughtUp)
     }
 
-    @Test("However publications, pages and positions come between one another, each offset is heard once, in order")
+    @Test("Each offset is sent once and in order in any interleaving of publications, pages and positions")
     func interleavings() {
         for seed in 0..<500 {
             var random = SeededRandom(seed: UInt64(seed))

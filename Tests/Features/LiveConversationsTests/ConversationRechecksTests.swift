@@ -3,7 +3,7 @@ import Testing
 @testable import LiveConversations
 
 @Suite struct ConversationRechecksTests {
-    @Test("One after the other is asked, and beginning anew while one is asked only says who comes after it")
+    @Test("Users are checked one after the other, and a restart during a check only changes the following ones")
     func order() {
         var rechecks = ConversationRechecks<Int>()
         let isIdle = rechecks.begin([1, 2])

@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("When notifications may have been missed everybody is asked, also after those who are refused")
+    @Test("After lost notifications all subscribers are checked, even if some are refused")
     func rechecks() async throws {
         try await withWorld { world in
             let strangers = try await Array(0..<8).asyncMap {
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("Who has left is there no more, though nobody was told that it left")
+    @Test("A participant who left is removed without a notification")
     func missedLeaving() async throws {
         try await withWorld { world in
             let (heard, _) = try await world.enter(.device(DeviceID("d2")))
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test("Who has left isn't brought back by what comes late, but by what is said to it then")
+    @Test("A late message doesn't bring back a participant who left, and a new message does")
     func lateMessage() async throws {
         try await withWorld { world in
             let (heard, _) = try await world.enter(.device(DeviceID("d2")))
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test("Whose ticket is over, by the clock of tickets, doesn't come in, and leaves nothing behind")
+    @Test("A subscriber whose ticket has expired isn't admitted, and leaves no state")
     func expired() async throws {
         try await withWorld { world in
             let ticket = Ticket(device: try DeviceID("d2"), expiry: Self.now)
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test("What was published isn't published again, though everybody left while it was read")
+    @Test("A published message isn't published again, even if all subscribers left while it was read")
     func feeds() async throws {
         try await withWorld { world in
             let text = String(repeating: "x", count: ConversationMessage.maximumScalars)

@@ -8,7 +8,7 @@ import Testing
         changes.take { here.contains($0) }
     }
 
-    @Test("Who has come and gone again meanwhile is not written")
+    @Test("A listener that came and went in between isn't written")
     func flicker() {
         var changes = ListenerChanges()
         for user in ["ada", "bob"] { changes.add(user) }
@@ -25,7 +25,7 @@ import Testing
         #expect(take(&changes, []).isEmpty)
     }
 
-    @Test("What may or may not have been written is written as it stands then", arguments: [true, false])
+    @Test("A change with an unknown outcome is written with its current state", arguments: [true, false])
     func failure(_ isHereLater: Bool) {
         var changes = ListenerChanges()
         changes.add("ada")
@@ -38,7 +38,7 @@ import Testing
         #expect(take(&changes, isHereLater ? ["ada"] : []).isEmpty)
     }
 
-    @Test("What the database may have forgotten is written anew, as it stands then")
+    @Test("State that the database may have removed is written again")
     func forgotten() {
         var changes = ListenerChanges()
         for user in ["ada", "bob"] { changes.add(user) }

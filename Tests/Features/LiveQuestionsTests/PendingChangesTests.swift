@@ -9,7 +9,7 @@ import Testing
         ChangedQuestions.Mark(question: id, isVoted: voted, wasAnswered: answered)
     }
 
-    @Test("Each question waits once; what is more than a vote comes before votes, and nothing of it is forgotten")
+    @Test("Each question waits once, other changes precede votes, and none is lost")
     func order() {
         var pending = PendingChanges()
         let ids = (0..<4).map { _ in UUID() }
@@ -27,7 +27,7 @@ import Testing
         #expect(pending.isEmpty && pending.next.isEmpty)
     }
 
-    @Test("Who votes for some all the time keeps the others' turn from nobody")
+    @Test("Continuous votes on some questions don't delay the others")
     func fairness() {
         var pending = PendingChanges()
         let (loud, quiet) = ((0..<300).map { _ in UUID() }, UUID())

@@ -10,7 +10,7 @@ import Testing
         Array(text.utf8).withUnsafeBytes { QuestionMessage($0) }
     }
 
-    @Test("A question is understood in whatever layout, with what is missing left open")
+    @Test("A question is parsed in any layout, with missing members left open")
     func asking() {
         let id = UUID()
         for text in [
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "All else is unknown, and a sentence says why",
+        "Any other message is unknown, with an explanation",
         arguments: [
             "", "x", "[]", "1", "null", #""newQuestion""#, "{}", #"{"type":1}"#, #"{"type":"ale"}"#,
             #"{"type":"newQuestion""#,
@@ -43,7 +43,7 @@ import Testing
         #expect(reason.hasSuffix("."))
     }
 
-    @Test("What the server says has the members that the published client decodes, in order")
+    @Test("Server messages have the members that the published client decodes, in order")
     func events() {
         let id = UUID()
         func text(_ event: QuestionEvent) -> String { String(decoding: event.payload, as: UTF8.self) }
@@ -66,7 +66,7 @@ import Testing
         #expect(text(.questions(page, forPresenter: true)) == #"{"type":"questions","questions":[],"more":false}"#)
     }
 
-    @Test("The audience sees what is approved come and go; the presenter sees everything")
+    @Test("The audience receives approvals and removals, and the presenter receives everything")
     func publication() {
         func question(_ state: Question.State) -> Question {
             Question(
@@ -89,7 +89,7 @@ import Testing
                 == Array(repeating: "question", count: 6) + ["questionRemoved", "session"])
     }
 
-    @Test("Each way to send selects whom it names, and nobody for ids that nobody has")
+    @Test("Each send option selects its recipients, and none for unknown ids")
     func options() {
         let (ada, bob) = (UUID(), UUID())
         func selected(_ option: WebSocketSendOption) -> [UUID] { [ada, bob].filter { option.selects(id: $0, nil) } }

@@ -19,7 +19,7 @@ import Wire
         func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}
     }
 
-    @Test("Q8: .socket selects that one alone, also among others with its id, and nobody who has none")
+    @Test("The option .socket selects exactly that socket, also among others with its id, and none for an unknown one")
     func socket() async throws {
         let (hall, selections) = (LoopLocal<Hall>(), EventRecorder<[Bool]>())
         let responder = Responder(

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ChangeWindowTests {
     private let now = Instant(seconds: 1_795_338_000)
 
-    @Test("Without days it is what is near, and with both instants what is between them")
+    @Test("Without parameters the window is near, and with both it is the period between them")
     func parsing() throws {
         #expect(try ChangeWindow(from: nil, to: nil) == .near)
         let window = try ChangeWindow(from: "2026-11-22T01:00:00+01:00", to: "2026-11-23T00:00:00Z")
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "What is no span is refused, and the member named",
+        "An invalid period is refused with the name of its parameter",
         arguments: [
             ("2026-11-22T00:00:00Z", nil, "to"), (nil, "2026-11-22T00:00:00Z", "from"),
             ("2026-11-22", "2026-11-23T00:00:00Z", "from"), ("2026-11-22T00:00:00Z", "soon", "to"),
@@ -30,7 +30,7 @@ import Testing
         #expect(error?.reason.hasPrefix("\(member) ") == true)
     }
 
-    @Test("The slots that it holds, of those that are in order")
+    @Test("The window selects a range of sorted slots")
     func ranges() {
         let slots = [-86_401, -86_400, 0, 172_799, 172_800].map { Instant(seconds: now.seconds + $0) }
         #expect(ChangeWindow.near.range(in: slots, at: now) == 1..<4)

@@ -19,7 +19,7 @@ import Testing
         "id: \(reminder.id)\nevent: reminder\ndata: \(reminder.payload)\n\n"
     }
 
-    @Test("A change is told to those who show the slot, once and together with others, and to nobody else")
+    @Test("A change is sent once and gathered to streams that show the slot, and to no others")
     func windows() async throws {
         try await RecordedStreams.run { world in
             let midnight = Instant(seconds: Self.now().day * 86_400)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("What concerns a device's own tasks it is told at once, wherever it is, and not again with all others")
+    @Test("A change of a device's own task is sent to it at once in any slot, and not again with the gathered ones")
     func own() async throws {
         try await RecordedStreams.run { world in
             let slot = Instant(seconds: Self.now().seconds + 60)
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("A thousand reminders come once each, those of the backlog and those that come twice")
+    @Test("A thousand reminders are sent once each, from the backlog and as they fire")
     func once() async throws {
         try await RecordedStreams.run { world in
             let all = (1...1000).map { Reminder.sample(batch: $0) }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("One before its turn doesn't stand for those before it: whoever comes again gets them")
+    @Test("An early reminder doesn't move the position, so a reader that reconnects gets the earlier ones")
     func early() async throws {
         try await RecordedStreams.run { world in
             let all = (1...4).map { Reminder.sample(batch: $0) }
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("Whoever is to come again is sent away, and has its place back")
+    @Test("A restart ends a stream and frees its place")
     func restart() async throws {
         try await RecordedStreams.run { world in
             let (ada, bob) = (try await world.open("ada"), try await world.open("bob"))

@@ -17,7 +17,7 @@ import Testing
 
     private func event(_ slot: Instant) -> String { "event: schedule\ndata: {\"startsAt\":\"\(slot)\"}\n\n" }
 
-    @Test("Both daemons' streams are told once: the task's own at once, others gathered")
+    @Test("Streams on both daemons are notified once: of own tasks at once, of others gathered")
     func twoDaemons() async throws {
         try await RecordedStreams.run { one in
             try await RecordedStreams.run { other in
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("A slot that changes twice for different people is news to all of them")
+    @Test("Two changes of a slot for different users are sent to both")
     func gathering() {
         let slot = Self.slot(0)
         var gathered = GatheredChanges()
@@ -79,7 +79,7 @@ import Testing
         #expect(gathered.takeAll().count == GatheredChanges.limit)
     }
 
-    @Test("Notices hold as much as PostgreSQL takes, and all arrives, whatever people call their devices")
+    @Test("Notifications fill PostgreSQL's limit, and all changes arrive with any device ids")
     func notices() throws {
         var gathered = GatheredChanges()
         var expected: [Instant: Set<DeviceID>] = [:]

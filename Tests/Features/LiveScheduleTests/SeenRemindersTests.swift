@@ -6,7 +6,7 @@ import Testing
 @Suite struct SeenRemindersTests {
     private func seq(_ batch: Int, _ place: Int = 0) -> Int { batch << 12 | place }
 
-    @Test("In order each is sent once, however many there are")
+    @Test("Reminders in order are sent once, however many there are")
     func inOrder() {
         var seen = SeenReminders(through: seq(3, 7))
         for batch in 4..<5000 {
@@ -17,7 +17,7 @@ import Testing
         #expect(!seen.hasEarly)
     }
 
-    @Test("One before its turn is sent, once, and those before it still are")
+    @Test("An early reminder is sent once, and earlier ones follow")
     func early() {
         var seen = SeenReminders(through: seq(3))
         #expect(seen.take(seq(6), settled: 3) == .early)
@@ -30,7 +30,7 @@ import Testing
         #expect(!seen.hasEarly)
     }
 
-    @Test("What is settled needs no remembering")
+    @Test("Settled reminders needn't be remembered")
     func settled() {
         var seen = SeenReminders()
         for batch in [9, 5, 7] { #expect(seen.take(seq(batch), settled: 2) == .early) }
@@ -42,14 +42,14 @@ import Testing
         #expect(seen.through == Reminder.lastSeq(of: 9))
     }
 
-    @Test("What comes before its turn has a limit")
+    @Test("The number of early reminders is limited")
     func overflow() {
         var seen = SeenReminders()
         for place in 0..<SeenReminders.earlyLimit { #expect(seen.take(seq(9, place), settled: 0) == .early) }
         #expect(seen.take(seq(10), settled: 0) == .overflow)
     }
 
-    @Test("A number that is no batch's ends nothing")
+    @Test("A number that isn't a batch's is harmless")
     func absurd() {
         var seen = SeenReminders()
         seen.settle(batch: .max)

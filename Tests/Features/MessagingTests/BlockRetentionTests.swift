@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "A block goes 400 days after its owner was last here, and stays while that one registers, listens or says something"
+        "A block expires 400 days after its owner's last activity, and stays while the owner is active"
     )
     func retention() async throws {
         try await ConversationWorld.with(1...7) { world in

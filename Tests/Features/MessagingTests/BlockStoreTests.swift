@@ -53,7 +53,7 @@ import Testing
         try await ScheduleDatabase.with(now: "2026-11-22T10:00:00Z") { try await body(World($0)) }
     }
 
-    @Test("Who is blocked by name starts nothing with the other, and says nothing to it alone; undone, it does")
+    @Test("A blocked user can't start a conversation with the blocker or write to it alone, until the block is undone")
     func conversations() async throws {
         try await with { world in
             try await world.name(1...4)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("Whoever was blocked, either way, is nobody's partner again, and nobody who could be joined")
+    @Test("A block in either direction prevents matching and joining")
     func pairing() async throws {
         try await with { world in
             let mine = try await world.register(1)
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "Two who wait for the same starts are partners there once neither blocks the other any more, also after the lead"
+        "Two users who wait for the same slots are matched after both blocks are undone, also after the lead"
     )
     func undone() async throws {
         try await with { world in
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(
-        "Two who both come to a start while a block between them is being undone, and saw it still, are partners then")
+        "Two users who come to a start while their block is being undone are matched")
     func undoneMeanwhile() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22T10:00:00Z", connections: 4) { database in
             let world = World(database)
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test("Who is left by a partner isn't paired anew with somebody blocked")
+    @Test("A user whose partner left isn't matched again with a blocked user")
     func pairingAnew() async throws {
         try await with { world in
             try await world.name(1...4)
@@ -202,7 +202,7 @@ import Testing
     /// 2026-11-22, in days since 1970.
     private static let day = 20_779
 
-    @Test("The list is its owner's alone, the latest first, by pages; a device blocks as many as it may")
+    @Test("The list belongs to its owner, the latest first, in pages, up to the device's limit")
     func listing() async throws {
         try await with { world in
             try await world.name(1...3)
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test("An erased device's blocks are forgotten, its own and those of it")
+    @Test("An erased device's blocks are deleted in both directions")
     func erasing() async throws {
         try await with { world in
             try await world.name(1...3)

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("Nothing waits for a broker where no daemon has one, nor a week after the last that had")
+    @Test("Messages wait for a broker only while a daemon has one, and a week after the last")
     func seen() async throws {
         try await with(isSeen: false) { world in
             try await world.send(1, "before", [2])
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("What goes out is the message as it is stored, for those who were inside then; the broker's word ends it")
+    @Test("An outgoing message has its stored content and its participants at that time, and is removed when confirmed")
     func outgoing() async throws {
         try await with { world in
             let messages = [
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("Of who is erased nothing goes out any more, neither words nor name")
+    @Test("Nothing of an erased device is published, neither texts nor its name")
     func erased() async throws {
         try await with { world in
             try await world.send(1, "mine", [2, 3])
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("One daemon sends at a time, until it lets go, or its lease is over")
+    @Test("One daemon publishes at a time, until it releases its lease or the lease ends")
     func lease() async throws {
         try await with { world in
             let other = BridgeStore(database: world.database.client, daemon: UUID())
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("What comes is stored in its conversation, under its id and once, and doesn't go back")
+    @Test("An incoming message is stored once in its conversation under its id, and isn't published again")
     func incoming() async throws {
         try await with { world in
             let pair = try await world.send(1, "first", [2]).conversation
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("An unknown conversation is made with those whom the key names, but two who have one keep theirs")
+    @Test("An unknown conversation is made with the users of the key, except that a pair keeps its own")
     func unknown() async throws {
         try await with { world in
             let pair = try await world.send(1, "first", [2]).conversation
@@ -178,7 +178,9 @@ import Testing
         }
     }
 
-    @Test("A conversation of others is refused, and so is nobody, oneself alone, and who is blocked: nothing is made")
+    @Test(
+        "Another group's conversation, an empty or single audience, and a blocked user are refused, and nothing is made"
+    )
     func refused() async throws {
         try await with { world in
             let pair = try await world.send(1, "first", [2]).conversation
@@ -203,7 +205,7 @@ import Testing
         }
     }
 
-    @Test("Who has left a pair is brought back by what comes, as by any message")
+    @Test("A participant who left a pair is brought back by an incoming message")
     func returning() async throws {
         try await with { world in
             let pair = try await world.send(1, "first", [2]).conversation

@@ -10,7 +10,7 @@ import Testing
 
 /// What is said in conversations: numbered, once for each id, read in pages.
 @Suite struct ConversationMessageTests {
-    @Test("Messages are numbered without gaps, however many speak at once, and a repeat by id changes nothing")
+    @Test("Messages are numbered without gaps under concurrency, and a repeated id changes nothing")
     func sending() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3]).0.id
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("One call sends to several conversations, a message in each, or in none; its repeat repeats all")
+    @Test("One call sends a message to several conversations or to none, and its repetition repeats all")
     func several() async throws {
         try await ConversationWorld.with { world in
             let some = [try await world.make(1, [2]).0.id, try await world.make(1, [3, 4]).0.id]
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("A call with new and repeated messages says of each which it is")
+    @Test("A call with new and repeated messages reports which they are")
     func mixed() async throws {
         try await ConversationWorld.with { world in
             let conversations = [
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("A routing key finds the oldest conversation of exactly these, or makes one, once for each id")
+    @Test("A routing key finds the oldest conversation of exactly these users, or makes one per id")
     func byKey() async throws {
         try await ConversationWorld.with { world in
             let id = UUID()
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("Many say something to the same at once by a routing key: one conversation, and one message for one id")
+    @Test("Concurrent messages with one routing key make one conversation, and one message per id")
     func atOnce() async throws {
         try await ConversationWorld.with { world in
             let id = UUID()
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("What is refused for its id makes no conversation")
+    @Test("A message that is refused for its id makes no conversation")
     func nothingLeft() async throws {
         try await ConversationWorld.with { world in
             let id = UUID()
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("A repeat is answered as the first time, whoever has left, blocked or been erased since, however full it is")
+    @Test("A repetition is answered as the first time, after departures, blocks, erasures and full quotas")
     func repeats() async throws {
         var storage = StorageLimits()
         storage.messages = 3
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test("Pages go up and down by offsets, as large as they may be")
+    @Test("Pages follow offsets in both directions, up to the maximum size")
     func pages() async throws {
         try await ConversationWorld.with { world in
             let pair = try await world.make(1, [2]).0.id
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test("A page's size is that of its JSON, as a socket is told it")
+    @Test("A page's size is that of its JSON on a socket")
     func pageBytes() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3]).0.id
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test("What daemons are told is read as it is written; what isn't theirs, is nothing")
+    @Test("A notification to other daemons is read as written, and an invalid one is ignored")
     func notices() async throws {
         let id = UUID()
         let message = MessageNotice("\(id) 7 abc user1.user2")

@@ -11,7 +11,7 @@ import Testing
 /// Conversations, who takes part in them, and how long they stay.
 @Suite struct ConversationStoreTests {
     @Test(
-        "A pair has one conversation, whoever makes it and however many at once; a group is made anew, but for its id")
+        "A pair has one conversation under concurrency, and each group is new unless its id is repeated")
     func kinds() async throws {
         try await ConversationWorld.with { world in
             let ids = try await withThrowingTaskGroup(of: UUID.self) { group in
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("A conversation has as many as their names fit a routing key")
+    @Test("A conversation has as many participants as names fit into a routing key")
     func size() async throws {
         try await ConversationWorld.with(100...163) { world in
             // 32 × 7 bytes and 31 dots.
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("The list has the latest first, in pages, with what was said last")
+    @Test("The list has the latest conversation first, in pages, with the last message")
     func lists() async throws {
         try await ConversationWorld.with { world in
             #expect(try await world.list(1).isEmpty)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("Pages of the list follow one another, whatever is said between them; a foreign conversation is no place")
+    @Test("Pages of the list are consistent while messages arrive, and a foreign conversation isn't a position")
     func cursor() async throws {
         try await ConversationWorld.with(1...2) { world in
             try await world.database.run(
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("Who has left a group keeps what was said, and neither hears nor says more; a pair comes together again")
+    @Test("A user who left a group keeps its old messages and neither receives nor sends new ones; a pair resumes")
     func leaving() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3]).0.id
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test("A routing key makes no conversation beyond the server's limit, and what it makes counts")
+    @Test("A routing key makes no conversation beyond the server's limit, and its conversations count")
     func storedConversations() async throws {
         var storage = StorageLimits()
         storage.conversations = 1
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test("An erased device's messages have no content and no author any more, and keep their offsets")
+    @Test("An erased device's messages lose content and author, and keep their offsets")
     func erasing() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3]).0.id
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test("What is older than the retention goes, and a conversation with its last message")
+    @Test("Old messages are deleted, and a conversation with its last message")
     func retention() async throws {
         try await ConversationWorld.with { world in
             let (old, used) = (try await world.make(1, [2]).0.id, try await world.make(1, [3]).0.id)
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test("Purging looks at a conversation in use once, and then when what was said in it last is too old")
+    @Test("A purge checks an active conversation once, and again when its last message is too old")
     func look() async throws {
         try await ConversationWorld.with { world in
             let used = try await world.make(1, [2]).0.id

@@ -25,7 +25,7 @@ import Testing
         #expect(try await database.count("erasure") == 0)
     }
 
-    @Test("No message of somebody with much is read any more, in its place, in the list, or on its way to a broker")
+    @Test("No message of an erased device is readable in its place, in the list, or on its way to a broker")
     func messages() async throws {
         try await ConversationWorld.with { world in
             let bridge = BridgeStore(database: world.database.client, daemon: UUID())
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("No question of somebody with much is shown, answered or told any more, and who looks at it sees it go")
+    @Test("No question of an erased device is shown, answered or reported, and viewers see it disappear")
     func questions() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now) { database in
             let hall = try await QuestionHall(database)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("What somebody has announced, and the title, go with the first answer; others' stay, and so does the session")
+    @Test("An erased device's announcements and titles disappear at once, and others' and the session stay")
     func announcements() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now) { database in
             let (hall, other) = (try await QuestionHall(database), try await QuestionHall(database))

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "However many somebody has left, no more than some thousands of rows are visited, and none that it is in is missed"
+        "With any number of left conversations a list visits at most some thousand rows, and misses none"
     )
     func cost() async throws {
         try await ConversationWorld.with { world in
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("Of a thousand groups that somebody has left it keeps what there was; who leaves one more loses the oldest")
+    @Test("A user keeps its last thousand left groups, and loses the oldest with the next one")
     func kept() async throws {
         try await ConversationWorld.with { world in
             let pair = try await world.make(1, [2]).0.id
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("A group that everybody has left goes, by helpings, with what was said in it; a pair stays")
+    @Test("A group that everyone left is deleted in steps with its messages, and a pair stays")
     func everybody() async throws {
         try await ConversationWorld.with { world in
             let (group, kept) = (try await world.make(1, [2, 3]).0.id, try await world.make(1, [2, 4]).0.id)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("A group goes, too, when whoever was left in it is erased")
+    @Test("A group is deleted when its last participant is erased")
     func erased() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3]).0.id

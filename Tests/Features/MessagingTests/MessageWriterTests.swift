@@ -41,7 +41,7 @@ import Testing
         try await world.database.run("SELECT count(DISTINCT xmin::text) AS n FROM letsswitch.message")[0].integer("n")
     }
 
-    @Test("Each of several has its own outcome, what is refused leaves the others alone, and an id counts once")
+    @Test("Each of several messages has its own outcome, refusals don't affect others, and an id counts once")
     func outcomes() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3]).0.id
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("What is answered says of each where it is, who hears it and who said it")
+    @Test("Each result contains the position, the recipients and the author")
     func answers() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3]).0.id
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("Of two that store the same ids crosswise one waits for the other, before it has written anything")
+    @Test("Two statements with the same ids in opposite order wait for each other before writing")
     func crosswise() async throws {
         try await ConversationWorld.with { world in
             var conversations: [UUID] = []
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("Where the server has no more room, what is new is refused and what is repeated isn't")
+    @Test("A full server refuses new messages and answers repeated ones")
     func quota() async throws {
         var storage = StorageLimits()
         storage.messages = 2
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(
-        "One on which the statement fails has that failure, and the others are stored", arguments: ["23505", "40P01"])
+        "A message that fails the statement gets the error, and the others are stored", arguments: ["23505", "40P01"])
     func failure(state: String) async throws {
         try await ConversationWorld.with { world in
             let (group, pair) = (try await world.make(1, [2, 3]).0.id, try await world.make(1, [2]).0.id)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test("What was committed and not answered is unknown to each, and repeated is there once")
+    @Test("After a lost answer the outcome is unknown to each caller, and a repetition is stored once")
     func lostAnswer() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3]).0.id
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test("What many say at once is stored in few transactions, each once and in its place")
+    @Test("Concurrent messages are stored in few transactions, once and in place")
     func together() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3, 4]).0.id
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test("What one says in turn is in its order, whatever others say at the same time")
+    @Test("The messages of one user keep their order among others")
     func order() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3, 4]).0.id
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test("Two that store the same conversations' messages in opposite order never wait for each other in a ring")
+    @Test("Two batches over the same conversations in opposite order never deadlock")
     func deadlocks() async throws {
         try await ConversationWorld.with { world in
             var conversations: [UUID] = []

@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("Each who isn't there has one waiting; the next goes a minute later, with all that was said since")
+    @Test("Each absent user has one waiting notification, and the next follows a minute later with all new messages")
     func gathered() async throws {
         try await with([]) { world in
             try await world.say(1, "x")
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("What is committed while the notification before it goes is told of by the next")
+    @Test("A message committed during a notification is part of the next one")
     func committedLate() async throws {
         try await with { world in
             try await world.say(1, "first")
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("While nothing can be sent one waits for each, and tells of everything when it goes")
+    @Test("During an outage one notification waits per user, and then contains everything")
     func outage() async throws {
         try await with { world in
             for minute in 10..<30 {
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test("Each tells of what begins with it, up to the next one, unread, and of others")
+    @Test("Each notification contains the unread messages of others from its beginning to the next one")
     func told() async throws {
         try await with { world in
             for content in ["1", "2"] { try await world.say(1, content) }
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test("However much somebody says whom a user has blocked, a notification looks at a thousand messages at most")
+    @Test("With many messages of a blocked user a notification reads at most a thousand messages")
     func blocked() async throws {
         try await with { world in
             try await world.say(1, "first")
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    @Test("However much somebody says whom a user has blocked, what a notification is for is told")
+    @Test("With many messages of a blocked user a notification still contains its own message")
     func behindBlocked() async throws {
         try await with { world in
             try await world.say(2, "wanted")
@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    @Test("Who listens on a daemon that is alive has none; a daemon that has died, or ended, has nobody")
+    @Test("A user who listens on a live daemon gets no notification, and a dead daemon's users do")
     func listening() async throws {
         try await with { world in
             let (alive, dead) = (UUID(), UUID())
@@ -259,7 +259,7 @@ import Testing
         }
     }
 
-    @Test("A daemon that was given up, and lives, still has its listeners, whoever begins or ends meanwhile")
+    @Test("A daemon that was given up and lives still has its listeners")
     func givenUp() async throws {
         try await with { world in
             let (slow, other) = (UUID(), UUID())
@@ -286,7 +286,7 @@ import Testing
         }
     }
 
-    @Test("The webhook is told of everybody who isn't there, whether or not there is an address")
+    @Test("The webhook is notified of every absent user, with or without an address")
     func webhook() async throws {
         try await with(["webhook"]) { world in
             try await world.say(2, "x")

@@ -62,7 +62,7 @@ import Testing
         try await ScheduleDatabase.with(now: "2026-11-22T10:00:00Z") { try await body(World($0)) }
     }
 
-    @Test("It is opened when both have asked, and each needs a name; a repeat changes nothing")
+    @Test("A conversation opens when both partners with names have asked, and a repetition changes nothing")
     func asking() async throws {
         try await with { world in
             #expect(try await world.ask(1) == "name_required")
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("Both ask in one moment: one of the two opens it")
+    @Test("When both ask at once, one of them opens it")
     func race() async throws {
         try await with { world in
             for user in 1...2 { try await world.name(user) }
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("There is nobody to ask without a task, without a partner, with one who was erased or is blocked")
+    @Test("A request without a task or partner, or with an erased or blocked partner, is refused")
     func refusals() async throws {
         try await with { world in
             for user in 1...3 { try await world.name(user) }
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("Whoever has left the pair's conversation is in it again when both ask")
+    @Test("A partner who left the pair's conversation is in it again when both ask")
     func comingBack() async throws {
         try await with { world in
             for user in 1...2 { try await world.name(user) }

@@ -11,7 +11,7 @@ import Testing
 /// How many questions there may be, and when they go.
 @Suite struct QuestionLifeTests {
     @Test(
-        "Six questions a minute of one asker, so many in a session and sessions of a device; full tables take no more")
+        "Questions per minute, per session and sessions per device are limited, and full tables accept no more")
     func limits() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now) { database in
             var settings = QuestionSettings()
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("Who is erased leaves no word: questions go for everybody, votes and others' questions stay")
+    @Test("An erased device leaves no text: its questions disappear, and votes and others' questions stay")
     func erasure() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now) { database in
             let hall = try await QuestionHall(database)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("Who came before its device was erased leaves no word after it, at whatever moment it asks")
+    @Test("A device that connected before its erasure leaves no text afterwards, whenever it asks")
     func askedAfterErasure() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 8) { database in
             let halls = try await [QuestionHall(database), QuestionHall(database), QuestionHall(database)]
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("After the retention questions go with their votes, then sessions; what is used stays")
+    @Test("After the retention questions are deleted with their votes, then sessions, and used ones stay")
     func purge() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now) { database in
             let old = try await QuestionHall(database)

@@ -10,7 +10,7 @@ import Testing
 
 /// Questions of a session: asked, moderated, voted for, read as they change.
 @Suite struct QuestionStoreTests {
-    @Test("A question is pending or approved at first; moderating goes every way, and says what became of it")
+    @Test("A question starts as pending or approved, and every moderation returns its result")
     func states() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now) { database in
             for isModerated in [false, true] {
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "Without the key nothing is moderated, opened, closed or announced; with it, nothing but opening is done to a closed session"
+        "Moderation needs the key, and a closed session can only be opened"
     )
     func refusals() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now) { database in
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("The open session is everybody's, if the daemon has one; else its questions aren't there")
+    @Test("The open session is available to everyone if the daemon has one, and missing otherwise")
     func openSession() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now) { database in
             let store = QuestionStore(
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("Votes count once for each voter and question, whatever order they come in and however often")
+    @Test("A vote counts once per voter and question, in any order and number")
     func votes() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now) { database in
             let hall = try await QuestionHall(database)
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("Where no more votes are kept none is counted, and those that are taken back are, each in its place")
+    @Test("With full votes none is added, and removals still work in a batch")
     func fullVotes() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now) { database in
             var storage = StorageLimits()
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("Whoever reads on from a version gets every later change once, in order, also when many come at once")
+    @Test("A reader that continues from a version gets every later change once and in order under concurrency")
     func changes() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now, connections: 4) { database in
             let hall = try await QuestionHall(database)
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test("A page ends at 32 KiB, and so does what has changed; the rest follows")
+    @Test("A page and a list of changes end at 32 KiB, and the rest follows")
     func pageBytes() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now) { database in
             let hall = try await QuestionHall(database)
@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    @Test("Twenty announcements a minute, two hundred an hour; whoever reads them gets all, in parts")
+    @Test("Announcements are limited to twenty a minute and two hundred an hour, and readers get all in parts")
     func announcements() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now) { database in
             let hall = try await QuestionHall(database)

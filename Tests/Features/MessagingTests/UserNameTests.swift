@@ -10,7 +10,7 @@ import Testing
 
 /// Who is called what: a name for each device, and each name once.
 @Suite struct UserNameTests {
-    @Test("A name is the first one's who comes, never changes, and is nobody's after its device was erased")
+    @Test("A name belongs to the first device, never changes, and stays taken after an erasure")
     func names() async throws {
         try await ConversationWorld.with(1...2) { world in
             #expect(try await !world.take("user1", 1))
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("Many want one name at once: one gets it")
+    @Test("Of several devices that request one name at once, one gets it")
     func race() async throws {
         try await ConversationWorld.with(1...1) { world in
             let outcomes = await withTaskGroup(of: Bool.self) { group in
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("A full server still answers who repeats its name")
+    @Test("A full server still answers a repeated name")
     func storedUsers() async throws {
         var storage = StorageLimits()
         storage.users = 2
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("Who was erased has left; its row goes with the last conversation that it was in, and its name stays taken")
+    @Test("An erased user has left; its row is deleted with its last conversation, and its name stays taken")
     func forgottenUsers() async throws {
         try await ConversationWorld.with(1...3) { world in
             try await world.send(1, "Hello", ConversationWorld.names([2]))
@@ -80,7 +80,7 @@ import Testing
         while try await database.run("SELECT letsswitch.forget_unused(34560000, 2) AS n")[0].integer("n") > 0 {}
     }
 
-    @Test("A name that nobody has used for 400 days goes, and is anybody's; one of a device that was erased never is")
+    @Test("A name that is unused for 400 days becomes free, but never one of an erased device")
     func unused() async throws {
         try await ConversationWorld.with(1...4) { world in
             var step = try await world.database.erasures.erase(world.device(4))
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "A name stays while its device is in a conversation, has said something, listens, is blocked or in the schedule"
+        "A name stays while its device is in a conversation, has messages, listens, is blocked or has tasks"
     )
     func used() async throws {
         try await ConversationWorld.with(1...9) { world in
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test("Who makes a conversation while names are forgotten makes it with somebody, or not at all")
+    @Test("A conversation made while names are being removed has a participant, or isn't made")
     func forgottenMeanwhile() async throws {
         try await ConversationWorld.with(1...40) { world in
             try await world.database.setClock("2027-12-28T10:00:00Z")

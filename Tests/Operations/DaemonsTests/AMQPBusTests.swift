@@ -7,7 +7,7 @@ import Testing
 
 /// What decides in RabbitMQ's bus, without a broker.
 @Suite struct AMQPBusTests {
-    @Test("The bus is there when both connections are")
+    @Test("The bus is connected when both connections are")
     func connected() {
         for (first, second) in [
             (AMQPConnectionPair.Side.publisher, AMQPConnectionPair.Side.consumer), (.consumer, .publisher),
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test("It is away when one of them is, and says so once")
+    @Test("A loss of either connection is reported once")
     func lost() {
         var connections = AMQPConnectionPair()
         #expect(connections.lost(.publisher, "no broker") == .lost(message: "no broker"))
@@ -33,7 +33,7 @@ import Testing
         #expect(connections.connected(.consumer) == .connected)
     }
 
-    @Test("Without the connection that publishes, the other one begins anew: what it was bound to is forgotten")
+    @Test("Without the publishing connection the other one reconnects with its bindings")
     func publisherLost() {
         var connections = AMQPConnectionPair()
         _ = connections.connected(.publisher)
@@ -43,7 +43,7 @@ import Testing
         #expect(connections.connected(.consumer) == .connected)
     }
 
-    @Test("Who sends learns whether the broker is away or has said no")
+    @Test("The sender learns whether the broker is unavailable or has refused")
     func errors() {
         #expect(BusError(.away("no broker")) == .away)
         #expect(BusError(.libraryMissing("librabbitmq")) == .away)
@@ -52,7 +52,7 @@ import Testing
             BusError(.rejected(places: [0, 2])) == .refused(message: "a queue rejected 2 of the messages"))
     }
 
-    @Test("A packet comes out as it went in, by the key of its destination")
+    @Test("A packet is received as it was sent, by its destination's key")
     func message() throws {
         let (sender, receiver, room) = (DaemonID(), DaemonID(), UUID())
         for (destination, key) in [
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("A packet to a room goes by its key, and to the daemons that it concerns")
+    @Test("A packet for a room has its key and those of its daemons")
     func room() {
         let (sender, receivers, room) = (DaemonID(), [DaemonID(), DaemonID()], UUID())
         let packet = BusPacket(to: .room(room, of: receivers + [sender]), [7])
@@ -75,7 +75,7 @@ import Testing
         #expect(message.furtherKeys == receivers.map { "daemon.\($0)" })
     }
 
-    @Test("One's own come only from oneself to oneself")
+    @Test("A daemon receives its own packets only if they are for itself")
     func own() {
         let id = DaemonID()
         for (destination, comes) in [
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("What is in no language that we know is passed over")
+    @Test("A packet of an unknown version is ignored")
     func foreign() {
         let message = AMQPBusMessage.message(BusPacket(to: .everyDaemon, [7]), from: DaemonID())
         var other = message.body

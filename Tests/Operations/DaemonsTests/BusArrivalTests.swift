@@ -6,7 +6,7 @@ import Testing
 @Suite struct BusArrivalTests {
     private let partners: Set<DaemonID> = [DaemonID(), DaemonID()]
 
-    @Test("Who needs no bus has arrived once it has looked")
+    @Test("A daemon that needs no bus has arrived after its first look")
     func alone() {
         var arrival = BusArrival()
         #expect(!arrival.isOver(hasBus: false, partners: []))
@@ -18,7 +18,7 @@ import Testing
         #expect(arrival.isOver(hasBus: true, partners: []))
     }
 
-    @Test("Who shares a bus has arrived once all others have told their rooms")
+    @Test("A daemon that shares a bus has arrived when all others have listed their rooms")
     func introduced() {
         var arrival = BusArrival(hasLooked: true, isConnected: true)
         #expect(!arrival.isOver(hasBus: true, partners: partners))

@@ -7,7 +7,7 @@ import Testing
 
 /// The bus that daemons have without being told: it keeps what every bus promises.
 @Suite struct BusConformanceTests {
-    @Test("PostgreSQL's NOTIFY keeps what every bus promises", arguments: BusConformance.Promise.allCases)
+    @Test("PostgreSQL's NOTIFY passes the conformance tests of a bus", arguments: BusConformance.Promise.allCases)
     func notify(_ promise: BusConformance.Promise) async throws {
         try await BusConformance(on: try await NotifyMedium()).check(promise)
     }

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("A bus that is needed again while the last one ends begins after it")
+    @Test("A bus that is needed again while the last one ends starts after it")
     func endAndBeginning() async throws {
         let calls = EventRecorder<String>()
         let (mayStop, gate) = AsyncStream.makeStream(of: Void.self)
@@ -53,7 +53,7 @@ import Testing
         await service.stop(within: .seconds(2))
     }
 
-    @Test("Who had been given up by the others tells what the database is to be told anew")
+    @Test("A daemon that the others had given up stores its state again")
     func forgotten() async {
         let told = Counter()
         let service = BusService(

@@ -111,7 +111,7 @@ import Testing
         return listener
     }
 
-    @Test("Daemons know of each other at their first beats, and of an orderly end at once")
+    @Test("Daemons know each other after their first beats, and an orderly end at once")
     func comingAndGoing() async throws {
         try await withDatabase { database, make in
             let first = make("first")
@@ -143,7 +143,7 @@ import Testing
             doubtPause: .milliseconds(20), doubtfulLooks: doubtfulLooks)
     }
 
-    @Test("Who comes after the database's clock was set ahead knows who lives once it has looked")
+    @Test("A daemon that starts after the database's clock was set ahead knows the live ones after its look")
     func newcomerAfterClockStep() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let log = Log(level: .error, format: nil)
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test("The row that somebody dead has left makes a newcomer look a few times more, and no longer")
+    @Test("The row of a dead daemon causes a few more looks, and no more")
     func leftover() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let log = Log(level: .error, format: nil)
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test("Who dies is gone after three beats, and not before two; its row goes too")
+    @Test("A dead daemon is gone after three beats and not before two, with its row")
     func death() async throws {
         try await withDatabase { database, make in
             let (first, second) = (make("first"), make("second"))
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test("The people of who dies have left their rooms at its last beat; of others, nobody has")
+    @Test("The people of a dead daemon leave at its last beat, and others' people stay")
     func attendance() async throws {
         try await withDatabase { database, make in
             let (first, second) = (make("first"), make("second"))
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test("Whose beats stop is gone, and is back when they go on; it finds its row, or makes it anew")
+    @Test("A daemon whose beats stop is gone, and returns with its row or a new one")
     func stillness() async throws {
         try await withDatabase { database, make in
             try await inTime {
@@ -259,7 +259,7 @@ import Testing
         }
     }
 
-    @Test("While the database is away nobody is gone; when it's back, all go on")
+    @Test("During an outage of the database no daemon is gone, and all continue afterwards")
     func outage() async throws {
         let cluster = try await TestCluster.dedicated()
         try await inTime {
@@ -297,7 +297,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("Who finds its row removed was given up by the others: it is told, and has a row again")
+    @Test("A daemon whose row was removed is notified, and has a row again")
     func forgotten() async throws {
         try await withDatabase(timing: Self.patient) { database, make in
             let (first, second) = (make("first"), make("second"))
@@ -312,7 +312,7 @@ import Testing
         }
     }
 
-    @Test("Beats cost one statement each, and a clock that steps moves nobody")
+    @Test("A beat costs one statement, and clock steps change nothing")
     func clockSteps() async throws {
         try await withDatabase(timing: Self.patient) { database, make in
             let (first, second) = (make("first"), make("second"))

@@ -17,7 +17,7 @@ import Testing
 
     private func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: 0) + .seconds(seconds) }
 
-    @Test("Alone is alone; who has beaten lately is alive at once, and its row's end is its end")
+    @Test("A daemon that counted recently is alive at once, and its row's end is its end")
     func comingAndGoing() {
         var roster = DaemonRoster(own: own)
         roster.look(at: [row(own, 1)], now: at(0))
@@ -28,7 +28,7 @@ import Testing
         #expect(roster.alive.isEmpty && roster.gone.isEmpty)
     }
 
-    @Test("Who stops beating is gone within 15 s, and not before the second look; its row goes unless it beats on")
+    @Test("A daemon that stops counting is gone within 15 s and not before the second look")
     func silence() {
         var roster = DaemonRoster(own: own)
         // It dies at once after a beat, which the look just before the next one sees.
@@ -46,7 +46,7 @@ import Testing
         #expect(roster.alive.map(\.id) == [other] && roster.gone.isEmpty)
     }
 
-    @Test("A row that a dead daemon has left isn't believed before it beats, and is removed in the end")
+    @Test("The row of a dead daemon isn't trusted before it counts, and is removed")
     func leftover() {
         var roster = DaemonRoster(own: own)
         let living = DaemonID()
@@ -72,7 +72,7 @@ import Testing
         #expect(roster.alive.map(\.id) == [other])
     }
 
-    @Test("While the database was away nobody died, and everybody has the whole time again")
+    @Test("After an outage of the database no daemon is dead, and each has its full time again")
     func outage() {
         var roster = DaemonRoster(own: own)
         roster.look(at: [row(other, 1)], now: at(0))
@@ -88,7 +88,7 @@ import Testing
         #expect(roster.alive.isEmpty)
     }
 
-    @Test("A server that comes back without some rows has lost them; later, who has none has ended")
+    @Test("A server that restarts without some rows has lost them, and later missing rows mean an end")
     func crash() {
         var roster = DaemonRoster(own: own)
         for time in [0.0, 5, 10] { roster.look(at: [row(other, Int(time))], now: at(time)) }
@@ -103,7 +103,7 @@ import Testing
         #expect(roster.alive.isEmpty)
     }
 
-    @Test("Who was stopped itself declares nobody dead for it")
+    @Test("A daemon that was stopped itself declares no other dead")
     func stopped() {
         var roster = DaemonRoster(own: own)
         roster.look(at: [row(other, 1)], now: at(0))
@@ -114,7 +114,7 @@ import Testing
         #expect(roster.alive.isEmpty)
     }
 
-    @Test("Whatever the database's clock jumps to, who counts on is alive, and who doesn't is gone in its time")
+    @Test("With any step of the database's clock counting daemons are alive and others are gone in time")
     func clockSteps() {
         let dead = DaemonID()
         for steps in [[true, false, false, false], [true, true, false, true], [true, false, true, true]] {
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("A row that goes back, as after a failover, is a row that moves")
+    @Test("A row that goes back, as after a failover, counts as a change")
     func backwards() {
         var roster = DaemonRoster(own: own)
         for (time, beats) in [(0.0, 100), (5, 90), (10, 91), (15, 92)] {

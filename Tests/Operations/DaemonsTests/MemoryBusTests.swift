@@ -5,12 +5,12 @@ import Testing
 
 /// The bus of tests keeps what the daemons' buses keep; and its switches do what they say.
 @Suite struct MemoryBusTests {
-    @Test("A bus in memory keeps what every bus promises", arguments: BusConformance.Promise.allCases)
+    @Test("A bus in memory passes the conformance tests", arguments: BusConformance.Promise.allCases)
     func keeps(_ promise: BusConformance.Promise) async throws {
         try await BusConformance(on: MemoryMedium()).check(promise)
     }
 
-    @Test("What comes for a daemon that is held waits; of too much the oldest is lost")
+    @Test("Packets for a held daemon wait, and the oldest are lost beyond the limit")
     func hold() async throws {
         let medium = MemoryMedium(inboxLimit: 10)
         let (sender, receiver) = (try await BusMember(medium), try await BusMember(medium))
@@ -27,7 +27,7 @@ import Testing
         for member in [sender, receiver] { await member.bus.stop() }
     }
 
-    @Test("What is dropped or refused doesn't come, and the rest does")
+    @Test("Dropped and refused packets don't arrive, and the others do")
     func drop() async throws {
         let medium = MemoryMedium()
         let (sender, receiver) = (try await BusMember(medium), try await BusMember(medium))

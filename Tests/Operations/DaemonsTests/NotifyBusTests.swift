@@ -69,7 +69,7 @@ import Testing
         await session.close()
     }
 
-    @Test("Backends of either side are terminated: lost is said once, connected again, and nothing comes twice")
+    @Test("After terminated backends a loss is reported once, the bus reconnects, and no packet comes twice")
     func terminatedBackends() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         try await withMembers(database) { one, other in
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "The database restarts under load: away is said at once, all is whole 5 s after its return, in order, none twice"
+        "A database restart under load is reported at once, and all is complete within 5 s, in order and once"
     )
     func restartUnderLoad() async throws {
         let cluster = try await TestCluster.dedicated()
@@ -161,7 +161,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("A NOTIFY that PostgreSQL refuses is refused, and the bus stands")
+    @Test("A NOTIFY that PostgreSQL refuses fails, and the bus stays connected")
     func refusal() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         try await withSession(database) { session in
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test("The sender's backend stands still: a send ends within its bound, the bus comes back, and nothing comes late")
+    @Test("With a frozen sender's backend a send ends in time, the bus returns, and nothing comes late")
     func frozenBackend() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         try await withMembers(database) { one, other in
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test("Stopped and started again, with the same id, it is heard again")
+    @Test("A bus that is stopped and started with the same id is received again")
     func again() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         try await withMembers(database) { one, other in

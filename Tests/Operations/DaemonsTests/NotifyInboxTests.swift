@@ -16,7 +16,8 @@ import Testing
     private static func number(of packet: [UInt8]) -> Int { Int(packet[0]) << 8 | Int(packet[1]) }
 
     @Test(
-        "What is lost, late or twice leaves gaps alone: the rest comes whole, in order, once", arguments: UInt64(0)..<8
+        "Lost, late and repeated payloads leave only gaps, and the rest is complete, in order and once",
+        arguments: UInt64(0)..<8
     )
     func disorder(_ seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
@@ -41,7 +42,7 @@ import Testing
         #expect(!heard.isEmpty)
     }
 
-    @Test("A damaged payload harms nobody", arguments: UInt64(0)..<8)
+    @Test("A damaged payload is harmless", arguments: UInt64(0)..<8)
     func damage(_ seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var packer = NotifyPacker(sender: DaemonID(), after: 0)
@@ -62,7 +63,7 @@ import Testing
         #expect(inbox.receive(good[0].payload, on: .everyDaemon)?.packets == [[1]])
     }
 
-    @Test("One's own is heard on one's own channel alone")
+    @Test("A daemon receives its own packets only on its own channel")
     func own() throws {
         let id = DaemonID()
         var packer = NotifyPacker(sender: id, after: 0)
@@ -71,7 +72,7 @@ import Testing
         #expect(messages.compactMap { inbox.receive($0.payload, on: $0.channel)?.packets } == [[[2]]])
     }
 
-    @Test("A sender that begins anew under its id is heard if its numbers go on")
+    @Test("A sender that restarts under its id is received if its numbers continue")
     func again() throws {
         let id = DaemonID()
         var inbox = NotifyInbox(own: DaemonID())
@@ -82,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("Senders without end, and packets that never end, take no more memory than is set")
+    @Test("Endless senders and packets use bounded memory")
     func bounds() throws {
         var inbox = NotifyInbox(own: DaemonID(), limits: NotifyInbox.Limits(senders: 3, assembledBytes: 40_000))
         func parts(_ sender: DaemonID, after number: UInt64, bytes: Int) throws -> [String] {

@@ -4,7 +4,7 @@ import Testing
 @testable import Daemons
 
 @Suite struct NotifyLinkTests {
-    @Test("Connected is said when both sides stand, lost once, whatever else fails")
+    @Test("A connection is reported when both work, and a loss once")
     func life() {
         var link = NotifyLink()
         #expect(link.listening() == nil && !link.isUp)
@@ -19,7 +19,7 @@ import Testing
         #expect(link.listening() == nil && link.sending() == .connected)
     }
 
-    @Test("A database that isn't there from the start is said, too, and once")
+    @Test("A database that is unavailable from the start is reported once")
     func never() {
         var link = NotifyLink()
         #expect(link.lost("a", stillListens: false) == .lost(message: "a"))

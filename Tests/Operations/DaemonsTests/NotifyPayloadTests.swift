@@ -7,7 +7,7 @@ import Testing
 
 /// What crosses PostgreSQL between daemons, without PostgreSQL.
 @Suite struct NotifyPayloadTests {
-    @Test("A payload is read as it was written, and is short enough for NOTIFY")
+    @Test("A payload is read as written, and fits into a NOTIFY")
     func codec() {
         let contents: [NotifyPayload.Content] = [
             .packets([[]]), .packets([[1, 2, 3], [], [255]]),
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("What no daemon has sent is no payload")
+    @Test("A text that no daemon sends is refused")
     func foreign() {
         let good = NotifyPayload(sender: DaemonID(), number: 1, content: .packets([[1, 2, 3]])).text
         for text in ["", "=", "A", "über", String(good.dropLast(4)), good + "A", String(repeating: "A", count: 8_000)] {
@@ -31,7 +31,7 @@ import Testing
         #expect(NotifyPayload(text: "Ag" + good.dropFirst(2)) == nil, "another version")
     }
 
-    @Test("However packets are divided into calls, each daemon hears its own in order", arguments: UInt64(0)..<8)
+    @Test("Each daemon receives its packets in order, however they are divided into calls", arguments: UInt64(0)..<8)
     func everyDivision(_ seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let (sender, receivers) = (DaemonID(), [DaemonID(), DaemonID()])
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("Neighbours for the same daemons share a payload")
+    @Test("Consecutive packets for the same daemons share a payload")
     func gathering() throws {
         let (sender, a, b) = (DaemonID(), DaemonID(), DaemonID())
         var packer = NotifyPacker(sender: sender, after: 0)
@@ -72,7 +72,7 @@ import Testing
         #expect(try packer.pack([]).isEmpty)
     }
 
-    @Test("What is too long for any number of parts is refused, and nothing else is lost by it")
+    @Test("A packet that is too long is refused, and no other is lost")
     func tooLong() throws {
         var packer = NotifyPacker(sender: DaemonID(), after: 0)
         let most = NotifyPayload.maxPartBytes * NotifyPayload.maxParts

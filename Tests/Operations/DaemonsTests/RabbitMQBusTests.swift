@@ -14,7 +14,7 @@ struct RabbitMQBusTests {
     /// Starting one takes its time; so all have one.
     private static let broker = Task { try await TestBroker.start() }
 
-    @Test("RabbitMQ keeps what every bus promises", arguments: BusConformance.Promise.allCases)
+    @Test("RabbitMQ passes the conformance tests of a bus", arguments: BusConformance.Promise.allCases)
     func keeps(_ promise: BusConformance.Promise) async throws {
         try await BusConformance(on: try RabbitMQMedium(try await Self.broker.value)).check(promise)
     }
@@ -45,7 +45,7 @@ struct RabbitMQBusTests {
         }
     }
 
-    @Test("A broker restarted under load: all is whole within five seconds, and nothing comes twice")
+    @Test("After a broker restart under load all is complete within five seconds, and nothing comes twice")
     func restart() async throws {
         try await withDaemons { medium, one, other in
             let broker = medium.broker
@@ -71,7 +71,7 @@ struct RabbitMQBusTests {
         }
     }
 
-    @Test("A broker short of memory: sending is refused in bounded time, what comes still comes, and it goes on after")
+    @Test("A broker short of memory refuses in bounded time, still delivers, and recovers")
     func memoryAlarm() async throws {
         try await withDaemons { medium, one, other in
             let broker = medium.broker
@@ -119,7 +119,7 @@ struct RabbitMQBusTests {
         }
     }
 
-    @Test("However many rooms daemons have, the broker has two bindings for each of them")
+    @Test("The broker has two bindings for each daemon, however many rooms there are")
     func bindings() async throws {
         try await withDaemons { medium, one, other in
             func bindings() async throws -> Int {
@@ -137,7 +137,7 @@ struct RabbitMQBusTests {
         }
     }
 
-    @Test("A queue that overflows loses the oldest: gaps only, and memory is bounded")
+    @Test("A full queue loses its oldest packets, with gaps only and bounded memory")
     func overflow() async throws {
         let queue = AMQPQueue("", isExclusive: true, isAutoDeleted: true, longest: 200, mostBytes: 1_000_000)
         try await withDaemons(queue: queue) { medium, one, _ in
@@ -172,7 +172,7 @@ struct RabbitMQBusTests {
         }
     }
 
-    @Test("A wrong password is told, and not repeated")
+    @Test("A wrong password is reported without being repeated")
     func refusedLogin() async throws {
         let port = try await Self.broker.value.port
         let url = try AMQPURL("amqp://guest:secret-word@127.0.0.1:\(port)")

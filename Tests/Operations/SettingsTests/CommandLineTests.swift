@@ -18,25 +18,25 @@ import Testing
         }
     }
 
-    @Test("`serve` is what happens without a command") func serveIsWhatHappensWithoutACommand() throws {
+    @Test("Without a command the daemon serves") func serveIsWhatHappensWithoutACommand() throws {
         #expect(try parse(["serve", "--echo"]) == parse(["--echo"]))
     }
 
     @Test(
-        "Help is given whatever else is asked",
+        "Help is printed whatever else is given",
         arguments: [["--help"], ["-h"], ["serve", "--help"], ["--bogus", "--help"], ["--help", "--version"]])
     func helpIsGivenWhateverElseIsAsked(_ arguments: [String]) throws {
         #expect(try parse(arguments, ["LETSSWITCH_ROOM_SIZE": "many"]) == .help)
     }
 
-    @Test("The version is told") func theVersionIsTold() throws {
+    @Test("The version is printed") func theVersionIsTold() throws {
         #expect(try parse(["--version"]) == .version)
         #expect(ProductVersion.text.contains(ProductVersion.number))
         #expect(ProductVersion.text.contains("libpq 1"))
     }
 
     @Test(
-        "What can't be is refused by name",
+        "An invalid argument is refused by its name",
         arguments: [
             (["--room-size", "many"], "--room-size: \"many\""), (["--room-size=1"], "--room-size: \"1\""),
             (["--room-size", "+5"], "--room-size: \"+5\""), (["--reminder-lead", "0"], "--reminder-lead: \"0\""),
@@ -56,7 +56,7 @@ import Testing
         #expect(try complaint(arguments).hasPrefix(beginning))
     }
 
-    @Test("Backup and restore want a file, and a private cluster", arguments: ["backup", "restore"])
+    @Test("Backup and restore need a file and a private cluster", arguments: ["backup", "restore"])
     func backupAndRestoreWantAFileAndAPrivateCluster(command: String) throws {
         guard case .backup(let order) = try parse([command, "a file", "--state-dir=/state"]) else {
             Issue.record("no backup")
@@ -69,10 +69,13 @@ import Testing
         }
         #expect(try complaint([command, "a", "b"]).hasPrefix("unexpected argument \"b\""))
         let elsewhere = try complaint([command, "a"], ["DATABASE_URL": "postgresql://user:secret@host/database"])
-        #expect(elsewhere.hasPrefix("\(command): this command is for the private cluster only, but the tasks are in postgresql://host/database: "))
+        #expect(
+            elsewhere.hasPrefix(
+                "\(command): this command is for the private cluster only, but the tasks are in postgresql://host/database: "
+            ))
     }
 
-    @Test("Commands to a daemon that runs have their own arguments before the flags")
+    @Test("Commands for a running daemon have their own arguments before the flags")
     func commandsToADaemonThatRuns() throws {
         let room = UUID()
         for (arguments, order) in [
@@ -94,7 +97,7 @@ import Testing
     }
 
     @Test(
-        "An unknown flag is answered with the nearest, if one is near",
+        "An unknown flag is answered with the most similar one",
         arguments: [
             ("--reminder-laed", "--reminder-lead"), ("--openrooms", "--open-rooms"), ("--lisen", "--listen"),
             ("--verison", "--version"), ("--state-directory=x", nil),
@@ -120,7 +123,7 @@ import Testing
     }
 
     @Test(
-        "A switch is turned by words and digits",
+        "A switch accepts words and digits",
         arguments: [
             ("1", true), ("true", true), ("YES", true), ("on", true), ("0", false), ("false", false), ("no", false),
             ("Off", false),
@@ -133,11 +136,11 @@ import Testing
         }
     }
 
-    @Test("A flag turns off what the environment turned on") func aFlagTurnsOffWhatTheEnvironmentTurnedOn() throws {
+    @Test("A flag overrides a switch of the environment") func aFlagTurnsOffWhatTheEnvironmentTurnedOn() throws {
         #expect(try parse(["--echo=false"], ["LETSSWITCH_ECHO": "1"]) == .serve(Configuration()))
     }
 
-    @Test("A mistyped variable is a warning that names the nearest")
+    @Test("A mistyped variable gives a warning with the most similar name")
     func aMistypedVariableIsAWarningThatNamesTheNearest() throws {
         let environment = [
             "LETSSWITCH_REMINDERLEAD": "5", "LETSSWITCH_COLOUR_OF_THE_SKY": "x", "HOME": "/", "LETSSWITCH_ECHO": "1",

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "What is no duration is refused",
+        "An invalid duration is refused",
         arguments: [
             "", "s", ".", ".5", "5.", "-1", "+1", "1e3", "1 s", " 1", "1S", "1ms", "1w", "1.2.3", "0x10", "inf", "nan",
             "1000000000", "0.0000000001", "1,5", "٣",
@@ -35,7 +35,7 @@ import Testing
         #expect(DurationText.format(duration) == text)
     }
 
-    @Test("What is shown can be read") func whatIsShownCanBeRead() throws {
+    @Test("A printed duration can be parsed") func whatIsShownCanBeRead() throws {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<1000 {
             let duration =

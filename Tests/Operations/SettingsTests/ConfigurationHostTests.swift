@@ -12,14 +12,14 @@ import Wire
         return Set(configuration.servedHosts.description.split(separator: ", ").map(String.init))
     }
 
-    @Test("By itself the daemon answers to this machine's names")
+    @Test("By default the daemon accepts this machine's names")
     func machine() throws {
         let name = ProcessInfo.processInfo.hostName.lowercased()
         let label = name.prefix { $0 != "." }
         #expect(try served().isSuperset(of: ["localhost", "\(label)", "\(label).local"]))
     }
 
-    @Test("The public URL's host is a name of it, and so are those that are listened on or listed")
+    @Test("The hosts of the public URL, of listeners and of the list are accepted")
     func further() throws {
         let own = try served()
         for (arguments, names) in [
@@ -33,7 +33,7 @@ import Wire
         #expect(try served(["--hosts", "*"]) == ["*"])
     }
 
-    @Test("An address serves either everybody or operators")
+    @Test("An address serves either everyone or operators")
     func addresses() throws {
         let error = #expect(throws: UsageError.self) {
             try served(["--listen", "127.0.0.1:1", "--operations-listen", "127.0.0.1:1"])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ConfigurationListenAddressTests {
     @Test(
-        "An address is read and written the same",
+        "An address is parsed and printed alike",
         arguments: [
             ("127.0.0.1:8080", ListenAddress.tcp(host: "127.0.0.1", port: 8080)),
             ("0.0.0.0:0", .tcp(host: "0.0.0.0", port: 0)),
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "What is no address is refused",
+        "An invalid address is refused",
         arguments: [
             "", "8080", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:+1",
             "127.0.0.1:8o", "127.0.0.1: 1", "127.1:80", "256.0.0.1:80", "::1:80", "[::1]", "[::1]80", "[::1:80",

@@ -27,7 +27,7 @@ import Testing
         return configuration
     }
 
-    @Test("The database's URL may stand in a file, which flag and variable name")
+    @Test("The database's URL may be in a file named by flag or variable")
     func database() throws {
         let files = directory(of: ["url": "postgresql://ada:sesame@h/d\n", "wrong": "sesame", "empty": " \n"])
         let expected = DatabaseChoice.url("postgresql://ada:sesame@h/d")
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("A credential is taken where neither flag nor variable says anything")
+    @Test("A credential is used if neither flag nor variable is given")
     func credentials() throws {
         let files = [
             "database-url": "postgresql://credential\n", "webhook-secret": "\(Self.secret)\n",
@@ -75,7 +75,7 @@ import Testing
         #expect(try configure([], ["CREDENTIALS_DIRECTORY": "/nonexistent"]) == Configuration())
     }
 
-    @Test("A value and a file for it, given in one way, is a mistake; a flag of either form wins over variables")
+    @Test("A value and a file given in one way conflict, and a flag of either form overrides variables")
     func bothForms() throws {
         let files = directory(of: ["token": "tk_file\n"])
         let server = ["--ntfy-server", "https://ntfy.sh"]

@@ -25,7 +25,7 @@ import Testing
         return configuration
     }
 
-    @Test("A listener that speaks TLS is written as any other, behind tls:")
+    @Test("A TLS listener is an address after tls:")
     func listeners() throws {
         let configuration = try configuration(
             Self.files + ["--listen", "127.0.0.1:80", "--listen", "tls:[::]:443", "--listen", "tls:localhost:0"])
@@ -40,14 +40,14 @@ import Testing
     }
 
     @Test(
-        "What can't be meant is refused, with a word about what is",
+        "An invalid combination is refused with an explanation",
         arguments: refused)
     func refusals(arguments: [String], word: String) {
         let error = #expect(throws: UsageError.self) { try configuration(arguments) }
         #expect(error?.description.contains(word) == true, "\(error?.description ?? "")")
     }
 
-    @Test("`check` takes the same settings as serve")
+    @Test("`check` accepts the same settings as serve")
     func check() throws {
         let arguments = Self.files + ["--listen", "tls:a:1"]
         let command = try CommandLineParser(environment: [:]).parse(["check"] + arguments)

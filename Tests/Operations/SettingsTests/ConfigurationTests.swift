@@ -33,7 +33,7 @@ import Wire
         }
     }
 
-    @Test("Nothing given, the defaults of the contract hold") func nothingGivenTheDefaultsOfTheContractHold() throws {
+    @Test("Without settings the documented defaults apply") func nothingGivenTheDefaultsOfTheContractHold() throws {
         let configuration = try configuration()
         #expect(configuration.listen == [.tcp(host: "127.0.0.1", port: 8080)])
         #expect(configuration.database == .privateCluster)
@@ -49,7 +49,7 @@ import Wire
         #expect(configuration.warnings.isEmpty)
     }
 
-    @Test("A flag wins over its variable, the variable over the default")
+    @Test("A flag overrides its variable, and the variable the default")
     func aFlagWinsOverItsVariableTheVariableOverTheDefault() throws {
         let environment = ["LETSSWITCH_REMINDER_LEAD": "5m", "LETSSWITCH_ROOM_SIZE": "7"]
         let configuration = try configuration(["--reminder-lead", "2s"], environment)
@@ -77,7 +77,7 @@ import Wire
         }
     }
 
-    @Test("Proxies and origins are lists, however they are given")
+    @Test("Proxies and origins are lists in every form")
     func proxiesAndOriginsAreListsHoweverTheyAreGiven() throws {
         var proxies = TrustedNetworks()
         for network in ["10.0.0.0/8", "unix"] { proxies.insert(network) }
@@ -100,7 +100,7 @@ import Wire
         }
     }
 
-    @Test("PORT counts where no address is given") func portCountsWhereNoAddressIsGiven() throws {
+    @Test("PORT is used if no address is given") func portCountsWhereNoAddressIsGiven() throws {
         #expect(try configuration([], ["PORT": "5000"]).listen == [.tcp(host: "0.0.0.0", port: 5000)])
         let own: [ListenAddress] = [.tcp(host: "127.0.0.1", port: 1)]
         #expect(try configuration(["--listen", "127.0.0.1:1"], ["PORT": "5000"]).listen == own)
@@ -108,7 +108,7 @@ import Wire
     }
 
     @Test(
-        "The database is chosen in the order of the contract",
+        "The database is chosen in the documented order",
         arguments: [
             (
                 ["--database-url", "postgresql://flag"], ["DATABASE_URL": "postgres://b"],
@@ -129,7 +129,7 @@ import Wire
         #expect(try configuration(arguments, environment).database == expected)
     }
 
-    @Test("A database that can't be one is refused without repeating what may be a password")
+    @Test("An invalid database is refused without repeating a possible password")
     func aDatabaseThatCantBeOneIsRefusedWithoutRepeatingWhatMayBeAPassword() throws {
         for (arguments, environment) in [
             (["--database-url", "hunter2"], [:]), ([], ["DATABASE_URL": "hunter2"]),
@@ -149,7 +149,7 @@ import Wire
     }
 
     @Test(
-        "The log shows where a database is, neither user nor password",
+        "The log shows the database's address without user and password",
         arguments: [
             ("postgresql://letsswitch:pa?ss@db/x", "postgresql://db/x"),
             ("postgres://u:p@h:1/x?ssl=on", "postgresql://h:1/x"),
@@ -161,7 +161,7 @@ import Wire
         #expect(DatabaseChoice.url(url).description == shown)
     }
 
-    @Test("systemd's directory counts after our own names for it") func systemdsDirectoryCountsAfterOurOwnNamesForIt()
+    @Test("systemd's directory is used after our own variables") func systemdsDirectoryCountsAfterOurOwnNamesForIt()
         throws
     {
         let systemd = ["STATE_DIRECTORY": "/var/lib/private/letsswitch:/other", "NOTIFY_SOCKET": "@n"]
@@ -170,8 +170,7 @@ import Wire
         #expect(try configuration(["--state-dir", "s"], systemd).stateDirectory == "s")
     }
 
-    @Test("Messages that no send queue could hold are refused") func messagesThatNoSendQueueCouldHoldAreRefused() throws
-    {
+    @Test("A message size above the send queue's is refused") func messagesThatNoSendQueueCouldHoldAreRefused() throws {
         let arguments = ["--send-queue-bytes", "2048", "--max-message-bytes"]
         #expect(try configuration(arguments + ["2038"]).limits.maxMessageBytes == 2038)
         let complaint = try complaint(arguments + ["2039"])
@@ -180,12 +179,13 @@ import Wire
                 && complaint.contains("--max-message-bytes"))
     }
 
-    @Test("Tasks are not purged while their room is open") func tasksAreNotPurgedWhileTheirRoomIsOpen() throws {
+    @Test("A retention shorter than the room's duration is refused") func tasksAreNotPurgedWhileTheirRoomIsOpen() throws
+    {
         #expect(throws: UsageError.self) { try configuration(["--retention", "1h", "--room-duration", "61m"]) }
         #expect(try configuration(["--retention", "1h", "--room-duration", "1h"]).schedule.retention == .seconds(3600))
     }
 
-    @Test("The bus is one that there is, and RabbitMQ's has a URL, which no complaint repeats")
+    @Test("The bus must be known, RabbitMQ's needs a URL, and no error repeats it")
     func theBusIsOneThatThereIs() throws {
         #expect(try configuration().bus == .automatic)
         #expect(try configuration(["--bus", "none"]).bus == .none)

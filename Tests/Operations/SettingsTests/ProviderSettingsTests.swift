@@ -14,13 +14,13 @@ import Testing
         return configuration
     }
 
-    @Test("Without any there are no providers")
+    @Test("Without settings there are no providers")
     func none() throws {
         #expect(try configure([]).providers == ProviderSettings())
         #expect(try configure([]).providers.names.isEmpty)
     }
 
-    @Test("A webhook has a URL and secrets, by flags or variables")
+    @Test("A webhook has a URL and secrets from flags or variables")
     func webhook() throws {
         let flags = try configure(["--webhook-url", "https://example.org/hook", "--webhook-secret", Self.secret])
         let variables = try configure(
@@ -34,7 +34,7 @@ import Testing
         #expect(two.providers.webhook.secrets.count == 2)
     }
 
-    @Test("Descriptors are kept for what the providers may have open at once")
+    @Test("Descriptors are reserved for the providers' connections")
     func descriptors() throws {
         let none = try configure([])
         let webPush = try configure(["--web-push-contact", "mailto:ops@example.org"])
@@ -43,7 +43,7 @@ import Testing
         #expect(both.reservedDescriptors - webPush.reservedDescriptors == 16)
     }
 
-    @Test("Addresses lose the slash at their end")
+    @Test("Addresses lose their final slash")
     func addresses() throws {
         let providers = try configure(["--ntfy-server", "https://ntfy.sh/", "--public-url", "https://example.org/ls/"])
             .providers
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "What can't be is refused, and no secret repeated",
+        "An invalid setting is refused, and no secret is repeated",
         arguments: [
             ["--webhook-url", "example.org"], ["--webhook-url", "https://a:b@example.org/"],
             ["--webhook-url", "https://example.org/"], ["--webhook-secret", secret],
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "A URL is taken apart as browsers do",
+        "A URL is parsed as in browsers",
         arguments: [
             ("https://Example.org/a?b#c", "https://example.org"), ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
             ("https://[::1]:443/x", "https://[::1]"), ("http://a.example:80?x", "http://a.example"),
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "And what is none is none",
+        "An invalid URL is refused",
         arguments: [
             "", "https://", "https://:80", "ftp://a", "https://a:0", "https://a:65536", "https://a:b", "https://[::1",
             "https://[]", "//a", "https:/a", "https://a b", "https://ä", "https://a\n",

@@ -7,7 +7,7 @@ import Testing
         try await ChildProcess.start("/bin/sh", ["-c", script], environment: environment)
     }
 
-    @Test("Lines of both outputs come, then the exit status", arguments: 0...3)
+    @Test("Lines of both outputs arrive, then the exit status", arguments: 0...3)
     func outputs(status: Int32) async throws {
         let child = try await shell(
             "echo out $A; echo err >&2; printf unfinished; exit \(status)", environment: ["A": "b"])
@@ -28,7 +28,7 @@ import Testing
         await child.signal(number)
     }
 
-    @Test("A process that the child left behind doesn't hold up its end")
+    @Test("A process that the child left behind doesn't delay its end")
     func orphan() async throws {
         let child = try await shell("sleep 5 & echo $!; exit 4")
         #expect(try await child.waitForExit() == .exited(4))
@@ -36,7 +36,7 @@ import Testing
         kill(orphan, SIGKILL)
     }
 
-    @Test("A child ends with the object that stands for it")
+    @Test("A child ends with its object")
     func released() async throws {
         var child: ChildProcess? = try await shell("echo ready; exec sleep 600")
         let lines = try #require(child?.lines)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("Signals are at their defaults and none is blocked")
+    @Test("Signals have their defaults and none is blocked")
     func signalMask() async throws {
         let child = try await shell("grep -E '^Sig(Blk|Ign)' /proc/self/status")
         #expect(try await child.waitForExit() == .exited(0))
@@ -68,7 +68,7 @@ import Testing
         #expect(try await child.waitForExit() == .exited(0))
     }
 
-    @Test("What can't be run says so")
+    @Test("A program that can't be run gives an error")
     func missing() async throws {
         await #expect(throws: ClientFailure.system(call: "running /nonexistent", code: ENOENT)) {
             try await ChildProcess.start("/nonexistent", [], environment: [:])

@@ -8,7 +8,7 @@ import Testing
         try await DaemonProcess.start(["-c", script], environment: environment, executable: "/bin/sh")
     }
 
-    @Test("The start line gives the address, one for each listener")
+    @Test("The start line contains the address of each listener")
     func listening() async throws {
         let daemon = try await daemon(
             """
@@ -26,7 +26,7 @@ import Testing
         #expect(try await daemon.terminate() == .signalled(SIGTERM))
     }
 
-    @Test("A daemon that dies at start fails the wait at once, with what it said")
+    @Test("A daemon that ends at its start fails the wait at once with its output")
     func diesAtStart() async throws {
         let daemon = try await daemon("echo no database; exit 64")
         let failure = await #expect(throws: ClientFailure.self) { try await daemon.nextListening() }
@@ -34,7 +34,7 @@ import Testing
         #expect(try await daemon.waitForExit() == .exited(64))
     }
 
-    @Test("A stopped daemon says nothing until it is continued")
+    @Test("A stopped daemon prints nothing until it is continued")
     func stopAndContinue() async throws {
         let daemon = try await daemon("trap 'echo usr1' USR1; echo ready; while :; do sleep 0.05; done")
         try await daemon.waitForLine { $0 == "ready" }
@@ -47,7 +47,7 @@ import Testing
         try await daemon.waitForLine { $0 == "usr1" }
     }
 
-    @Test("The environment holds nothing that configures a daemon but what is given")
+    @Test("The environment contains only the given settings")
     func environment() async throws {
         #expect(!DaemonProcess.cleanEnvironment().keys.contains { $0.hasPrefix("PG") || $0.hasPrefix("LETSSWITCH_") })
         let daemon = try await daemon("env", environment: ["LETSSWITCH_REMINDER_LEAD": "2s"])

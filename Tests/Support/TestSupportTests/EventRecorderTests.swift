@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct EventRecorderTests {
-    @Test("Events are taken once, in order, those passed over stay")
+    @Test("Events are taken once in order, and skipped ones stay")
     func order() async throws {
         let events = EventRecorder<Int>()
         for number in 1...5 { events.append(number) }
@@ -14,7 +14,7 @@ import Testing
         #expect(events.all == [1, 2, 3, 4, 5])
     }
 
-    @Test("A wait takes an event that comes later, and only one that fits")
+    @Test("A wait takes a later event that matches")
     func later() async throws {
         let events = EventRecorder<Int>()
         async let even = events.next { $0.isMultiple(of: 2) }
@@ -24,7 +24,7 @@ import Testing
         #expect(try await events.next() == 1)
     }
 
-    @Test("Every event of many threads goes to exactly one of many waits")
+    @Test("Each event of many threads goes to exactly one of many waits")
     func threads() async throws {
         let events = EventRecorder<Int>()
         let taken = try await withThrowingTaskGroup(of: Int.self, returning: Set<Int>.self) { group in
@@ -35,7 +35,7 @@ import Testing
         #expect(taken == Set(0..<500))
     }
 
-    @Test("A wait in vain says for what, and what came instead")
+    @Test("A failed wait reports what it waited for and what came instead")
     func deadline() async throws {
         let events = EventRecorder<Int>()
         events.append(7)
@@ -47,7 +47,7 @@ import Testing
                 == .timedOut(waitingFor: "an eight", after: .milliseconds(50), received: "1 events, the last:\n  7"))
     }
 
-    @Test("Cancelling ends a wait, finishing ends all")
+    @Test("Cancelling ends one wait, and finishing ends all")
     func endings() async throws {
         let events = EventRecorder<Int>()
         let waiting = Task { try await events.next(within: .seconds(60)) }
@@ -61,7 +61,7 @@ import Testing
         await #expect(throws: ClientFailure.self) { try await events.next() }
     }
 
-    @Test("The oldest events make room")
+    @Test("The oldest events are dropped beyond the limit")
     func limit() async throws {
         let events = EventRecorder<Int>(limit: 10)
         for number in 0..<1000 { events.append(number) }

@@ -4,7 +4,7 @@ import Testing
 @Suite struct EventStreamTestClientTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
 
-    @Test("Events and comments are read as they come, whatever the chunks", arguments: [1, 2, 3, 5, 100])
+    @Test("Events and comments are read in any chunks", arguments: [1, 2, 3, 5, 100])
     func reads(chunkSize: Int) async throws {
         let heads = EventRecorder<String>()
         let server = try ScriptedServer { peer in
@@ -34,7 +34,7 @@ import Testing
         await client.close()
     }
 
-    @Test("What is no event stream gives the response")
+    @Test("A response that isn't an event stream is returned")
     func refused() async throws {
         let server = try ScriptedServer { peer in
             peer.readHead()
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("The stream's end is seen")
+    @Test("The stream's end is detected")
     func end() async throws {
         let server = try ScriptedServer { peer in
             peer.readHead()

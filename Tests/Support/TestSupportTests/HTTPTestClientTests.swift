@@ -19,7 +19,7 @@ import Testing
         #expect(response.text == "abc")
     }
 
-    @Test("JSON can be looked into and decoded")
+    @Test("JSON can be inspected and decoded")
     func json() async throws {
         struct Body: Decodable, Equatable { let b: [Int] }
         let server = try ScriptedServer { peer in
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "A response that breaks a rule is refused",
+        "An invalid response is refused",
         arguments: [
             "HTTP/1.1 200\r\n\r\n", "HTTP/2 200 OK\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nA\r\n\r\n",
             "HTTP/1.1 200 OK\r\nA : b\r\n\r\n", "HTTP/1.1 200 OK\r\nA: b\nB: c\r\n\r\n",
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("A body cut short is an early end")
+    @Test("A truncated body is an early end")
     func cutShort() async throws {
         let server = try ScriptedServer { peer in
             peer.readHead()

@@ -3,7 +3,7 @@ import Testing
 
 /// Our client against python3-websockets' server, and its client, driven by us, against it: two opinions on RFC 6455.
 @Suite struct PythonWebSocketTests {
-    @Test("Our client and the library's server understand each other")
+    @Test("The test client and the Python library's server work together")
     func ourClient() async throws {
         let server = try await PythonWebSocketServer.start()
         let endpoint = server.endpoint
@@ -32,7 +32,7 @@ import Testing
         await server.kill()
     }
 
-    @Test("The library's client is driven: messages, pings, closes, refusals, silence")
+    @Test("The Python library's client can be controlled: messages, pings, closes, refusals, silence")
     func pythonClient() async throws {
         let server = try await PythonWebSocketServer.start()
         let endpoint = server.endpoint

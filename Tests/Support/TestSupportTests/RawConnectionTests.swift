@@ -11,7 +11,7 @@ import Testing
     ]
 
     @Test(
-        "An endpoint reads as --listen writes it",
+        "An endpoint has the format of --listen",
         arguments: [
             ("127.0.0.1:8080", ClientEndpoint.tcp(host: "127.0.0.1", port: 8080)),
             ("[::1]:1", .tcp(host: "::1", port: 1)), ("unix:/a/b", .unix(path: "/a/b")),
@@ -21,12 +21,12 @@ import Testing
         #expect(endpoint.description == text)
     }
 
-    @Test("What is no endpoint is refused", arguments: ["", "8080", "::1:8080", "a:b", ":80", "1.2.3.4:65536"])
+    @Test("An invalid endpoint is refused", arguments: ["", "8080", "::1:8080", "a:b", ":80", "1.2.3.4:65536"])
     func endpointRefused(text: String) {
         #expect(ClientEndpoint(text) == nil)
     }
 
-    @Test("Bytes go out and come back over every kind of socket", arguments: endpoints)
+    @Test("Bytes are sent and received over every kind of socket", arguments: endpoints)
     func echoes(endpoint: ClientEndpoint) async throws {
         let server = try ScriptedServer(at: endpoint) { peer in peer.write(peer.read(10)) }
         let connection = try await RawConnection.connect(to: server.endpoint)
@@ -38,7 +38,7 @@ import Testing
         if case .unix(let path) = endpoint { unlink(path) }
     }
 
-    @Test("A delimiter is found wherever the bytes are cut", arguments: 1...9)
+    @Test("A delimiter is found wherever the bytes are split", arguments: 1...9)
     func delimiterAcrossPieces(size: Int) async throws {
         let server = try ScriptedServer { peer in
             for byte in "ab\r\n\r\r\n\r\ncd".utf8 {
@@ -60,7 +60,7 @@ import Testing
         #expect(try await connection.receiveExactly(1000) == message)
     }
 
-    @Test("A wait that nothing ends fails at its deadline and says for what")
+    @Test("A wait without an event fails at its deadline and says for what")
     func deadline() async throws {
         let server = try ScriptedServer { peer in
             peer.write("ab")
@@ -86,7 +86,7 @@ import Testing
         await #expect(throws: ClientFailure.cancelled(waitingFor: "1 bytes")) { try await waiting.value }
     }
 
-    @Test("A byte in place of the end is a violation, a reset is an end")
+    @Test("A byte instead of the end is a violation, and a reset is an end")
     func expectClosed() async throws {
         let talkative = try ScriptedServer { peer in peer.write("x") }
         let connection = try await RawConnection.connect(to: talkative.endpoint)
@@ -98,7 +98,7 @@ import Testing
         try await other.expectClosed()
     }
 
-    @Test("The end before enough bytes says what came")
+    @Test("An early end reports the received bytes")
     func early() async throws {
         let server = try ScriptedServer { peer in peer.write("ab") }
         let connection = try await RawConnection.connect(to: server.endpoint)
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("A port where nobody listens refuses")
+    @Test("A port without a listener refuses")
     func refused() async throws {
         var server: ScriptedServer? = try ScriptedServer { _ in }
         let endpoint = try #require(server?.endpoint)
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("Bytes that the peer doesn't take fail at the deadline")
+    @Test("Bytes that the peer doesn't read fail at the deadline")
     func stalls() async throws {
         let isOver = DispatchSemaphore(value: 0)
         defer { isOver.signal() }
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("A client that doesn't receive makes its peer wait, and loses nothing")
+    @Test("A client that doesn't read makes its peer wait, and loses nothing")
     func holdsBack() async throws {
         let sizes = EventRecorder<Int>()
         let server = try ScriptedServer { peer in

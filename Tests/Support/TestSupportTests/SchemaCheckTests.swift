@@ -35,7 +35,7 @@ import Testing
     ]
 
     @Test(
-        "It lets pass what is described",
+        "A described value passes",
         arguments: [
             #"{"type":"hello"}"#,
             #"{"type":"presence","count":0,"share":0.5,"names":["ada","bob"],"offsets":{"a":1},"isOpen":true,"more":[null]}"#,
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "It says what is wrong",
+        "An error is explained",
         arguments: [
             (#"[]"#, "it is no object"), (#"{"type":"bye"}"#, "it is none of what it may be"),
             (#"{"type":"presence"}"#, "it has no count"),
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "It knows the formats",
+        "Formats are checked",
         arguments: [
             ("id", "6B1D0000-0000-4000-8000-000000000000", "6B1D"), ("at", "2026-11-22T09:00:00Z", "2026-11-22 09:00"),
             ("at", "2026-11-22T23:59:59Z", "2026-99-99T99:99:99Z"),
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "A schema that it doesn't understand is an error, wherever it stands",
+        "An unsupported schema is an error anywhere",
         arguments: [
             #"{"type":"string","const":"a"}"#, #"{"type":"text"}"#, #"{"type":"string","format":"email"}"#,
             #"{"type":"object","properties":{"a":{"oneOf":[]}}}"#, #"{"$defs":{"a":{"not":{}}}}"#, #"{"enum":"a"}"#,

@@ -3,7 +3,7 @@ import Testing
 @testable import TestSupport
 
 @Suite struct StopwatchTests {
-    @Test("What the machine was late isn't counted, but a stopwatch goes on however late it was")
+    @Test("The machine's delays aren't counted, except in a running stopwatch")
     func counted() {
         for (passed, allowance, counted) in [
             (8_000, 0, 8_000), (8_000, 3_000, 5_000), (8_000, 8_000, 800), (8_000, 90_000, 800),
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test("It goes on where something runs and waits")
+    @Test("The stopwatch runs while work runs or waits")
     func goesOn() async throws {
         let stopwatch = Stopwatch()
         let first = stopwatch.passed

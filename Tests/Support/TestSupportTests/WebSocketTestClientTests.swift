@@ -18,7 +18,7 @@ import Wire
     }
 
     @Test(
-        "Frames are written as RFC 6455 §5.7 shows them",
+        "Frames match the examples of RFC 6455 §5.7",
         arguments: [
             (TestFrame(.text, "Hello").bytes(mask: nil), [0x81, 0x05, 0x48, 0x65, 0x6c, 0x6c, 0x6f]),
             (
@@ -42,7 +42,7 @@ import Wire
         #expect(bytes == expected)
     }
 
-    @Test("A refused upgrade gives the response")
+    @Test("A refused upgrade returns the response")
     func refused() async throws {
         let server = try ScriptedServer { peer in
             peer.readHead()
@@ -59,7 +59,7 @@ import Wire
     }
 
     @Test(
-        "An acceptance that breaks the handshake's rules is refused",
+        "An invalid acceptance is refused",
         arguments: [
             ("Sec-WebSocket-Accept: ", "Sec-WebSocket-Accept: x"), ("Upgrade: websocket\r\n", ""),
             ("Connection: Upgrade\r\n", "Connection: close\r\n"),
@@ -75,7 +75,7 @@ import Wire
         }
     }
 
-    @Test("Messages of every length form come whole, fragments and pings between them")
+    @Test("Messages of every length arrive whole, with fragments and pings between them")
     func receives() async throws {
         let pongs = EventRecorder<TestFrame>()
         let server = try server { peer in
@@ -98,7 +98,7 @@ import Wire
     }
 
     @Test(
-        "A frame that breaks a rule is refused",
+        "An invalid frame is refused",
         arguments: [
             TestFrame(.text, "masked").bytes(), TestFrame(.text, reserved: 4).bytes(mask: nil),
             TestFrame(.init(3)).bytes(mask: nil), TestFrame(.init(11)).bytes(mask: nil),
@@ -142,14 +142,14 @@ import Wire
         #expect(try await echoes.next() == [0x03, 0xE8])
     }
 
-    @Test("A close of ours waits for its echo and the end")
+    @Test("The client's close waits for its echo and the end")
     func closeHandshake() async throws {
         let server = try server { peer in peer.write(TestFrame(.close, peer.readFrame().payload).bytes(mask: nil)) }
         let client = try await WebSocketTestClient.connect(to: server.endpoint, "/")
         try await client.closeHandshake(3000)
     }
 
-    @Test("Silence is a pong with nothing before it", arguments: [false, true])
+    @Test("Silence is a pong without anything before it", arguments: [false, true])
     func silence(isBroken: Bool) async throws {
         let server = try server { peer in
             let ping = peer.readFrame()

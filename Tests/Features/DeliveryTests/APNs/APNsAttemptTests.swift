@@ -54,7 +54,7 @@ import Testing
         ]
 
     @Test(
-        "Every answer has its consequence",
+        "Every response leads to its step",
         arguments: rows)
     func everyAnswerHasItsConsequence(_ row: Row) {
         var attempt = APNsAttempt(isSandbox: false)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "A bad token is tried at the other host once, and forgotten then",
+        "A bad token is tried once at the other host and then removed",
         arguments: [false, true])
     func aBadTokenIsTriedAtTheOtherHostOnceAndForgottenThen(_ isSandbox: Bool) {
         var attempt = APNsAttempt(isSandbox: isSandbox)
@@ -73,7 +73,7 @@ import Testing
         #expect(attempt.next(after: answer, registeredAt: 0) == .done(.gone("status 400 BadDeviceToken")))
     }
 
-    @Test("A bad token that the key can't be used for elsewhere is forgotten")
+    @Test("A bad token is removed if the key isn't valid for the other host")
     func aBadTokenThatTheKeyCannotBeUsedForElsewhereIsForgotten() {
         var attempt = APNsAttempt(isSandbox: false)
         #expect(attempt.next(after: APNsResponse(status: 400, reason: "BadDeviceToken"), registeredAt: 0) == .again)
@@ -82,7 +82,7 @@ import Testing
                 == .done(.gone("status 403 BadEnvironmentKeyIdInToken")))
     }
 
-    @Test("A provider's token is renewed once")
+    @Test("A provider token is renewed once")
     func aProvidersTokenIsRenewedOnce() {
         var attempt = APNsAttempt(isSandbox: false)
         let answer = APNsResponse(status: 403, reason: "ExpiredProviderToken")
@@ -95,7 +95,7 @@ import Testing
                 == .done(.paused(for: .seconds(300), "status 403 ExpiredProviderToken")))
     }
 
-    @Test("A payload is cut once")
+    @Test("A payload is shortened once")
     func aPayloadIsCutOnce() {
         var attempt = APNsAttempt(isSandbox: false)
         let answer = APNsResponse(status: 413, reason: "PayloadTooLarge")
@@ -107,7 +107,7 @@ import Testing
 
     /// Apple's time is in milliseconds, ours in seconds.
     @Test(
-        "A token that was registered since is kept",
+        "A token registered since is kept",
         arguments: [(999.0, true), (1000.0, true), (1000.001, false), (2000.0, false)])
     func aTokenThatWasRegisteredSinceIsKept(_ registeredAt: Double, _ isGone: Bool) {
         var attempt = APNsAttempt(isSandbox: false)
@@ -117,7 +117,7 @@ import Testing
         #expect(step == .done(isGone ? .gone(words) : .retry(after: nil, words)))
     }
 
-    @Test("What Apple asks for in seconds is heeded")
+    @Test("Apple's Retry-After in seconds is obeyed")
     func whatAppleAsksForInSecondsIsHeeded() {
         for (status, reason) in [(429, "TooManyRequests"), (503, "ServiceUnavailable")] {
             var attempt = APNsAttempt(isSandbox: false)

@@ -12,7 +12,7 @@ import Testing
             isPaired: isPaired)
     }
 
-    @Test("A reminder is an alert and what the app needs")
+    @Test("A reminder contains an alert and the app's data")
     func aReminderIsAnAlertAndWhatTheAppNeeds() throws {
         #expect(
             try TestJSON(parsing: APNsPayload.json(Self.delivery())) == [
@@ -27,7 +27,7 @@ import Testing
             ])
     }
 
-    @Test("Without a partner there is no room")
+    @Test("A reminder without a partner has no room")
     func withoutAPartnerThereIsNoRoom() throws {
         let alone = try TestJSON(parsing: APNsPayload.json(Self.delivery(isPaired: false)))
         #expect(alone["aps"]["alert"]["body"] == "Starts at 10:00.")
@@ -38,7 +38,7 @@ import Testing
         #expect(erased["aps"]["alert"]["body"] == "Starts at 10:00. Somebody starts with you.")
     }
 
-    @Test("Titles that run the other way turn nothing else round")
+    @Test("A right-to-left title doesn't affect the text around it")
     func titlesThatRunTheOtherWayTurnNothingElseRound() throws {
         let json = try TestJSON(
             parsing: APNsPayload.json(Self.delivery(title: "a\u{2067}b", partner: "שלום\u{2069}")))
@@ -51,7 +51,7 @@ import Testing
 
     /// The longest titles that there may be, of what JSON writes longest too.
     @Test(
-        "No payload is longer than Apple's limit",
+        "No payload exceeds Apple's limit",
         arguments: ["x", "é", "🎹", "\u{1}", "\"", "e\u{301}"])
     func noPayloadIsLongerThanApplesLimit(_ character: String) throws {
         let title = String(repeating: character, count: 200 / character.unicodeScalars.count)

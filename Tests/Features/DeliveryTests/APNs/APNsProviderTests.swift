@@ -44,7 +44,7 @@ import Wire
         .json(Array(#"{"reason":"\#(reason)"\#(more)}"#.utf8), status: HTTPStatus(code: status))
     }
 
-    @Test("A reminder goes over HTTP/2 as Apple wants it")
+    @Test("A reminder is sent over HTTP/2 in Apple's format")
     func aReminderGoesOverHTTP2AsAppleWantsIt() async throws {
         try await Self.run { world in
             #expect(await world.provider.send(Self.delivery) == .accepted)
@@ -83,7 +83,7 @@ import Wire
     }
 
     /// Each answer as it comes over the wire; what follows from it is `APNsAttemptTests`' matter.
-    @Test("What Apple answers is read")
+    @Test("Apple's responses are read")
     func whatAppleAnswersIsRead() async throws {
         try await Self.run { world in
             func outcome(_ responses: Response...) async -> AttemptOutcome {
@@ -115,7 +115,7 @@ import Wire
         }
     }
 
-    @Test("A payload that is too large is sent shorter")
+    @Test("A payload that is too large is sent again in a shorter form")
     func aPayloadThatIsTooLargeIsSentShorter() async throws {
         try await Self.run { world in
             await world.recorder.answers.script([Self.refusal(413, "PayloadTooLarge")])
@@ -129,7 +129,7 @@ import Wire
         }
     }
 
-    @Test("A server that nobody vouches for gets nothing")
+    @Test("A server with an untrusted certificate receives nothing")
     func aServerThatNobodyVouchesForGetsNothing() async throws {
         try await Self.run { world in
             let stranger = try await TestAuthority()

@@ -14,7 +14,7 @@ import Testing
         return (APNsToken(credentials), ES256Verifier(try P256PublicKey(point: key.publicPoint)))
     }
 
-    @Test("A token names key, team and time")
+    @Test("A token contains key, team and time")
     func aTokenNamesKeyTeamAndTime() throws {
         var (token, verifier) = try Self.token()
         let (header, claims) = try verifier.decode(token.text(at: Self.start))
@@ -32,7 +32,7 @@ import Testing
         #expect(try verifier.decode(second).claims["iat"].int == Self.start + 2400)
     }
 
-    @Test("A clock that is put back makes a new token")
+    @Test("A clock that is set back makes a new token")
     func aClockThatIsPutBackMakesANewToken() throws {
         var (token, verifier) = try Self.token()
         let first = try token.text(at: Self.start)

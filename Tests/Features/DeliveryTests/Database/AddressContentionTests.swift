@@ -9,7 +9,7 @@ import Testing
 @testable import Scheduling
 
 @Suite struct AddressContentionTests {
-    @Test("Addresses that wander between devices, and are dropped meanwhile, make nobody wait in a circle")
+    @Test("Addresses that move between devices while being dropped cause no deadlock")
     func wandering() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 8) { database in
             // Long enough between taking an address and letting older ones go for others to come between.

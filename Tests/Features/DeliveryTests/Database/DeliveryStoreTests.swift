@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("A delivery that can't be written keeps neither the others nor any reminder from their minute")
+    @Test("A delivery that can't be written delays neither other deliveries nor reminders")
     func poison() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("good", of: device("ada"), in: .ntfy, most: 1)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("A task that is claimed by itself has its deliveries too")
+    @Test("A task that is claimed separately has its deliveries too")
     func alone() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("A match whose halves are claimed one after the other opens its room once")
+    @Test("A match whose tasks are claimed one after the other opens its room once")
     func opensOnce() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.serve([.webhook])
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("What one has leased is nobody else's until the lease ends, and comes again under the same id")
+    @Test("A leased delivery belongs to one daemon until the lease ends, and returns under the same id")
     func leases() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("Two who lease at once share the work")
+    @Test("Two daemons that lease at once share the work")
     func sharing() async throws {
         try await ScheduleDatabase.with(now: Self.before, connections: 8) { database in
             for index in 0..<40 {
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test("A reminder counts as delivered when the first provider took it, and once")
+    @Test("A reminder counts as delivered once, when the first provider took it")
     func delivered() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test("An attempt that was no fault of the delivery doesn't count")
+    @Test("An attempt that failed because of the provider doesn't count")
     func again() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test("What is gone takes its address along, unless that was registered anew since")
+    @Test("A lost address is removed unless it was registered again since")
     func gone() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("old", of: device("ada"), in: .webPush, most: 10)
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test("Nothing is sent from the start on, and it is told as expired")
+    @Test("Nothing is sent after the start, and the delivery counts as expired")
     func deadline() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test("A person who is erased has no addresses any more, and gets nothing that was under way")
+    @Test("An erased device has no addresses, and receives none of its waiting deliveries")
     func erased() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    @Test("A person who cancelled before is erased from what the webhook was to be told, and nobody else")
+    @Test("A device that cancelled before its erasure is removed from waiting events, and no other device is")
     func erasedAfterCancelling() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.serve([.webhook])
@@ -254,7 +254,7 @@ import Testing
         }
     }
 
-    @Test("Reminders and what isn't urgent are taken each up to a limit, and fall due each at a time")
+    @Test("Reminders and other deliveries are leased with separate limits and due times")
     func kinds() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.writeEvents(0..<20)
@@ -270,7 +270,7 @@ import Testing
         }
     }
 
-    @Test("An event is tried for a day and ten minutes, so that the last of its attempts is one")
+    @Test("An event is tried for a day and ten minutes, so that its last attempt is made")
     func patience() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.writeEvents([1])
@@ -289,7 +289,7 @@ import Testing
         }
     }
 
-    @Test("A device has so many addresses at most: the oldest go")
+    @Test("A device has a maximum number of addresses, and the oldest are removed")
     func most() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             for index in 0..<12 {
@@ -304,7 +304,7 @@ import Testing
         }
     }
 
-    @Test("Whoever comes first makes a secret, and all have the same")
+    @Test("The first daemon stores a secret, and all have the same")
     func secrets() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 8) { database in
             let values = try await withThrowingTaskGroup(of: [UInt8].self) { group in

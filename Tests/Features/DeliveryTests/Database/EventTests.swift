@@ -17,7 +17,7 @@ import Testing
 
     private func device(_ name: String) -> DeviceID { DeviceID(stored: name) }
 
-    @Test("Whatever happens at once, who applies the events in the order of their numbers has the tasks that there are")
+    @Test("Applying all events in the order of their numbers gives the existing tasks")
     func order() async throws {
         try await ScheduleDatabase.with(now: Self.before, connections: 8) { database in
             try await database.serve([.webhook])
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("Nobody is told of anything when nobody listens")
+    @Test("Without a receiver no event is written")
     func nobody() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             _ = try await database.claimMatch(for: [.ntfy])
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("A person who is erased is told of once, and nothing that waits names what was theirs")
+    @Test("An erasure is reported once, and no waiting event contains the device's data")
     func erased() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             _ = try await database.claimMatch(for: [.webhook])
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("A match that ends is told before what ended it, its room's end at once, and the reminder goes to nobody")
+    @Test("A match's end is reported before its cause, its room's end at once, and its reminder to nobody")
     func leave() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let firing = try await database.claimMatch(for: [.webhook])
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("An event goes when the last who is told of it has had it")
+    @Test("An event is deleted when its last receiver has it")
     func done() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.writeEvents(1...2)
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("Who was in a match's room is kept, whoever listens, and a report is written once")
+    @Test("Attendance is stored without receivers too, and a report once")
     func attendance() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let firing = try await database.claimMatch(for: [])
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test("A daemon that dies has its people leave; what it says of them later, given up too early, counts once")
+    @Test("A dead daemon's people leave, and its own late report counts once")
     func deadDaemon() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let firing = try await database.claimMatch(for: [])
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test("A room's end gets its number when it comes, and says who was there")
+    @Test("A room's end gets its number when it happens, and lists the people who were there")
     func closed() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let firing = try await database.claimMatch(for: [.webhook])

@@ -10,7 +10,7 @@ import Testing
 @Suite struct ForgettingTests {
     private static let before = "2026-11-22T08:00:00Z"
 
-    @Test("The purge forgets what nobody sends, and what is over for long")
+    @Test("The purge deletes unserved and old deliveries")
     func purge() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: DeviceID(stored: "ada"), in: .ntfy, most: 1)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("The purge reads none of a day's events that nobody serves, and takes them when their time is over")
+    @Test("The purge doesn't read a day's unserved events before their time is over")
     func unserved() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.writeEvents(0..<1000)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("When too much waits, the oldest go")
+    @Test("The oldest deliveries are dropped if too many wait")
     func dropped() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.writeEvents(0..<30)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("However much waits, reminders neither go nor count, be they older or newer", arguments: [true, false])
+    @Test("Reminders are neither dropped nor counted, however many deliveries wait", arguments: [true, false])
     func reminders(areOlder: Bool) async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             if !areOlder { try await database.writeEvents(0..<30) }

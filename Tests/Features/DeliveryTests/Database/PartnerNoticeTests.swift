@@ -53,7 +53,7 @@ import Testing
         try await database.run("DELETE FROM letsswitch.delivery WHERE attempts > 0")
     }
 
-    @Test("Whoever is left is told at once, at every address, and who leaves is not")
+    @Test("A user whose partner left is notified at once at every address, and the one who left isn't")
     func everyWay() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             try await database.addresses.register("ada's", of: DeviceID(stored: "ada"), in: .ntfy, most: 1)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "Whose reminder knew of nobody, and who has a partner since a block was undone, is told; who is in a room sees it"
+        "A user reminded without a partner is notified of one after an unblock, except in the room"
     )
     func unblocked() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(
-        "Whose reminder knew of nobody, and who has a partner since an invitation is over, is told; who is in a room sees it",
+        "A user reminded without a partner is notified of one after an invitation lapses, except in the room",
         arguments: ["ada", "bob"])
     func lapsed(_ present: String) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("Whose reminder knew of nobody, and who has a partner since another's has left, is told, as is who was left")
+    @Test("A user reminded without a partner is notified of one after a third person leaves, and so is the one left")
     func besideALeaver() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             try await database.serve([.ntfy])
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("With who comes instead, on whatever day, cut to what the way takes")
+    @Test("A notice names the new partner, on any day, cut to the provider's limit")
     func instead() async throws {
         try await ScheduleDatabase.with(now: "2026-11-21 23:30Z") { database in
             let match = try await Self.pair(database)
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test(
-        "However many come and leave, it is told rarely, and then what is so; nobody is told what has been moved, or erased"
+        "Repeated changes are notified rarely and with the current state, and not after a move or an erasure"
     )
     func pace() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test(
-        "After the lead it is told as long as the room is open; and so is somebody who was let down and is joined, unless in the room"
+        "After the lead notices are sent while the room is open, also to a user who is joined again, except in the room"
     )
     func afterTheLead() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test("Who didn't come, and whose partner goes on with somebody else, is told, once, and who goes on isn't")
+    @Test("A user who didn't come and whose partner has another match is notified once, and the partner isn't")
     func absent() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let match = try await Self.pair(database)
@@ -252,7 +252,7 @@ import Testing
         }
     }
 
-    @Test("What waits for its minute over the start is told behind it")
+    @Test("A notice that waits beyond the start is sent after it")
     func overTheStart() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let match = try await Self.pair(database)
@@ -269,7 +269,7 @@ import Testing
         }
     }
 
-    @Test("What waits for its minute isn't told to who is in the room by then")
+    @Test("A waiting notice isn't sent to a user who is in the room by then")
     func inTheRoom() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let match = try await Self.pair(database)
@@ -286,7 +286,7 @@ import Testing
         }
     }
 
-    @Test("What has waited for its provider is told once, whatever else has happened since")
+    @Test("A notice that waited for its provider is sent once, whatever happened since")
     func onceAfterOutage() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let match = try await Self.pair(database)
@@ -306,7 +306,7 @@ import Testing
         }
     }
 
-    @Test("Nothing is written that nobody serves")
+    @Test("Notices for unserved providers aren't written")
     func unserved() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let ada = try #require(try await database.register("ada", Self.nine).task)

@@ -13,7 +13,7 @@ import Testing
     private let ada = DeviceID(stored: "ada")
 
     @Test(
-        "A claim writes for what somebody serves, whoever claims, until it was turned away and from the next start on")
+        "A claim writes deliveries for served providers until they are refused, and again after the next start")
     func turnedAway() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t", of: ada, in: .ntfy, most: 1)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("What nobody has served for a day is out of use, and what somebody serves isn't")
+    @Test("A provider that no daemon has served for a day is removed, and a served one isn't")
     func purged() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.serve([.ntfy, .webhook])
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("An address that comes between claim and start gets the reminder, once")
+    @Test("An address registered between claim and start receives the reminder once")
     func late() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let firing = try await database.claimMatch(for: [.ntfy])
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("An address that comes while the claim is under way gets the reminder")
+    @Test("An address registered during a claim receives the reminder")
     func meanwhile() async throws {
         try await ScheduleDatabase.with(now: Self.before, connections: 4) { database in
             try await database.serve([.ntfy])

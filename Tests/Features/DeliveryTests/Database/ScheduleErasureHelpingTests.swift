@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("A device with thirty thousand tasks is gone for everybody when it is answered, before they are deleted")
+    @Test("A device with thirty thousand tasks is gone for everyone when its erasure is answered")
     func goneAtOnce() async throws {
         try await with(count: 30_000) { database in
             let room = try #require(try await database.day("big", "2026-11-22").slot("10:00")?.roomId)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("A helping costs by what it takes, however much there is")
+    @Test("The cost of an erasure step depends only on its size")
     func cost() async throws {
         try await with(count: 20_000) { database in
             #expect(try await database.erasures.erase(big).hasMore)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("While somebody is being erased, and a helping is held up, others are claimed and registered")
+    @Test("Other tasks are claimed and registered while a step of an erasure is blocked")
     func holdsNothingUp() async throws {
         try await with(count: 2_000) { database in
             #expect(try await database.erasures.erase(big).hasMore)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("What one daemon began to delete another ends, and what can't be deleted keeps nobody else's")
+    @Test("Another daemon completes an interrupted erasure, and rows that can't be deleted don't block others")
     func workers() async throws {
         try await with(count: 2_000) { database in
             try await database.crowd(of: "poison", count: 600, after: "2026-11-22 12:00Z")

@@ -8,7 +8,7 @@ import Wire
 
 /// ntfy's messages.
 @Suite struct NtfyTests {
-    @Test("A message names topic, title, partner and start, and leads to the room")
+    @Test("A message contains topic, title, partner and start, and links to the room")
     func message() throws {
         let json = try TestJSON(parsing: NtfyMessage(.sample(), publicURL: "https://example.org").json)
         #expect(json["topic"].string == "topic")
@@ -21,7 +21,7 @@ import Wire
         #expect(alone["click"].isAbsent)
     }
 
-    @Test("Titles that run the other way turn nothing else round")
+    @Test("A right-to-left title doesn't affect the text around it")
     func directions() throws {
         let json = try TestJSON(
             parsing: NtfyMessage(.sample(partner: "\u{202E}שלום"), publicURL: nil).json)
@@ -31,7 +31,7 @@ import Wire
         #expect(json["title"].string == "History")
     }
 
-    @Test("A topic is the device's alone, the same each time, and follows from the server's secret")
+    @Test("A topic belongs to one device, is constant, and depends on the server's secret")
     func topic() throws {
         let secret = [UInt8](repeating: 1, count: 32)
         let topic = try NtfyTopic.name(of: DeviceID(stored: "ada"), secret: secret)
@@ -43,7 +43,7 @@ import Wire
             try NtfyTopic.name(of: DeviceID(stored: "ada"), secret: [UInt8](repeating: 2, count: 32)) != topic)
     }
 
-    @Test("So many requests are under way at once as the settings say, and descriptors are kept for them")
+    @Test("The number of requests in flight follows the setting, and descriptors are reserved for them")
     func concurrency() throws {
         var settings = ProviderSettings()
         settings.ntfy.server = "https://ntfy.example.org"
@@ -54,7 +54,7 @@ import Wire
     }
 
     @Test(
-        "What an answer means",
+        "Each response leads to its outcome",
         arguments: [
             (200, nil, AttemptOutcome.accepted), (429, nil, .paused(for: .seconds(5), "status 429")),
             (429, "12", .paused(for: .seconds(12), "status 429")),

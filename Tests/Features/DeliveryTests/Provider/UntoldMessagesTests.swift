@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "Who, and how many",
+        "The text names authors and the number of messages",
         arguments: [
             (["user1"], 1, "user1", "1 new message"), (["b", "a"], 2, "b and a", "2 new messages"),
             (["a", "b", "c"], 7, "a, b and 1 more", "7 new messages"),
@@ -34,7 +34,7 @@ import Testing
         #expect(untold.who == who && untold.howMany == howMany)
     }
 
-    @Test("Apple, ntfy and the webhook are told who and how many, and not a word")
+    @Test("Apple, ntfy and the webhook receive authors and numbers without texts")
     func withoutWords() throws {
         let untold = try untold(authors: ["user1", "user3"], count: 3)
         #expect(
@@ -60,7 +60,7 @@ import Testing
         #expect(told.event == "messages" && !told.isUrgent)
     }
 
-    @Test("By Web Push it has the words, and nobody's tag")
+    @Test("Web Push receives the texts, without device tags")
     func withWords() throws {
         let said = [
             UntoldMessages.Said(author: "user1", content: "Tea?"), .init(author: "user3", content: "Yes\n\"ü\""),
@@ -77,7 +77,9 @@ import Testing
             ])
     }
 
-    @Test("However long it is, it fits: the oldest go first, and the last one is cut", arguments: ["x", "\u{1}", "🎹"])
+    @Test(
+        "The content always fits: the oldest messages are left out, and the last one is cut",
+        arguments: ["x", "\u{1}", "🎹"])
     func fits(_ character: String) throws {
         let long = String(repeating: character, count: 500)
         let said = (1...5).map { UntoldMessages.Said(author: "user\($0)", content: long) }

@@ -12,7 +12,7 @@ import Wire
     }
 
     /// RFC 8291 §5 and appendix A, to the byte.
-    @Test("A message is that of RFC 8291")
+    @Test("A message matches the example of RFC 8291")
     func aMessageIsThatOfRFC8291() throws {
         let keys = WebPushKeys(
             publicKey: try P256PublicKey(
@@ -30,7 +30,7 @@ import Wire
     }
 
     /// RFC 8188 §3.1.
-    @Test("The content coding is that of RFC 8188")
+    @Test("The content coding matches the example of RFC 8188")
     func theContentCodingIsThatOfRFC8188() throws {
         let body = try EncryptedContent.encode(
             Array("I am the walrus".utf8), keyMaterial: Self.bytes("yqdlZ-tYemfogSmv7Ws5PQ"), keyName: [],
@@ -38,7 +38,7 @@ import Wire
         #expect(Base64.encodeForURL(body) == "I1BsxtFttlv3u_Oo94xnmwAAEAAA-NAVub2qFgBEuQKRapoZu-IxkIva3MEB1PD-ly8Thjg")
     }
 
-    @Test("A browser reads what was encrypted for it")
+    @Test("A browser decrypts its message")
     func aBrowserReadsWhatWasEncryptedForIt() throws {
         let (browser, other) = (try WebPushReceiver(), try WebPushReceiver())
         let keys = WebPushKeys(
@@ -55,7 +55,7 @@ import Wire
     }
 
     /// RFC 8292 §2.4: its token is accepted, and ours has its shape.
-    @Test("A token is that of RFC 8292")
+    @Test("A token has the format of RFC 8292")
     func aTokenIsThatOfRFC8292() throws {
         let point = try Self.bytes(
             "BA1Hxzyi1RUM1b5wjxsn7nGxAszw2u61m164i3MrAIxHF6YK5h4SDYic-dRuU_RCPCfA5aq9ojSwk5Y2EmClBPs")
@@ -77,7 +77,7 @@ import Wire
         #expect(decoded.claims == claims)
     }
 
-    @Test("A token is used for six hours, and for one push service only")
+    @Test("A token is used for six hours and for one push service")
     func aTokenIsUsedForSixHoursAndForOnePushServiceOnly() throws {
         let start = 1_795_338_000
         var tokens = VAPIDTokenCache(key: try .generate(), contact: "mailto:ops@example.org")
@@ -94,7 +94,7 @@ import Wire
     }
 
     @Test(
-        "Every answer has its consequence",
+        "Every response leads to its outcome",
         arguments: [
             (200, AttemptOutcome.accepted), (201, .accepted), (202, .accepted), (404, .gone("status 404")),
             (410, .gone("status 410")), (413, .refused("status 413")), (400, .refused("status 400")),

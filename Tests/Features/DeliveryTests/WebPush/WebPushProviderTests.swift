@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct WebPushProviderTests {
     /// Anybody may name an address; this machine and its neighbours are none.
-    @Test("A private address gets nothing")
+    @Test("A private address receives nothing")
     func aPrivateAddressGetsNothing() async throws {
         try await PushRecorder.run { service in
             var settings = WebPushSettings()

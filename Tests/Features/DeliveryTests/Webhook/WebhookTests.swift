@@ -8,7 +8,7 @@ import Wire
 
 /// The webhook's messages.
 @Suite struct WebhookTests {
-    @Test("The signature is that of the reference libraries' own test")
+    @Test("The signature matches the reference libraries' test")
     func vector() throws {
         let secret = try #require(WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
         let message = WebhookMessage(id: "msg_p5jXN8AQM9LWM0D4loKWxJek", body: Array(#"{"test": 2432232314}"#.utf8))
@@ -20,7 +20,7 @@ import Wire
             ])
     }
 
-    @Test("While secrets rotate there is a signature by each")
+    @Test("During a rotation there is a signature for each secret")
     func rotation() throws {
         let secrets = try ["A", "B"].map {
             try #require(WebhookSecret("whsec_" + String(repeating: $0, count: 32)))
@@ -32,7 +32,7 @@ import Wire
         #expect(signatures.allSatisfy { $0.hasPrefix("v1,") })
     }
 
-    @Test("A body is type, timestamp and data, and the same on every try")
+    @Test("A body has type, timestamp and data, and is the same on every attempt")
     func body() {
         let delivery = Delivery.sample(event: "room.closed", payload: #"{"roomId":"X"}"#)
         #expect(
@@ -42,7 +42,7 @@ import Wire
         #expect(WebhookMessage(again) == WebhookMessage(delivery))
     }
 
-    @Test("Several go as an array, each with the id that tells it")
+    @Test("Several events are sent as an array, each with its id")
     func batch() throws {
         let deliveries = [
             Delivery.sample(event: "room.closed", id: 1), .sample(event: "room.opened", attempt: 2, id: 2),
@@ -55,7 +55,7 @@ import Wire
     }
 
     @Test(
-        "A secret is 24 to 64 bytes in base64 behind its prefix",
+        "A secret is a prefix and 24 to 64 bytes in base64",
         arguments: [
             ("whsec_" + String(repeating: "A", count: 32), true), ("whsec_" + String(repeating: "A", count: 28), false),
             ("whsec_" + String(repeating: "A", count: 88), false), (String(repeating: "A", count: 32), false),
@@ -67,7 +67,7 @@ import Wire
     }
 
     @Test(
-        "What an answer means",
+        "Each response leads to its outcome",
         arguments: [
             (200, nil, AttemptOutcome.accepted), (204, nil, .accepted),
             (301, nil, .retry(after: nil, "status 301")), (400, nil, .retry(after: nil, "status 400")),

@@ -14,7 +14,7 @@ import Testing
         return count
     }
 
-    @Test("What isn't urgent has half of them, and what is urgent all that are free")
+    @Test("Urgent deliveries may use all free places, and others half of them")
     func halves() {
         var places = AttemptLimiter(count: 32)
         let others = fill(&places, isUrgent: false)
@@ -27,7 +27,7 @@ import Testing
         #expect(none == 0)
     }
 
-    @Test("A single place is everybody's")
+    @Test("A single place is shared by both kinds")
     func single() {
         var places = AttemptLimiter(count: 1)
         let others = fill(&places, isUrgent: false)
@@ -35,7 +35,7 @@ import Testing
         #expect(others == 1 && urgent == 0)
     }
 
-    @Test("A stock that is full of one kind leaves room for leases of the other")
+    @Test("A full stock of one kind leaves room for the other")
     func leases() {
         let limits = LeaseLimits(inHand: 0, others: 64, concurrency: 32, batch: 1)
         #expect(limits == LeaseLimits(urgent: 64, others: 0))
@@ -45,7 +45,7 @@ import Testing
         #expect(LeaseLimits(inHand: 64, others: 64, concurrency: 32, batch: 1) == LeaseLimits(urgent: 0, others: 0))
     }
 
-    @Test("For batches more is leased, up to what one statement takes and the stock holds")
+    @Test("With batches more is leased, up to the limits of a statement and of the stock")
     func batches() {
         let empty = LeaseLimits(inHand: 0, others: 0, concurrency: 32, batch: 500)
         #expect(empty == LeaseLimits(urgent: 500, others: 500))

@@ -13,7 +13,7 @@ import Testing
         return state
     }
 
-    @Test("It leases once the database has numbered its start")
+    @Test("The worker leases after the database has numbered its start")
     func starts() {
         var state = DeliveryWorkerState()
         let first = state.next(at: at(0))
@@ -25,7 +25,7 @@ import Testing
         #expect(state.disposition(at: at(0)) == .send)
     }
 
-    @Test("It rests as long as the longest pause that was asked for, and says once that it does")
+    @Test("The worker pauses for the longest requested time, and reports it once")
     func rests() {
         var state = serving()
         let first = state.rest(for: .seconds(10), at: at(0))
@@ -39,7 +39,7 @@ import Testing
         #expect(steps == [.sleep(DeliveryWorkerState.heartbeat), .sleep(.seconds(1)), .leaseAgain, .lease])
     }
 
-    @Test("A rest is neither nothing nor for ever")
+    @Test("A pause has a minimum and a maximum")
     func bounds() {
         var state = serving()
         let least = state.rest(for: .zero, at: at(0))
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "Turned away, also from its rest, it tells the database, and is off for all or for itself",
+        "A refused worker stores that, even during a pause, and is off for all daemons or itself",
         arguments: [true, false])
     func turnedAway(isForAll: Bool) {
         var state = serving()
@@ -66,7 +66,7 @@ import Testing
         #expect(rest == nil)
     }
 
-    @Test("Stopped it does nothing any more, whatever happens")
+    @Test("A stopped worker does nothing more")
     func stops() {
         var state = serving()
         state.stop()
@@ -80,14 +80,14 @@ import Testing
         #expect(state.disposition(at: at(0)) == .release(after: .zero))
     }
 
-    @Test("That the database is away is news once, and so is its return")
+    @Test("An outage of the database and its end are each reported once")
     func database() {
         var state = DeliveryWorkerState()
         let news = [true, false, false, true].map { state.noteDatabase(isThere: $0, for: .reminders) }
         #expect(news == [false, true, false, true])
     }
 
-    @Test("While one kind's leases aren't answered, the other's answers are no news")
+    @Test("While one kind's leases fail, the other's answers aren't news")
     func databaseForOne() {
         var state = DeliveryWorkerState()
         let first = state.noteDatabase(isThere: false, for: .others)
@@ -96,7 +96,7 @@ import Testing
         #expect(first && meanwhile == [false, false, false] && last)
     }
 
-    @Test("What isn't urgent is leased neither before the start nor in a rest nor after the end")
+    @Test("Deliveries that aren't urgent are leased neither before the start, nor in a pause, nor after the end")
     func others() {
         var state = DeliveryWorkerState()
         #expect(!state.isServing)

@@ -40,7 +40,7 @@ import Testing
         try await database.count("provider WHERE name = 'webhook' AND turned_away_at IS NOT NULL") == 1
     }
 
-    @Test("Everything that waits is sent once, however little is sent at once")
+    @Test("Every waiting delivery is sent once, with any number in flight")
     func all() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 700)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("What is written while it sleeps is sent when it is woken")
+    @Test("A delivery written while the worker sleeps is sent after a wake-up")
     func woken() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let provider = ScriptedProvider(.webhook)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("A reminder that is taken on the second try has the same id on both, and is delivered")
+    @Test("A reminder accepted at the second attempt has the same id on both, and is delivered")
     func retry() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.run("UPDATE letsswitch.test_clock SET at = NULL")
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("A provider at fault rests with all that it has, and loses no attempt by it")
+    @Test("A failing provider pauses with all its deliveries, and no attempt is counted")
     func rests() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 20)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("What a lease brings while the provider begins to rest is given back, and sent after the rest")
+    @Test("Deliveries leased while the provider begins to pause are given back, and sent afterwards")
     func restsDuringLease() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 6) { database in
             let paused = EventRecorder<Int>()
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test("What a lease brings after the provider was turned away isn't sent")
+    @Test("Deliveries leased after the provider was refused aren't sent")
     func offDuringLease() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 6) { database in
             let answer = AsyncStream<Void>.makeStream()
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test("What a lease brings after the end is given back at once")
+    @Test("Deliveries leased after the end are given back at once")
     func stopsDuringLease() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 6) { database in
             let provider = ScriptedProvider(.webhook)
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test("What is in stock at its deadline isn't sent any more, and the time left is that of the sending")
+    @Test("A delivery in stock isn't sent after its deadline, and its remaining time is that of the attempt")
     func late() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 3)
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test("What somebody else has leased after a standstill isn't sent twice")
+    @Test("A delivery leased by another daemon after a pause isn't sent twice")
     func standstill() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 2)
@@ -226,7 +226,7 @@ import Testing
         }
     }
 
-    @Test("Servers that hang keep nothing from one that answers")
+    @Test("Servers that hang don't delay one that answers")
     func hanging() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             // Many that hang were there first.
@@ -249,7 +249,7 @@ import Testing
         }
     }
 
-    @Test("A webhook that says 410 is off from then on, and nothing waits for it")
+    @Test("A webhook that answers 410 is off from then on, and nothing waits for it")
     func off() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 20)
@@ -264,7 +264,7 @@ import Testing
         }
     }
 
-    @Test("One that is turned away after another has started leaves all to that one")
+    @Test("A worker that is refused after another has started leaves everything to that one")
     func leaves() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 20)
@@ -288,7 +288,7 @@ import Testing
         }
     }
 
-    @Test("However many events hang, reminders are sent at once")
+    @Test("Reminders are sent at once, however many events hang")
     func urgent() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await fill(database, 100)
@@ -310,7 +310,7 @@ import Testing
         }
     }
 
-    @Test("What waits together goes together, and what fails in half the number")
+    @Test("Waiting events are sent together, and failing ones in half the number")
     func batches() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 64)
@@ -338,7 +338,7 @@ import Testing
         }
     }
 
-    @Test("What is on its way at the end is waited for, and the rest given back at once")
+    @Test("At the end attempts in flight are awaited, and the rest is given back at once")
     func stops() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 10)
@@ -357,7 +357,7 @@ import Testing
         }
     }
 
-    @Test("One that hangs at the end is cut off, and tried again by whoever comes next")
+    @Test("An attempt that hangs at the end is cancelled, and repeated by the next daemon")
     func cutOff() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 1)

@@ -9,7 +9,7 @@ import Testing
 
 /// A worker whose lease of what isn't urgent doesn't get on.
 @Suite struct HungLeaseTests {
-    @Test("While a lease of what isn't urgent hangs, reminders are leased, sent and written")
+    @Test("Reminders are leased, sent and stored while a lease of other deliveries hangs")
     func reminders() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22T08:00:00Z") { database in
             try await database.writeEvents(1...1)

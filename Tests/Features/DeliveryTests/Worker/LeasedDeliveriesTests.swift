@@ -17,7 +17,7 @@ import Testing
         return leases
     }
 
-    @Test("The oldest is sent first, as of the moment when it is")
+    @Test("The oldest delivery is sent first, with the time of its sending")
     func order() {
         var leases = leases()
         guard case .send(let delivery) = leases.next(at: at(7)) else {
@@ -28,7 +28,7 @@ import Testing
         #expect(delivery.timeLeft == 13)
     }
 
-    @Test("Reminders go before events, and first attempts before others")
+    @Test("Reminders precede events, and first attempts precede others")
     func turns() {
         var leases = LeasedDeliveries()
         leases.take(
@@ -40,7 +40,7 @@ import Testing
         #expect(stock.map(\.id).reversed() == [4, 5, 3, 2, 1])
     }
 
-    @Test("What may not go now lets others pass, and what is too much of one server goes back, the last first")
+    @Test("A blocked delivery lets others pass, and those beyond a server's share are given back, the last first")
     func origins() {
         var leases = LeasedDeliveries()
         leases.take((1...6).map { .sample(id: $0) }, at: at(0), for: Self.lease) { $0.id == 6 ? "good" : "bad" }
@@ -55,7 +55,7 @@ import Testing
         #expect(stock.map(\.id) == [2, 1])
     }
 
-    @Test("What has another lease by its own fault is taken once")
+    @Test("A delivery that is leased twice is sent once")
     func again() {
         var leases = leases()
         leases.take([.sample(id: 1), .sample(id: 2)], at: at(1), for: Self.lease)
@@ -64,7 +64,7 @@ import Testing
         #expect(stock.map(\.id) == [3, 2])
     }
 
-    @Test("From the end of its lease on it isn't sent, unless the lease was renewed")
+    @Test("A delivery isn't sent after the end of its lease unless it was renewed")
     func lease() {
         var leases = leases()
         #expect(leases.leased(until: at(8)).count == 3)
@@ -82,7 +82,7 @@ import Testing
         #expect(leases.count == 2)
     }
 
-    @Test("What the database no longer keeps is let go of, but for what is on its way")
+    @Test("Deliveries that the database no longer reserves are dropped, except those in flight")
     func taken() {
         var leases = leases()
         leases.renewed([1, 2, 3].map { .sample(id: $0) }, kept: [3], at: at(2), for: Self.lease)
@@ -91,7 +91,7 @@ import Testing
         #expect(stock.map(\.id) == [3])
     }
 
-    @Test("A renewal of an earlier lease says nothing of a later one")
+    @Test("The renewal of an earlier lease doesn't affect a later one")
     func laterLease() {
         var leases = leases()
         leases.remove(1)
@@ -102,7 +102,7 @@ import Testing
         #expect(!leases.leased(until: at(12)).contains { $0.id == 1 })
     }
 
-    @Test("After a standstill all that wasn't sent is let go of")
+    @Test("After a pause all unsent deliveries are dropped")
     func standstill() {
         var leases = leases()
         let before = leases.removeLapsed(at: at(7.9))
@@ -112,7 +112,7 @@ import Testing
         #expect(!leases.hasStock)
     }
 
-    @Test("From its deadline on it is late")
+    @Test("A delivery is late from its deadline on")
     func deadline() {
         var leases = leases()
         leases.renewed([2, 3].map { .sample(id: $0) }, kept: [2, 3], at: at(19), for: Self.lease)

@@ -18,7 +18,7 @@ import Testing
         for _ in 0..<count { windows.end(origin, after: time) }
     }
 
-    @Test("A server that answers has twice as many with each round trip, up to three quarters of the places")
+    @Test("The window of a server that answers doubles each round trip, up to three quarters of the places")
     func grows() {
         var windows = OriginConcurrencyLimiter(places: 100)
         var counts: [Int] = []
@@ -30,7 +30,7 @@ import Testing
         #expect(counts == [8, 16, 32, 64, 75, 75])
     }
 
-    @Test("One that hangs has one at a time in the end, and recovers")
+    @Test("The window of a server that hangs shrinks to one, and recovers")
     func shrinks() {
         var windows = OriginConcurrencyLimiter(places: 100)
         let first = fill(&windows, "a")
@@ -40,7 +40,7 @@ import Testing
         #expect(fill(&windows, "a") == 2)
     }
 
-    @Test("Servers that nobody knows share half of the places, however many they are")
+    @Test("Unknown servers share half of the places, however many they are")
     func strangers() {
         var windows = OriginConcurrencyLimiter(places: 100)
         let known = fill(&windows, "known")
@@ -53,7 +53,7 @@ import Testing
         #expect(fill(&windows, "another") == 1)
     }
 
-    @Test("Only what goes to a server that answers is kept in stock")
+    @Test("Only deliveries for servers that answer are kept in stock")
     func shares() {
         var windows = OriginConcurrencyLimiter(places: 100)
         #expect(windows.share(of: "a") == 0)
@@ -63,7 +63,7 @@ import Testing
         #expect(windows.share(of: "a") == 32)
     }
 
-    @Test("What goes to a server that is a setting has no window")
+    @Test("A server that is a setting has no window")
     func setting() {
         var windows = OriginConcurrencyLimiter(places: 1)
         for _ in 0..<10 { windows.begin(nil) }

@@ -12,14 +12,14 @@ import Testing
             of: .sample(event: event, attempt: attempt, timeLeft: left), outcome, age: age, random: random)
     }
 
-    @Test("What was accepted, refused or is gone is done with")
+    @Test("An accepted, refused or lost delivery is finished")
     func final() {
         #expect(settle(.accepted) == .accepted)
         #expect(settle(.gone("")) == .gone)
         #expect(settle(.refused("")) == .dropped(.refused))
     }
 
-    @Test("A reminder is tried again after half a second, twice that, and so on, of which chance leaves off up to half")
+    @Test("A reminder is repeated after half a second, then twice that, and so on, minus a random half")
     func backOff() {
         for (attempt, seconds) in [(1, 0.5), (2, 1), (3, 2), (4, 4), (5, 8)] {
             #expect(settle(.retry(after: nil, ""), attempt: attempt) == .again(after: .seconds(seconds), counts: true))
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("Near the deadline it is tried once more before, and not after")
+    @Test("Near the deadline a delivery is repeated once before it, and not after it")
     func deadline() {
         #expect(settle(.retry(after: nil, ""), attempt: 6, left: 10) == .again(after: .seconds(5), counts: true))
         #expect(
@@ -42,14 +42,14 @@ import Testing
         #expect(settle(.retry(after: nil, ""), attempt: 6, left: 10, age: .seconds(100)) == .dropped(.expired))
     }
 
-    @Test("A server that names a time is given it, a second at least, unless it is then too late")
+    @Test("A server's Retry-After is obeyed, at least a second, unless it is too late then")
     func retryAfter() {
         #expect(settle(.retry(after: .seconds(7), "")) == .again(after: .seconds(7), counts: true))
         #expect(settle(.retry(after: .zero, "")) == .again(after: .seconds(1), counts: true))
         #expect(settle(.retry(after: .seconds(60), "")) == .dropped(.expired))
     }
 
-    @Test("But not sooner than the back-off would have it, and chance adds up to a fifth")
+    @Test("A wait is at least the back-off, plus a random fifth")
     func retryAfterWithBackOff() {
         #expect(settle(.retry(after: .seconds(1), ""), attempt: 5) == .again(after: .seconds(8), counts: true))
         #expect(
@@ -60,14 +60,14 @@ import Testing
         #expect(settle(.retry(after: .seconds(56), ""), random: 0.5) == .again(after: .seconds(57), counts: true))
     }
 
-    @Test("The provider's own fault doesn't count as an attempt")
+    @Test("An error of the provider doesn't count as an attempt")
     func paused() {
         #expect(settle(.paused(for: .seconds(20), "")) == .again(after: .seconds(20), counts: false))
         #expect(settle(.paused(for: .seconds(90), "")) == .dropped(.expired))
         #expect(settle(.paused(for: .seconds(20), "")).outcome == .paused)
     }
 
-    @Test("The webhook's events are tried at the times that Standard Webhooks names, and a last time after a day")
+    @Test("The webhook's events are repeated at the times of Standard Webhooks, the last time after a day")
     func events() {
         var at = Duration.zero
         var times: [Int] = []

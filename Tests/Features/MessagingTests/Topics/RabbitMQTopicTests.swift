@@ -16,7 +16,7 @@ struct RabbitMQTopicTests {
         }.joined(separator: ".")
     }
 
-    @Test("Ten thousand random patterns and keys are routed as RabbitMQ routes them")
+    @Test("Ten thousand random patterns and keys are routed as in RabbitMQ")
     func agrees() async throws {
         let broker = try await TestBroker.start()
         var random = SeededRandom(seed: 1)

@@ -16,7 +16,7 @@ import Testing
     private static func pattern(_ text: String) throws -> BindingPattern { try #require(BindingPattern(text.utf8)) }
 
     @Test(
-        "A key is routed as RabbitMQ routes it",
+        "A key is routed as in RabbitMQ",
         arguments: [
             Vector(
                 pattern: "#.user1.#", matching: ["user1", "user3.user1.user5", "user1.user1"],
@@ -44,14 +44,14 @@ import Testing
         }
     }
 
-    @Test("A key has 255 bytes at most")
+    @Test("A key has at most 255 bytes")
     func length() {
         #expect(RoutingKey([UInt8](repeating: 97, count: 255)) != nil)
         #expect(RoutingKey([UInt8](repeating: 97, count: 256)) == nil)
         #expect(BindingPattern([UInt8](repeating: 97, count: 256)) == nil)
     }
 
-    @Test("Words that look alike are different words")
+    @Test("Words that only look alike are different")
     func bytes() throws {
         var table = TopicTable<Int>()
         table.insert(1, for: try Self.pattern("#.caf\u{e9}.#"))
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "The table finds whom the patterns find one by one, whatever came and went",
+        "The table finds the same users as single patterns after any additions and removals",
         arguments: 0..<32 as Range<UInt64>)
     func random(_ seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
@@ -91,7 +91,7 @@ import Testing
         #expect(table.listeners(of: try Self.key("a.b")).isEmpty)
     }
 
-    @Test("Among a hundred thousand bindings a key takes as many steps as among a hundred")
+    @Test("A key takes as many steps among a hundred thousand bindings as among a hundred")
     func steps() throws {
         var table = TopicTable<Int>()
         let key = try Self.key("user7.user42.user99")

@@ -42,7 +42,7 @@ import Testing
             ])
     }
 
-    @Test("A calendar without tasks has a component yet")
+    @Test("A calendar without tasks still has a component")
     func aCalendarWithoutTasksHasAComponentYet() {
         let feed = CalendarFeed(revision: 0, revisedAt: Self.start, entries: [])
         let lines = Self.lines(feed)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "What people write is escaped",
+        "Users' text is escaped",
         arguments: [
             ("a, b; c", #"a\, b\; c"#), (#"C:\n"#, #"C:\\n"#), ("two\nlines", #"two\nlines"#),
             ("two\r\nlines\rand\n\nmore", #"two\nlines\nand\n\nmore"#), ("a\u{0}b\u{7}c\u{7F}d\te", "a b c d\te"),
@@ -61,7 +61,7 @@ import Testing
         #expect(Self.lines(Self.feed(title)).contains("SUMMARY:\(written)"))
     }
 
-    @Test("Titles that run the other way turn nothing else round")
+    @Test("A right-to-left title doesn't affect the text around it")
     func titlesThatRunTheOtherWayTurnNothingElseRound() {
         let pair = Self.lines(Self.feed("שלום", partner: "a\u{202E}b"))
         #expect(pair.contains("SUMMARY:\u{2068}שלום\u{2069} (with: \u{2068}a\u{202E}b\u{202C}\u{2069})"))
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "An entry is as long as its room is open, between a minute and an hour",
+        "An entry lasts as long as its room is open, between a minute and an hour",
         arguments: [(0, "090100"), (60, "090100"), (600, "091000"), (3600, "100000"), (86_400, "100000")])
     func anEntryIsAsLongAsItsRoomIsOpenBetweenAMinuteAndAnHour(_ open: Int, _ end: String) {
         #expect(Self.lines(Self.feed("x", open: open)).contains("DTEND:20261122T\(end)Z"))
@@ -88,7 +88,7 @@ import Testing
 
     /// Every length of line, of characters of one to four bytes: unfolded, it is what it was.
     @Test(
-        "No line is longer than 75 bytes, and no character is cut",
+        "No line exceeds 75 bytes, and no character is split",
         arguments: ["x", "é", "語", "🎹", "x語🎹é"])
     func noLineIsLongerThan75BytesAndNoCharacterIsCut(_ character: String) throws {
         for count in 0...160 {

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "Whoever waits isn't given somebody who isn't there; who asks again is the partner, by the title that is given then"
+        "A waiting user isn't matched with an absent one; a user who asks again is matched with the new title"
     )
     func forsaken() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("Whose partner leaves waits for who asks again, in the same room; it isn't there: the next is found as ever")
+    @Test("A user whose partner left waits for one who asks again, in the same room, and otherwise for anyone")
     func letDown() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let tasks = try await Self.three(database)
@@ -111,7 +111,7 @@ import Testing
             """)
     }
 
-    @Test("Several who ask again at once, strangers, who leaves and who looks: each is in one pair, or waits")
+    @Test("Concurrent requests, departures and checks leave each user in one match or waiting")
     func atOnce() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 12) { database in
             let tasks = try await Self.three(database)

@@ -10,7 +10,7 @@ import Testing
 
 /// What is written of coming and going, many at a time.
 @Suite struct AttendanceReportsTests {
-    @Test("A rush is over when nothing waits of thousands that came without a pause, and is told once")
+    @Test("A rush of thousands ends when no reports wait, and is reported once")
     func rush() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let rushes = EventRecorder<String>()

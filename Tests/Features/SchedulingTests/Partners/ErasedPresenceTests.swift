@@ -39,7 +39,7 @@ import Testing
         ).map { try $0.string("text") }
     }
 
-    @Test("Who is erased leaves the room without a trace, and comes back, or is counted again, without one")
+    @Test("An erased user leaves the room without a trace, and returns or is counted again without one")
     func noTrace() async throws {
         try await Self.withErased { database, store, ada, daemon in
             for (number, kind) in [(2, PresenceEvent.Kind.left), (3, .joined)] {
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("Whose coming was written in the moment of erasing has left when that is told")
+    @Test("An entry stored at the moment of an erasure counts as a departure when it is reported")
     func writtenMeanwhile() async throws {
         try await Self.withErased { database, store, ada, daemon in
             try await database.run(

@@ -16,7 +16,7 @@ import Testing
             startedAt: nil, outcome: outcome, wasLetDown: outcome == .letDown)
     }
 
-    @Test("A streak ends with a promise that was missed, and not with one that somebody else broke")
+    @Test("A streak ends with a missed task, and not with one that the partner broke")
     func streak() {
         let outcomes: [([History.Outcome?], Int)] = [
             ([], 0), ([.missed, .kept], 0), ([nil, .kept, .letDown, .kept, .missed, .kept], 2), ([.kept, .kept], 2),
@@ -24,7 +24,7 @@ import Testing
         for (outcomes, streak) in outcomes { #expect(History(entries: outcomes.map(Self.entry)).streak == streak) }
     }
 
-    @Test("Kept is what was said to have started or came to the room; let down, whose partner left or didn't come")
+    @Test("A task is kept if its start was reported or the user came, and broken by a partner who left or didn't come")
     func outcomes() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             var tasks: [String: TaskResponse] = [:]
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "Whose partner came, and is forgotten, wasn't let down; whose partner had left before was",
+        "A partner who came and was erased didn't break the task, and one who left before did",
         arguments: ["2026-11-22 09:30Z", "2026-11-22 10:00:10Z"])
     func forgottenPartner(_ moment: String) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("What is said to have started, and is moved then, has to start anew")
+    @Test("A moved task must be started again")
     func moved() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let task = try #require(try await database.register("ada", "2026-11-22T09:00:00Z").task)

@@ -12,7 +12,7 @@ import Testing
 @Suite struct InvitationBacklogTests {
     private static let nine = "2026-11-22T09:00:00Z"
 
-    @Test("Of a backlog those come first whose lead is yet to come, the nearest of them before the others")
+    @Test("A backlog frees tasks before their lead first, the nearest of them earliest")
     func order() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             var tasks: [UUID] = []
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("However many wait for their guests, only those are read whose time is over")
+    @Test("Only invitations whose time is over are read, however many wait")
     func cost() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             try await database.crowd(of: "ada", count: 1000, after: Self.nine)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "However many guests haven't come, a bounded number of promises is read, and in order",
+        "A bounded number of lapsed invitations is read at once, in order",
         arguments: ["2026-11-22 08:40Z", "2026-11-22 12:00Z"])
     func backlog(now: String) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("However many can't be freed, the others are")
+    @Test("Invitations that can't be freed don't block the others")
     func failures() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             try await database.crowd(of: "bad", count: 150, after: "2026-11-22T09:05:00Z")

@@ -73,7 +73,7 @@ import Testing
         )
     }
 
-    @Test("Whoever comes second finds what is there then", arguments: Other.allCases)
+    @Test("The second of two concurrent changes sees the result of the first", arguments: Other.allCases)
     func second(_ way: Other) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 6) { database in
             let (accept, other, host, token) = try await Self.begin(way, database)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("Who was the guest is one, or is left, as any partner is", arguments: Other.allCases)
+    @Test("A guest who accepted first is a partner, or is left like any partner", arguments: Other.allCases)
     func first(_ way: Other) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 6) { database in
             let (accept, other, host, _) = try await Self.begin(way, database)
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("A series' promise invites, too: its title, its end and its zone's rules take the link along")
+    @Test("A series' task can invite too, and its link survives renaming, ending and zone changes")
     func series() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 12:00Z") { database in
             let store = database.series()
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("Without a hold a promise waits for its guest until the lead, and is paired then with who waits there")
+    @Test("Without a hold a task waits for its guest until the lead, and is then matched")
     func withoutHold() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             var settings = ScheduleSettings()

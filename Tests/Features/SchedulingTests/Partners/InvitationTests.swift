@@ -12,7 +12,9 @@ import Testing
     private static let nine = "2026-11-22T09:00:00Z"
     private static let ten = "2026-11-22T10:00:00Z"
 
-    @Test("Whoever has the link is the partner, whoever else waits; a repeat changes nothing, and nobody comes after")
+    @Test(
+        "A guest with the link becomes the partner although others wait; a repetition changes nothing, and others are refused"
+    )
     func accept() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let host = try #require(try await database.invite("ada", Self.nine).task)
@@ -46,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "Until it lapses nobody sees that it waits; then it finds who waits there, and the link leads on until the lead"
+        "Until an invitation lapses its task isn't offered; then it is matched, and the link works until the lead"
     )
     func lapse() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -80,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("Who is freed only after the lead is paired with who waits there all the same, until the start")
+    @Test("A task that is freed after the lead is matched until the start")
     func lateLapse() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let host = try #require(try await database.invite("ada", Self.nine).task)
@@ -93,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("A promise that is made late, or was there, waits for its guest for half of what is left, at most")
+    @Test("A task that was made late, or existed, waits for its guest for at most half of the remaining time")
     func holds() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:57Z") { database in
             #expect(try await database.register("ada", Self.nine).task?.isPaired == false)
@@ -108,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "The guest's own promise becomes the partner if it has none; one that has a partner stays, and so does the host's"
+        "A guest's own task becomes the partner if it has none, and tasks with partners stay"
     )
     func ownPromise() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -131,7 +133,7 @@ import Testing
     }
 
     @Test(
-        "No guest comes too late, comes to what is taken back, moved away or erased, or to somebody who has blocked them"
+        "A guest is refused if it is late, the task is cancelled, moved or erased, or the host has blocked the guest"
     )
     func refusals() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -170,7 +172,7 @@ import Testing
         }
     }
 
-    @Test("Whose guest comes and leaves waits for anybody, until somebody is invited anew")
+    @Test("A task whose guest left waits for anyone until it invites again")
     func guestLeaves() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let token = try #require(try await database.invite("ada", Self.nine).task?.invitation)
@@ -184,7 +186,7 @@ import Testing
         }
     }
 
-    @Test("Of guests who come at once, while others register, one is the partner")
+    @Test("Of several concurrent guests one becomes the partner")
     func atOnce() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
             for round in 0..<10 {
@@ -211,7 +213,7 @@ import Testing
         }
     }
 
-    @Test("A guest who comes while the host cancels, is erased or claimed finds what is there then", arguments: 0..<3)
+    @Test("A guest who accepts during a cancellation, an erasure or a claim sees its result", arguments: 0..<3)
     func beside(_ way: Int) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 6) { database in
             let host = try #require(try await database.invite("ada", Self.nine).task)
@@ -243,7 +245,7 @@ import Testing
         }
     }
 
-    @Test("Tokens are what they are, and nothing else")
+    @Test("A token is parsed strictly")
     func tokens() throws {
         let text = "0123456789abcdef0123456789abcdef"
         #expect(InvitationToken(text)?.path == "/#invitation/\(text)")

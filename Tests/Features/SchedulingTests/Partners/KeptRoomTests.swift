@@ -13,7 +13,7 @@ import Testing
     private static let nine = "2026-11-22T09:00:00Z"
 
     @Test(
-        "A room that is kept for somebody who didn't say who it is opens once and closes once, with those who were there last"
+        "A room kept for an unnamed member opens and closes once, with its last members"
     )
     func kept() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in

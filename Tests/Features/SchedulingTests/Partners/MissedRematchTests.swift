@@ -10,7 +10,7 @@ import Testing
 /// Rematches that a daemon couldn't hear of.
 @Suite struct MissedRematchTests {
     @Test(
-        "Who was led to another room while nothing was heard is told as soon as it is, once; nobody is before, or long after"
+        "A rematch that was missed while disconnected is reported once after the reconnection, and old ones aren't"
     )
     func missed() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in

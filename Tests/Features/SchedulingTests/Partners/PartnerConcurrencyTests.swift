@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("Whoever registers, cancels, leaves, moves and is erased at once is in one pair, or waits, one in a slot")
+    @Test("Concurrent registrations, cancellations, moves and erasures leave each user in one match or waiting")
     func beforeTheLead() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 17) { database in
             for _ in 0..<4 {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("The same while leads and starts pass and claims are made: one pair or none, a room for both, one stage")
+    @Test("Concurrent changes during leads, starts and claims leave one match or none, with a room for both")
     func whileClaimed() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 20) { database in
             for round in 0..<8 {

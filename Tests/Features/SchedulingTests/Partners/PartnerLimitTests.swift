@@ -22,7 +22,7 @@ import Testing
             MoveRequest(task: OwnTask(id: task.id, device: slot.device), slot: slot.slot))
     }
 
-    @Test("Whoever is let down between lead and claim is joined as well, and the claim opens one room, told once")
+    @Test("A user left between lead and claim is joined, and the claim opens one room and reports it once")
     func beforeTheClaim() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.run(
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "Who came late and asks again has the task, also after the start, and so has who was found; who was paired in time has not",
+        "A late user who asks again keeps its task after the start, and so does its partner; an early one is refused",
         arguments: ["2026-11-22 08:59:30Z", "2026-11-22 09:02Z"])
     func lateRepeat(_ moment: String) async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("Who came late isn't let down before the other has had a minute to come")
+    @Test("A late user's partner has a minute to come before counting as absent")
     func lateMinute() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let (first, _) = try await database.remindedPair("a", "b")
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("Who was in the room leaves it when it ends early, and is seen in the one to wait in")
+    @Test("A user in a room that ends early leaves it, and is present in the room to wait in")
     func attendance() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let (first, second) = try await database.remindedPair("a", "b")
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("A task that has started and is moved is one more that is open; one that hasn't is not")
+    @Test("A moved task that had started counts as one more open task, and one that hadn't doesn't")
     func quota() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             var settings = ScheduleSettings()
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("What is left of an erased person's task is in nobody's way, and a refusal names the time that was asked for")
+    @Test("The remains of an erased task don't block a slot, and a refusal names the requested time")
     func movedTo() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             _ = try await database.register("a", Self.ten)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("Nobody waits for a partner when there is no room for the two any more")
+    @Test("No user waits for a partner after the room could no longer hold both")
     func shortRoom() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             var settings = ScheduleSettings()

@@ -33,7 +33,7 @@ import Testing
         return result
     }
 
-    @Test("Who erases what is being moved begins anew: nothing is held of the task as it is now")
+    @Test("An erasure beside a move starts again without locks on the moved task")
     func eraseBesideMove() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let task = try #require(try await database.register("a", Self.nine).task)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("Who is erased while accepting an invitation begins anew: the match that stays is nobody's promise any more")
+    @Test("An erasure beside an accepted invitation starts again, and the match loses that task")
     func eraseBesideAccept() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let task = try #require(try await database.register("bob", Self.nine).task)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("What is moved while much of a device is being erased goes with it")
+    @Test("A task moved during a long erasure of its device is erased too")
     func moveBesideLongErasing() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let task = try #require(try await database.register("a", Self.nine).task)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("Leaving locks who was in the room in the order in which reports do")
+    @Test("Leaving locks the room's people in the same order as reports")
     func leaveBesideReport() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let (task, _) = try await database.remindedPair("a", "b")
@@ -113,7 +113,7 @@ import Testing
         "SELECT letsswitch.register_task('\(device)', '\(device)', 'UTC', 1795338000, NULL, NULL, NULL, 60, 7776000, 3600, 200, 300)"
     }
 
-    @Test("Of two who ask again after the start one is the partner; who is being erased meanwhile isn't")
+    @Test("Of two users who ask again after the start one becomes the partner, and one being erased doesn't")
     func askingAgain() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             var tasks: [String: UUID] = [:]
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test("Who registers while a block is being undone is the partner of whoever waits")
+    @Test("A user who registers while a block is undone is matched with the waiting user")
     func unblockBesideRegister() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let block = try await Self.block("a", "b", database)
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(
-        "Whose partner leaves at the moment of blocking or preferring that one does neither to anybody, least of all to who comes next",
+        "Blocking or preferring a partner who leaves at that moment concerns nobody else",
         arguments: [false, true])
     func regardBesideLeave(_ hasNext: Bool) async throws {
         for (table, function) in [("block", "block_somebody('a', NULL,"), ("preference", "prefer_partner('a',")] {

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("Whoever stays is alone in a room of its own, is told, and is joined as ever")
+    @Test("A user whose partner left is alone in a new room, is notified, and can be joined")
     func leave() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine, "History").task)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("Whoever stays is paired with who waits in the slot, in a room that the other doesn't know")
+    @Test("A user whose partner left is matched with one who waits, in a room that is new to one of them")
     func pairedAnew() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("After the lead whoever stays waits in an open room, and one who promises late is the partner, while time is")
+    @Test("After the lead a user left waits in an open room, and a late one can join")
     func afterTheLead() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("Nobody is led into a room that was closed, though somebody waits there")
+    @Test("No user is matched into a closed room, although another waits there")
     func closedRoom() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let (first, _) = try await database.remindedPair("a", "b")
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("Two who are alone after the lead are paired, also if one was never anybody's partner")
+    @Test("Two users who are alone after the lead are matched, also one who never had a partner")
     func aloneAfterTheLead() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("Who is in the room and didn't say whose task it is keeps it")
+    @Test("An unnamed member of a room keeps it")
     func unnamedPeers() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let (first, _) = try await database.remindedPair("a", "b")
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("Of an erased person's half of a match nothing is left when the other leaves")
+    @Test("Nothing of an erased partner's task remains when the other leaves")
     func leaveTheErased() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("A task that is moved keeps its id, finds a partner there, and leaves one who is paired anew")
+    @Test("A moved task keeps its id, is matched in its new slot, and leaves a partner who is matched again")
     func move() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine, "History", zone: "Europe/Rome").task)
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test("What can't be moved stays whole")
+    @Test("A task that can't be moved is unchanged")
     func moveRefused() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test("A task that is moved after its reminder is reminded once more, at the new time")
+    @Test("A task moved after its reminder is reminded again at the new time")
     func movedAfterTheLead() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let (first, _) = try await database.remindedPair("a", "b")

@@ -30,7 +30,7 @@ import Testing
             """)
     }
 
-    @Test("Of several who wait whom one prefers comes first, whoever of the two does; but nobody who is blocked")
+    @Test("Of several waiting users a preferred one comes first in either direction, but never a blocked one")
     func first() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             _ = try await Self.prefer("ada", "cem", "2026-11-22T08:00:00Z", database)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("Whoever is let down, or comes by moving, finds such a one first, too")
+    @Test("A user who was left or moved is matched with a preferred one first")
     func others() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             _ = try await Self.prefer("ada", "cem", Self.eight, database)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("People who sit alone are paired with whom they prefer")
+    @Test("Users who are alone after the start are matched with preferred ones first")
     func rematch() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             _ = try await Self.prefer("ada", "eva", Self.eight, database)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("A preference is its owner's: listed, undone, and forgotten with either device")
+    @Test("A preference belongs to its owner: it is listed, undone, and erased with either device")
     func list() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             let store = database.preferences
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("A device prefers a thousand at most, listed by the hundred")
+    @Test("A device has at most a thousand preferences, listed by the hundred")
     func limit() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             let store = database.preferences
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test("Beyond the server's limit nobody more is preferred; a repeat is answered as before")
+    @Test("Beyond the server's limit no preference is added, and a repetition is answered as before")
     func full() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             var limits = StorageLimits()

@@ -92,7 +92,7 @@ import Testing
         ).map { try $0.string("text") }
     }
 
-    @Test("A daemon that ends before it could write who has left is given up like one that died")
+    @Test("A daemon that ends before storing departures is handled like a dead one")
     func earlyEnd() async throws {
         try await Self.withPair { database, ada, _, daemon in
             let store = AttendanceStore(database: database.client)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("A daemon that ends after rooms closed that somebody was in is gone at once, and they were there to the end")
+    @Test("A daemon that ends after its rooms closed is removed at once, and its people stayed to the end")
     func endAfterRooms() async throws {
         try await Self.withPair { database, ada, _, daemon in
             var crowd = Crowd()
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("They are there again, once, and those who left meanwhile aren't; who leaves then leaves")
+    @Test("A recount restores the present people once, without those who left meanwhile")
     func recount() async throws {
         try await Self.withPair { database, ada, bob, daemon in
             let batches = Locked(0)
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test("Who was in a room when it closed isn't there again, and hasn't left it either")
+    @Test("Members of a room that closed are neither restored nor recorded as having left")
     func closedRoom() async throws {
         try await Self.withPair { database, ada, bob, daemon in
             let writer = Self.writer(database, daemon)
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test("One that comes late changes nothing, nor does one of what is known already")
+    @Test("A late recount changes nothing, and neither does a known one")
     func late() async throws {
         try await Self.withPair { database, ada, bob, daemon in
             let store = AttendanceStore(database: database.client)
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test("A daemon without a row writes nothing, and its people are still taken back; with its next heartbeat it does")
+    @Test("A daemon without a row writes nothing; its people are removed, and return after its next heartbeat")
     func withoutRow() async throws {
         try await Self.withPair { database, ada, _, daemon in
             let store = AttendanceStore(database: database.client)
@@ -247,7 +247,7 @@ import Testing
         }
     }
 
-    @Test("One that fails comes with the next report, takes none along, and is told once")
+    @Test("A failed recount is repeated with the next report, alone, and reported once")
     func failing() async throws {
         try await Self.withPair { database, ada, bob, daemon in
             var batches = Batches(database, daemon)
@@ -269,7 +269,7 @@ import Testing
         }
     }
 
-    @Test("One whose mark was dropped, with what was before it, is told with the next report")
+    @Test("A recount whose mark was dropped is completed by the next report")
     func dropped() async throws {
         try await Self.withPair { database, ada, bob, daemon in
             var batches = Batches(database, daemon)

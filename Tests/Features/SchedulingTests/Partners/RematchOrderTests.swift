@@ -30,7 +30,7 @@ import Testing
         return tasks
     }
 
-    @Test("Two who are there are paired, and not one with somebody who was let down before and isn't there")
+    @Test("Two present users are matched before an absent one who was left earlier")
     func presentFirst() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let tasks = try await Self.matches(of: ["ada", "bob", "cem", "eva", "dan", "fay"], database)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("Who comes late, and doesn't say whose task it is, waits in that room, and is paired there")
+    @Test("A late unnamed user waits in its room and is matched there")
     func unnamedLate() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let tasks = try await Self.matches(of: ["ada", "bob", "cem", "dan"], database)

@@ -46,7 +46,7 @@ import Testing
         let waits: Bool
     }
 
-    @Test("Until somebody can have been let down, or a guest can be late, there is nothing to look for")
+    @Test("Nothing is searched before a partner or guest can be late")
     func next() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             #expect(try await database.rematches.next() == nil)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "Two who are alone in their rooms a minute after the start are paired in a new one; who didn't come waits for nobody"
+        "Two users alone a minute after the start are matched in a new room, and absent ones wait for nobody"
     )
     func pairs() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test("An odd one stays, and may be joined late by one who registers, or by the partner who is late")
+    @Test("A remaining single user stays, and can be joined by a late registration or its late partner")
     func odd() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let tasks = try await Self.twoMatches(database)
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test("Who has lost the connection just now, who doesn't say whose task it is, and who is blocked is moved nowhere")
+    @Test("A user who just lost its connection, an unnamed one, and a blocked one aren't moved")
     func exceptions() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let tasks = try await Self.twoMatches(database)
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test("Whoever was erased leaves nothing behind when the partner is paired anew")
+    @Test("An erased partner leaves nothing behind when the user is matched again")
     func erased() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let tasks = try await Self.twoMatches(database)
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    @Test("Whoever comes, goes, leaves, moves, joins late and is paired anew at once is in one pair, or waits")
+    @Test("Concurrent entries, departures, moves and matches leave each user in one match or waiting")
     func atOnce() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
             // The last has nobody in time.

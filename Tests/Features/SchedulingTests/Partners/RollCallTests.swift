@@ -18,7 +18,7 @@ import Testing
         Dictionary(uniqueKeysWithValues: call.rooms.joined().map { ($0.attendee, $0.connections) })
     }
 
-    @Test("What the answers have isn't counted once more; what came after them is, also before they are in")
+    @Test("Events before an answer aren't counted again, and later ones are, even before all answers arrive")
     func counting() {
         var call = RollCall(number: 2)
         call.take(event(.joined, nil, rollCall: 1))
@@ -33,7 +33,7 @@ import Testing
             ])
     }
 
-    @Test("It is complete when its own mark is written")
+    @Test("A roll call is complete when its mark is stored")
     func completion() {
         var call = RollCall(number: 2)
         call.complete(1)
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("However people come and go meanwhile, it is who is there by what is written", arguments: 0..<200)
+    @Test("With any concurrent events the result matches the stored attendance", arguments: 0..<200)
     func property(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         var crowd = Crowd(loops: 3)

@@ -17,14 +17,14 @@ import Testing
         return agenda
     }
 
-    @Test("Nothing is known before the database's clock was read")
+    @Test("Nothing is known before the database's clock is read")
     func unread() {
         let agenda = Agenda()
         #expect(!agenda.isRead && agenda.overdue(at: start) == nil)
         #expect(agenda.pauses(at: start).due == nil)
     }
 
-    @Test("What is due and what expires are each as far away as the database's clock says")
+    @Test("Due and expiry times are measured by the database's clock")
     func pauses() {
         #expect(agenda(due: 1003).pauses(at: start + .seconds(1)).due == .seconds(2))
         #expect(agenda(due: 1003).pauses(at: start + .seconds(9)).due == .zero)
@@ -34,7 +34,7 @@ import Testing
         #expect(agenda().pauses(at: start).due == nil && agenda().pauses(at: start).expiry == nil)
     }
 
-    @Test("A time without end, or none at all, is passed over; one that is far away is too long or too short to count")
+    @Test("An invalid time is ignored, and extreme ones are clamped")
     func extremes() {
         for epoch in [Double.nan, .signalingNaN, .infinity, -.infinity] {
             var agenda = agenda(due: 1010)
@@ -47,7 +47,7 @@ import Testing
         #expect(agenda(due: -1e300).overdue(at: start).map { $0 > .seconds(1e9) } == true)
     }
 
-    @Test("What is heard of counts if it is earlier than all that was known")
+    @Test("A reported time counts if it is the earliest")
     func expectation() {
         var agenda = agenda(due: 1010)
         let wakes = [agenda.expect(1011), agenda.expect(1005)]
@@ -55,7 +55,7 @@ import Testing
         #expect(agenda.pauses(at: start).due == .seconds(5))
     }
 
-    @Test("What is heard of while the database is asked is not lost with an older answer")
+    @Test("A time reported during a query survives an older answer")
     func expectationDuringARead() {
         // The task that is due now was claimed; the answer, on its way, knows of nothing more; then one is registered.
         var agenda = agenda(due: 1000)
@@ -70,7 +70,7 @@ import Testing
         #expect(agenda.pauses(at: start + .seconds(1)).due == nil)
     }
 
-    @Test("A room closes once, however often one is told when")
+    @Test("A room closes once, however often its time is reported")
     func closings() {
         var agenda = agenda()
         let isNews = [agenda.close(room, at: 1004), agenda.close(room, at: 1004)]

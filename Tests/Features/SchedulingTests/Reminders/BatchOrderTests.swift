@@ -18,7 +18,7 @@ import Testing
         releases.map { [$0.claim.batch, $0.settled] }
     }
 
-    @Test("One after the other goes out at once")
+    @Test("Consecutive batches are released at once")
     func inOrder() {
         var order = order(settled: 5)
         let released = order.offer(.sample(6), at: start) + order.offer(.sample(7), at: start)
@@ -26,7 +26,7 @@ import Testing
         #expect(order.gap == nil && order.overdueAt == nil)
     }
 
-    @Test("One waits for those before it, and goes out behind them")
+    @Test("A batch waits for earlier ones and follows them")
     func gap() {
         var order = order(settled: 5)
         #expect(order.offer(.sample(8), at: start).isEmpty)
@@ -37,7 +37,7 @@ import Testing
         #expect(order.gap == nil && order.settled == 8)
     }
 
-    @Test("What is missing holds the rest up for a moment only, and comes behind it then")
+    @Test("A missing batch delays the rest only briefly, and comes after it then")
     func lapse() {
         var order = order(settled: 5)
         _ = order.offer(.sample(7), at: start)
@@ -52,7 +52,7 @@ import Testing
         #expect(order.settled == 7)
     }
 
-    @Test("Before anything is known of the database, what is claimed goes out all the same")
+    @Test("Claims are released before anything is known of the database")
     func unknown() {
         var order = BatchOrder()
         #expect(order.offer(.sample(57), at: start).isEmpty)
@@ -63,7 +63,7 @@ import Testing
         #expect(shown(order.offer(.sample(58), at: start)) == [[58, 57]])
     }
 
-    @Test("Many that wait don't wait")
+    @Test("Too many held batches are released at once")
     func limit() {
         var order = order(settled: 0)
         var released: [BatchOrder.Release] = []
@@ -71,7 +71,7 @@ import Testing
         #expect(released.count == BatchOrder.heldLimit + 1)
     }
 
-    @Test("A number that was nobody's batch is forgotten, and those are kept that were")
+    @Test("A number that was no batch is dropped, and real ones are kept")
     func correction() {
         var order = order(settled: 5)
         order.announce(.max)
@@ -81,7 +81,7 @@ import Testing
         #expect(order.announced == 9 && order.gap?.upTo == 8)
     }
 
-    @Test("Whatever comes in whatever order, each goes out once, and never before one that is said to be settled")
+    @Test("In any order each batch is released once, and never before one that counts as settled")
     func anything() {
         var random = SeededRandom(seed: 15)
         for _ in 0..<300 {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LostClaimsTests {
     private let start = MonotonicTime.now()
 
-    @Test("While no answer is lost, nothing is looked for and each claim is recorded once")
+    @Test("Without lost answers nothing is searched, and each claim is recorded once")
     func none() {
         var claims = LostClaims()
         let recorded = [claims.record(3), claims.record(3), claims.record(4)]
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "A lost one is looked for at once and again, for as long as it may be under way; what is known isn't recorded twice"
+        "A lost claim is searched at once and repeatedly while it may be running, and recorded once"
     )
     func lost() {
         var claims = LostClaims()

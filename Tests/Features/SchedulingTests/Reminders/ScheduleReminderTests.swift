@@ -11,7 +11,7 @@ import Testing
 @Suite struct ScheduleReminderTests {
     private let nine = "2026-11-22T09:00:00Z"
 
-    @Test("At the lead both are reminded, in order of registration, and the room is open until an hour after the start")
+    @Test("At the lead both are reminded in order of registration, and the room is open until an hour after the start")
     func claim() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let store = database.reminders
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("Due order, a limit at a time")
+    @Test("Claims follow the due order with a limit at a time")
     func limit() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             for minute in ["30", "20", "40", "10"] {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("A room opens after the start too, while it would not be closed again; later it stays shut")
+    @Test("A room opens late while it would still be open, and stays closed later")
     func late() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let rooms = try await ["2026-11-22T08:30:00Z", nine].asyncMap { start in
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("An unpaired task's room is not open before the reminder, and unknown afterwards")
+    @Test("An unmatched task's room isn't open before the reminder, and is unknown afterwards")
     func unpairedRoom() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let room = try #require(try await database.register("a", nine).task).socketId
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("A reminder is delivered once; what nobody took is missed two seconds after the start")
+    @Test("A reminder is delivered once, and missed if nobody took it until two seconds after the start")
     func outbox() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let store = database.reminders
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("A stream gets what has not started, after the one it saw last")
+    @Test("A stream gets the reminders after its last one whose tasks have not started")
     func replay() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", lead: 1800) { database in
             let store = database.reminders
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test("A scheduler asleep until later is told of an earlier task, and of what another one claimed")
+    @Test("A sleeping scheduler is notified of an earlier task, and of another's claim")
     func notifications() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let events = AsyncStream.makeStream(of: PostgresListenerEvent.self)

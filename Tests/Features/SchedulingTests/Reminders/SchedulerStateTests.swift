@@ -23,7 +23,7 @@ import Testing
 
     private func time(_ seconds: Double) -> MonotonicTime { start + .seconds(seconds) }
 
-    @Test("It begins with everything but a claim, all side by side")
+    @Test("The scheduler begins with everything except a claim, in parallel")
     func beginning() {
         var state = SchedulerState(at: start)
         #expect(state.actions(at: start) == [.look, .catchUp(settled: 0), .purge])
@@ -31,7 +31,7 @@ import Testing
         #expect(state.nextLook == .infinity)
     }
 
-    @Test("It sleeps until something is due, claims until nothing is left, and looks")
+    @Test("The scheduler sleeps until a task is due, claims until nothing is left, and looks")
     func claims() {
         var state = settled(due: 1003)
         #expect(state.actions(at: start).isEmpty)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "When the database's clock has gone back unnoticed it claims in vain once, looks, and sleeps until the time has come"
+        "After an unnoticed step back of the database's clock it claims once in vain, looks, and sleeps"
     )
     func clockWentBack() {
         var state = settled(due: 1003)
@@ -63,7 +63,7 @@ import Testing
         #expect(state.actions(at: time(13)) == [.claim])
     }
 
-    @Test("What is due and locked is claimed again and again, less and less often")
+    @Test("Locked due tasks are claimed repeatedly with growing pauses")
     func locked() {
         var state = settled(due: 1000)
         var now = start
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "Nothing that hangs or fails keeps it from claiming", arguments: SchedulerJob.allCases.filter { $0 != .claim })
+        "No hanging or failing job prevents claims", arguments: SchedulerJob.allCases.filter { $0 != .claim })
     func independence(job: SchedulerJob) {
         for fails in [false, true] {
             var state = settled(due: 1003, expiry: 1001)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("What fails is tried again, after pauses that grow to a limit of its own", arguments: SchedulerJob.allCases)
+    @Test("A failed job is repeated after pauses that grow to its own limit", arguments: SchedulerJob.allCases)
     func backOff(job: SchedulerJob) {
         var state = SchedulerJobState.ready
         var now = start
@@ -134,7 +134,7 @@ import Testing
         #expect(state.isFree(at: start) && state.failures == 12)
     }
 
-    @Test("While nobody can say what is due, it claims now and then all the same")
+    @Test("While due times are unreadable it claims at intervals")
     func blind() {
         var state = SchedulerState(at: start)
         _ = state.actions(at: start)
@@ -145,7 +145,7 @@ import Testing
         #expect(!state.actions(at: time(1.2)).contains(.claim))
     }
 
-    @Test("A claim whose answer was lost is looked for, recorded, and told as any other")
+    @Test("A claim with a lost answer is found, recorded and reported like others")
     func lost() {
         var state = settled(due: 1000)
         #expect(state.actions(at: start) == [.claim])
@@ -164,7 +164,7 @@ import Testing
         #expect(other.actions(at: start).isEmpty)
     }
 
-    @Test("Who is far behind catches up, and a number that is nobody's is not followed for ever")
+    @Test("A daemon far behind catches up, and an invalid number isn't followed for ever")
     func farBehind() {
         var state = settled()
         state.handle(.announced(batch: 8), at: start)
@@ -177,7 +177,7 @@ import Testing
         #expect(state.pause(at: start) > .seconds(1))
     }
 
-    @Test("A room whose end it wasn't told of is closed when it catches up, but not one that was opened since it asked")
+    @Test("Catching up closes rooms whose end was missed, and keeps those opened during the query")
     func lostEnds() {
         var state = settled()
         let rooms = (0..<3).map { OpenRoom(id: UUID(), closesAt: 2000 + Double($0)) }
@@ -189,7 +189,7 @@ import Testing
         #expect(state.actions(at: start) == [.close([rooms[1].id])])
     }
 
-    @Test("Word of a claim that is under way is not followed, unless its answer takes long")
+    @Test("The notification of a running claim isn't followed unless its answer is slow")
     func ownWord() {
         var state = settled(due: 1000)
         #expect(state.actions(at: start) == [.claim])
@@ -205,7 +205,7 @@ import Testing
         #expect(state.actions(at: late).isEmpty)
     }
 
-    @Test("Rooms close by the clock as it is then, or as far as is known when nobody tells")
+    @Test("Rooms close by a fresh reading of the clock, or by the estimate if it can't be read")
     func closing() {
         let room = UUID()
         var state = settled()
@@ -220,7 +220,7 @@ import Testing
         #expect(state.actions(at: time(5)).contains(.close([room])))
     }
 
-    @Test("What nobody took is given up when that is due, and claiming is no part of it")
+    @Test("Overdue reminders are given up independently of claims")
     func expiry() {
         var state = settled(expiry: 1002)
         #expect(state.pause(at: start) == .seconds(2))
@@ -229,7 +229,7 @@ import Testing
         #expect(state.actions(at: time(2)) == [.look])
     }
 
-    @Test("It is late when it doesn't get round to claiming, and not for being idle")
+    @Test("The scheduler is late if claims are delayed, and not if it is idle")
     func lateness() {
         var state = settled(due: 1014)
         #expect(state.lateness(at: time(13)) == nil)

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "Whatever comes at once, each day has one promise of a series, each person one partner, and none is in two pairs"
+        "Under concurrency each day has one task of a series, and each user one partner"
     )
     func atOnce() async throws {
         try await ScheduleDatabase.with(now: "2026-12-01 12:00Z", connections: 16) { database in
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("Of the same series that is begun many times at once there is one, with one promise a day")
+    @Test("Concurrent requests for the same series make one, with one task per day")
     func begunAtOnce() async throws {
         try await ScheduleDatabase.with(now: "2026-12-01 12:00Z", connections: 8) { database in
             let begun = try await withThrowingTaskGroup(of: Bool.self) { group in

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "Promises stand for fourteen days as the wall clock shows, when the clocks are put back, and one more each day")
+        "Tasks exist for fourteen days at the clock's time across the autumn change, and one more each day")
     func autumn() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("A time that the clocks skip leaves the day out, one that occurs twice is the first, and days are as named")
+    @Test("A skipped time leaves its day out, a repeated one uses the first, and days are as named")
     func clockChanges() async throws {
         try await ScheduleDatabase.with(now: "2027-03-20 12:00Z") { database in
             let store = database.series()
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("What is taken back doesn't come again, what was promised by hand is left alone, and partners are found")
+    @Test("A cancelled task isn't made again, manual tasks are left alone, and partners are found")
     func leftOut() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("A promise that was called something else by hand is no series' any more: renaming and ending leave it alone")
+    @Test("A task renamed by hand leaves its series, so renaming and ending don't affect it")
     func retitledByHand() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test("A title changes from a day on, of promises that are made and of those to come")
+    @Test("A title changes from a day on, for existing and later tasks")
     func rename() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("What ends takes back the promises that nobody counts on, and makes no more")
+    @Test("An ended series cancels tasks without partners and makes no more")
     func end() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("When the zone's rules change, what nobody counts on moves to where the clock shows its time")
+    @Test("When a zone's rules change, tasks without partners move to the same clock time")
     func rules() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test("A series is forgotten with its device, also when its promises are being made in that moment")
+    @Test("A series is erased with its device, even while its tasks are being made")
     func erasure() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test("A device has so many series and tasks; what doesn't fit yet is made when it does")
+    @Test("Series and tasks of a device are limited, and waiting tasks are made when there is room")
     func quotas() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series { ($0.maxSeriesPerDevice, $0.maxTasksPerDevice) = (1, 5) }
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    @Test("What can't be made is put off, and the others are not")
+    @Test("A series that fails is postponed, and others continue")
     func poison() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "A series ends that nobody has had to do with, and what it has promised stands; whoever comes, or asks, keeps it"
+        "An unused series ends and its tasks stay; coming to a room or listing it keeps it"
     )
     func unused() async throws {
         try await ScheduleDatabase.with(now: "2026-03-01 12:00Z") { database in
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("What a series makes is no use of an address, which goes with its ghost")
+    @Test("Tasks made by a series don't count as a use of an address")
     func addresses() async throws {
         try await ScheduleDatabase.with(now: "2026-03-01 12:00Z") { database in
             let storage = StorageStore(database: database.client)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("When the rules change, a series that another stands in the way of follows it soon")
+    @Test("After a rule change a series that waits for another follows soon")
     func neighbours() async throws {
         try await ScheduleDatabase.with(now: "2026-10-20 12:00Z") { database in
             let store = database.series()
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("What was made, or renamed, is told also when the series can't be read afterwards")
+    @Test("Created or renamed tasks are reported even if the series can't be read afterwards")
     func told() async throws {
         try await ScheduleDatabase.with(now: "2026-10-20 12:00Z") { database in
             let store = database.series()
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("However many series a device has, its promises are read once")
+    @Test("A list reads the tasks of all series once")
     func cost() async throws {
         try await ScheduleDatabase.with(now: "2026-10-20 12:00Z") { database in
             try await database.run(

@@ -12,7 +12,7 @@ import Testing
     private static let start = "2026-11-22T07:00:00Z"
     private static let year: Double = 400 * 86_400
 
-    @Test("A device has so many open tasks: what has started doesn't count, nor do others'")
+    @Test("A device has a limited number of open tasks, without started and others' tasks")
     func tasksPerDevice() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
             let schedule = ScheduleStore(
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("In a full table what is there can be repeated and renewed, and nothing is added")
+    @Test("In a full table existing rows can be repeated and renewed, and none is added")
     func full() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
             let quota = StorageQuota(StorageLimits(tasks: 2, addresses: 2, calendars: 1))
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("Rows are counted, and reckoned where they are many")
+    @Test("Rows are counted, and estimated in large tables")
     func counts() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let store = StorageStore(database: database.client)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("Where nobody is reached any more is forgotten: not registered, no task, not read for so long")
+    @Test("Unused addresses are removed: not registered, without tasks, not read")
     func unused() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
             let storage = StorageStore(database: database.client)
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test("Preferences of who isn't here any more go after a while, and of nobody else")
+    @Test("Preferences of devices that are gone are removed after a while, and no others")
     func preferences() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
             let storage = StorageStore(database: database.client)
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test("A task made by hand is a use of its device as long as it is kept, and at its start; noted once a day")
+    @Test("A manual task counts as a use of its device while it is kept and at its start, noted once a day")
     func noted() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
             let storage = StorageStore(database: database.client)

@@ -12,7 +12,7 @@ import Testing
         #expect(RequestedDay("tomorrow") == nil)
     }
 
-    @Test("Zone names that aren't IANA's are left out")
+    @Test("Zone names that aren't IANA's are excluded")
     func zoneNamesThatArentIANAsAreLeftOut() {
         let zones = TimeZoneNames(["Europe/London", "UTC", "posix/UTC", "posixrules", "localtime", "Factory"])
         #expect(zones.count == 2)

@@ -10,7 +10,7 @@ import Testing
 @Suite struct ScheduleDayCostTests {
     private let day = "'UTC', NULL, date '2026-11-22' - date '1970-01-01', true)"
 
-    @Test("A day shows the nearest of others' slots, and of its own tasks so many ahead and so many past")
+    @Test("A day shows the nearest slots of others, and limited numbers of own future and past tasks")
     func limits() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 09:30Z") { database in
             try await database.crowd(of: "stranger", count: 3_000, after: "2026-11-22 10:00:10Z")
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("A day visits few rows, though a device has thirty thousand tasks in it, also by the plan for any parameters")
+    @Test("A day of a device with thirty thousand tasks visits few rows, also with a generic plan")
     func visits() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 09:30Z") { database in
             // Statistics know of one task, and of thousands.
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("What concerns one task or one feed visits no more for thirty thousand others")
+    @Test("The cost of one task or feed doesn't grow with thirty thousand others")
     func siblings() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 09:30Z") { database in
             let own = try #require(try await database.register("big", "2026-11-22T09:40:00Z").task)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ScheduleDayTests {
     private static let sessions = (8...23).map { $0 < 10 ? "0\($0):00" : "\($0):00" }
 
-    @Test("A day has the sixteen sessions, in order, and tells who waits there")
+    @Test("A day has the sixteen sessions in order, with waiting users")
     func sessions() async throws {
         try await ScheduleDatabase.with(now: "2026-11-21 12:00Z") { database in
             _ = try await database.register("a", "2026-11-22T09:00:00Z", "History")
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("The day's zone: the one given, else the latest task's if it is midnight there, else hours from the date")
+    @Test("The day's zone is the given one, else the latest task's at its midnight, else computed from the date")
     func zones() async throws {
         try await ScheduleDatabase.with(now: "2025-03-01 00:00Z") { database in
             // Nine in Vancouver, on the day that has no half past two.
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("For people the day has every task and every slot to join, in time order")
+    @Test("With everything, a day has all tasks and all slots to join, in order of time")
     func everything() async throws {
         try await ScheduleDatabase.with(now: "2025-10-01 00:00Z") { database in
             // The second of the repeated half past one in London, and the first.
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("A day that the zone skips has its sessions and nothing in them")
+    @Test("A day that the zone skips has empty sessions")
     func skippedDay() async throws {
         try await ScheduleDatabase.with(now: "2011-12-29 00:00Z") { database in
             _ = try await database.register("b", day: "2011-12-31", time: "09:00", zone: "Pacific/Apia")

@@ -10,7 +10,7 @@ import Testing
 @Suite struct ScheduleErasureTests {
     private let nine = "2026-11-22T09:00:00Z"
 
-    @Test("Erasing takes all but the match, and the partner keeps the promise")
+    @Test("An erasure removes everything except the match, and the partner keeps its task")
     func beforeTheReminder() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let room = try #require(try await database.register("a", nine, "Secret").task).socketId
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("Erasing after the reminder takes the title out of the partner's reminder as well")
+    @Test("An erasure after the reminder removes the title from the partner's reminder too")
     func afterTheReminder() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let room = try #require(try await database.register("a", nine, "Secret").task).socketId
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("A match of two erased people opens its room, reminds nobody, and is gone once it is over")
+    @Test("A match of two erased users opens its room, reminds nobody, and is deleted afterwards")
     func both() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let room = try #require(try await database.register("a", nine, "Secret").task).socketId
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("History older than the retention is purged, a limit at a time, and nothing else")
+    @Test("Old history is purged in steps, and nothing else")
     func purge() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             for device in ["a", "b", "c"] { _ = try await database.register(device, nine) }

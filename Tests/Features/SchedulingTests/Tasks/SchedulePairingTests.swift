@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "Any number of devices that register for one slot at once are paired, but for an odd one",
+        "All devices that register for one slot at once are matched, except an odd one",
         arguments: [400, 401])
     func crowd(devices: Int) async throws {
         try await ScheduleDatabase.with(now: nil, connections: 25) { database in
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("One device that asks many times at once has one task")
+    @Test("A device that registers several times at once has one task")
     func retries() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 10) { database in
             let start = Self.tomorrow().description
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("Cancelling races with pairing: nobody has a partner who has left")
+    @Test("No user has a partner who left when cancelling races with matching")
     func cancelAgainstPair() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 16) { database in
             for minute in 0..<300 {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("Erasing races with pairing, registering and cancelling of the same people, and nothing locks up")
+    @Test("Erasing races with matching, registering and cancelling without deadlocks")
     func eraseAgainstAll() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 16) { database in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("Claims of several clients at once take every due task once, and each match's room is open")
+    @Test("Concurrent claims take every due task once, and each match's room is open")
     func claims() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("Registering at the lead races with the claim: paired and reminded, or single and reminded, or refused")
+    @Test("Registering at the lead races with the claim: matched and reminded, single and reminded, or refused")
     func registerAgainstClaim() async throws {
         try await ScheduleDatabase.with(now: nil, lead: 0.25, connections: 16) { database in
             // The start of the next whole second but one; its lead is passed while this runs.
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("Cancelling races with the claim: after a cancel that succeeded the reminder never comes")
+    @Test("After a successful cancellation that races with the claim no reminder comes")
     func cancelAgainstClaim() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 8) { database in
             for round in 0..<100 {
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test("Changing a title races with the claim: the reminder has the title that was answered")
+    @Test("A title change that races with the claim gives a reminder with the answered title")
     func retitleAgainstClaim() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 8) { database in
             for round in 0..<100 {
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test("Claiming, delivering, giving up, erasing and purging of the same reminders at once lock nothing up")
+    @Test("Concurrent claims, deliveries, expiries, erasures and purges cause no deadlock")
     func outbox() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
             for device in 0..<200 { _ = try await database.register("d\(device)", "2026-11-22T09:00:00Z") }

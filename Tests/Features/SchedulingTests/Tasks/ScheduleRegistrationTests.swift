@@ -6,7 +6,7 @@ import Testing
 @testable import Scheduling
 
 @Suite struct ScheduleRegistrationTests {
-    @Test("A task is created, then paired with the second to register, in the earlier one's room")
+    @Test("A task is created and then matched with the second one, in the earlier one's room")
     func pairing() async throws {
         try await ScheduleDatabase.with(now: "2026-11-21 12:00Z") { database in
             let first = try await database.register("a", "2026-11-22T09:00:00Z", "History", zone: "Europe/London")
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("Registration closes after startsAt less the lead, by the database's clock")
+    @Test("Registration closes at startsAt minus the lead, by the database's clock")
     func lead() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:59:00.000001Z") { database in
             let late = try await database.register("a", "2026-11-22T09:00:00Z")
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("A repeat is harmless until the start, another title is taken until the lead")
+    @Test("A repetition is harmless until the start, and the title can change until the lead")
     func repeats() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let start = "2026-11-22T09:00:00Z"
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("Cancelling: no such task, then has a partner, then closed")
+    @Test("Cancelling is refused without a task, with a partner, and after closing")
     func cancelling() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let nine = "2026-11-22T09:00:00Z"
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("A task whose reminder is out is never a partner")
+    @Test("A reminded task never becomes a partner")
     func reminded() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", lead: 600) { database in
             _ = try await database.register("a", "2026-11-22T09:00:00Z")
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("A push token replaces the one before")
+    @Test("A push token replaces the previous one")
     func push() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await database.addresses.registerToken("1234", of: "a")

@@ -21,7 +21,7 @@ import Testing
         return "{" + members.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
     }
 
-    @Test("The app's body is understood")
+    @Test("The app's body is parsed")
     func theAppsBodyIsUnderstood() throws {
         let request = try task(body())
         #expect(request.slot.device.text == "d")
@@ -31,7 +31,7 @@ import Testing
         #expect(request.slot.slot == .on(.midnight(Instant(seconds: 20_779 * 86_400)), time))
     }
 
-    @Test("A plain date is taken, and the zone is UTC unless it is named")
+    @Test("A plain date is accepted, in UTC unless a zone is given")
     func aPlainDateIsTakenAndTheZoneIsUTCUnlessItIsNamed() throws {
         let request = try task(body(["date": #""2026-11-22""#, "timeZone": nil]))
         #expect(request.slot.timeZone == "UTC")
@@ -39,14 +39,14 @@ import Testing
         #expect(request.slot.slot == .on(.date(CalendarDate(days: 20_779)), time))
     }
 
-    @Test("startsAt stands for date and startTime")
+    @Test("startsAt replaces date and startTime")
     func startsatStandsForDateAndStartTime() throws {
         let request = try task(
             body(["date": nil, "startTime": nil, "startsAt": #""2026-11-22T10:00:00+01:00""#]))
         #expect(request.slot.slot == .at(Instant(seconds: 1_795_338_000)))
     }
 
-    @Test("Flags of the app may be anything or missing", arguments: ["isSent", "isPaired", "debug"])
+    @Test("The app's flags may be anything or missing", arguments: ["isSent", "isPaired", "debug"])
     func flagsOfTheAppMayBeAnythingOrMissing(member: String) throws {
         for value in ["1", "null", "\"x\"", "[{}]"] { _ = try task(body([member: value])) }
         _ = try task(body([member: nil]))
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "A title of nothing that can be seen is refused, and named",
+        "A title without a visible character is refused by its name",
         arguments: [
             "\u{200B}", "\u{202E}\u{2069}", "\u{3164}", "\u{2800} \u{2800}", "\u{FE0F}", "\u{1}", "\u{E0020}",
             "\u{FFFE}",
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "A title of which something can be seen is taken as it is",
+        "A title with a visible character is accepted unchanged",
         arguments: [
             "\u{200B}A", "\u{202E}desserts", "שלום", "👩\u{200D}🎨", "\u{1FADF}", "\u{F8FF}", "\u{301}", "語", "-",
             "\u{2063}1",
@@ -83,7 +83,7 @@ import Testing
         #expect(try task(body(["title": json])).title.utf8.elementsEqual(title.utf8))
     }
 
-    @Test("A member missing or of the wrong type is named", arguments: ["deviceId", "title", "date", "startTime"])
+    @Test("A missing member or one of the wrong type is named", arguments: ["deviceId", "title", "date", "startTime"])
     func aMemberMissingOrOfTheWrongTypeIsNamed(member: String) {
         for value in [nil, "7", "null", "true", "[]", "{}", #""""#, #"" \t\u00a0\u3000""#, #""a\u0000b""#] {
             let error = #expect(throws: RequestError.self) { try task(body([member: value])) }
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(
-        "A value that means nothing is named",
+        "An invalid value is named",
         arguments: [
             ("timeZone", #""PST""#), ("timeZone", #""UTC+9""#), ("timeZone", #""europe/london""#), ("timeZone", "3"),
             ("timeZone", #""""#), ("timeZone", #""UTC\u0000""#), ("startTime", #""25:00""#),
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(
-        "What is no JSON object with the members is refused",
+        "A body that isn't an object with the members is refused",
         arguments: ["", "{", "nonsense", "[]", "3", "null", "\"x\"", "{\"deviceId\":\"a\"", "\u{0}", "{}"])
     func whatIsNoJSONObjectWithTheMembersIsRefused(json: String) {
         let error = #expect(throws: RequestError.self) { try task(json) }
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(
-        "What only a lenient decoder takes for JSON is refused",
+        "JSON that only a lenient decoder accepts is refused",
         arguments: ["1,", "01", "1.", "-", "[1,]", "\"a\tb\"", #""\x""#, "1}\u{0}"])
     func whatOnlyALenientDecoderTakesForJSONIsRefused(value: String) {
         let json = body()
@@ -148,20 +148,20 @@ import Testing
         #expect(throws: RequestError.self) { try TaskRequest.decode([0xFF, 0xFE] + utf16, zones: zones) }
     }
 
-    @Test("Half a surrogate pair in a member names the member")
+    @Test("Half a surrogate pair in a member is refused by its name")
     func halfASurrogatePairInAMemberNamesTheMember() {
         let error = #expect(throws: RequestError.self) { try task(body(["title": #""\ud800""#])) }
         #expect(error?.reason.hasPrefix("title ") == true)
     }
 
-    @Test("Deep nesting is refused, not followed", arguments: ["[", "{\"a\":", "[{\"a\":"])
+    @Test("Deep nesting is refused", arguments: ["[", "{\"a\":", "[{\"a\":"])
     func deepNestingIsRefusedNotFollowed(opening: String) {
         let deep = String(repeating: opening, count: 65_536 / opening.utf8.count)
         #expect(throws: RequestError.self) { try task(deep) }
         #expect(throws: RequestError.self) { try task(body(["mood": deep])) }
     }
 
-    @Test("Bytes that are no UTF-8 are refused")
+    @Test("Invalid UTF-8 is refused")
     func bytesThatAreNoUTF8AreRefused() {
         #expect(throws: RequestError.self) {
             try TaskRequest.decode([0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D], zones: zones)
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test("A task's id is read in either case")
+    @Test("A task's id ignores case")
     func aTasksIdIsReadInEitherCase() throws {
         let upper = try OwnTask(id: "E2F86CEB-4FBA-43E6-8FAC-C8BA5B5696F7", deviceId: "d")
         #expect(try OwnTask(id: "e2f86ceb-4fba-43e6-8fac-c8ba5b5696f7", deviceId: "d") == upper)
@@ -196,7 +196,7 @@ import Testing
         #expect(error?.reason.hasPrefix("deviceId ") == true)
     }
 
-    @Test("A day is asked for by body or by query")
+    @Test("A day is requested by body or by query")
     func aDayIsAskedForByBodyOrByQuery() throws {
         let byBody = try ScheduleRequest.decode(
             Array(#"{"deviceId":"d","date":"2026-11-22T00:00:00Z"}"#.utf8), zones: zones)

@@ -35,7 +35,7 @@ import Testing
         ])
     }
 
-    @Test("A day decodes as a dictionary keyed by an enum")
+    @Test("A day decodes as a dictionary with enum keys")
     func aDayDecodesAsADictionaryKeyedByAnEnum() throws {
         let decoded = try JSONDecoder().decode(Schedule.self, from: Data(day.alternatingJSON)).schedule
         #expect(decoded.count == 2)
@@ -46,7 +46,7 @@ import Testing
         #expect(decoded[.nine]?.roomId == id)
     }
 
-    @Test("A day for people is an object in time order")
+    @Test("A day for other clients is an object in order of time")
     func aDayForPeopleIsAnObjectInTimeOrder() {
         let text = String(decoding: day.keyedJSON, as: UTF8.self)
         #expect(
@@ -55,7 +55,7 @@ import Testing
                     + #""hasSomebodyElse":true},"09:00":{"id":"#))
     }
 
-    @Test("A task is written in the contract's order, absent members left out")
+    @Test("A task has the documented members in order, without absent ones")
     func aTaskIsWrittenInTheContractsOrderAbsentMembersLeftOut() {
         let task = TaskResponse(
             id: id, device: DeviceID(stored: "d"), title: "History", startTime: "09:00", timeZone: "Europe/London",
@@ -68,7 +68,7 @@ import Testing
                 + #""isPaired":false,"socketId":"AB000000-0000-0000-0000-000000000001"}"#)
     }
 
-    @Test("An error has Vapor's shape and a code")
+    @Test("An error has Vapor's form and a code")
     func anErrorHasVaporsShapeAndACode() {
         let error = RequestError.invalid("title", "must not be blank")
         #expect(

@@ -16,7 +16,7 @@ import Testing
         """
     }
 
-    @Test("Who was told 200 has the new title in the partner's reminder, however late it was")
+    @Test("A title change answered with 200 is in the partner's reminder, however late it was")
     func beforeTheClaim() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:58:59.995Z") { database in
             for device in ["a", "b"] { _ = try await database.register(device, nine, "Old") }
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("Once the partner's reminder has the old title, it is too late, also where one's own is yet to come")
+    @Test("A title can't change after the partner's reminder has it, even before one's own reminder")
     func afterTheClaim() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:58Z") { database in
             for device in ["a", "b"] { _ = try await database.register(device, nine, "Old") }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("Nobody is held to the title for a partner who is gone")
+    @Test("A title can change if the partner was erased")
     func erasedPartner() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             for device in ["a", "b"] { _ = try await database.register(device, nine, "Old") }

@@ -60,7 +60,7 @@ import Testing
             zone: "Asia/Tokyo", day: "2025-06-01T00:00:00Z", time: "09:00", startsAt: nil, member: "timeZone"),
     ]
 
-    @Test("A wish on the wall clock is the instant that the zone's clocks show")
+    @Test("A requested clock time becomes the instant of the zone's clocks")
     func wishes() async throws {
         // One database for all: making one takes longer than all the cases.
         try await ScheduleDatabase.with(now: nil) { database in
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("The zones of the database are IANA's names")
+    @Test("The database's zones are IANA's names")
     func names() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let zones = try await database.schedule.timeZoneNames()
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("Every zone that may be named is read as its file has it, week by week")
+    @Test("Every zone is read as in its file, week by week")
     func files() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             // As `SET TIME ZONE` reads it, which knows no abbreviations. Functions' own names, so that they are tried too.
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("A day in a zone whose name is an abbreviation too has its summer, stored or named")
+    @Test("A day in a zone whose name is also an abbreviation has its summer time, stored or given")
     func abbreviatedDay() async throws {
         try await ScheduleDatabase.with(now: "2026-06-30T12:00:00Z") { database in
             _ = try await database.register("a", day: "2026-07-01", time: "09:00", zone: "CET", title: "History")
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("A zone that an update of the system has taken away is as none for what is stored, and refused by name")
+    @Test("A zone that a system update removed counts as none for stored rows, and is refused by name")
     func vanished() async throws {
         try await ScheduleDatabase.with(now: "2026-06-30T12:00:00Z") { database in
             let task = try #require(
