@@ -4,7 +4,7 @@ package import Rooms
 package import Server
 package import Wire
 
-/// What a WebSocket of `/socket` says, in its room. On the room's loop.
+/// Handles the messages of a WebSocket of `/socket` in its room. On the room's loop.
 extension Connection: WebSocketHandler {
     package func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode)
     {

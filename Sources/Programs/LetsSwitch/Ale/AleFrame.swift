@@ -7,31 +7,31 @@ import Wire
 enum AleFrame {
     private static let handshakeFrame = LoopLocal<SharedBytes>()
 
-    /// Greets a peer that has connected. Each loop's own: no other thread counts its references.
+    /// Returns the greeting of a connected peer. Each loop has its own, so that no other thread counts its references.
     static func handshake(on reactor: Reactor) -> SharedBytes {
         handshakeFrame.value(on: reactor) { SharedBytes(frame(#"{"type":"handshake"}"#)) }
     }
 
-    /// Somebody else in the room sent an ale of this kind.
+    /// Reports an ale of this kind from another member.
     static func aleResponse(_ kind: CheerKind) -> [UInt8] {
         guard let name = kind.name else { return frame(#"{"type":"aleResponse"}"#) }
         return frame(#"{"type":"aleResponse","kind":"\#(name)"}"#)
     }
 
-    /// So many people are in the room, and there is one's partner: for who asked.
+    /// Reports the number of people in the room, and whether the partner is there. For members that asked for it.
     static func presence(_ presence: PresenceCount) -> [UInt8] {
         let partner = presence.partner.map { #","partner":"\#($0.rawValue)""# } ?? ""
         return frame(#"{"type":"presence","data":{"count":\#(presence.count)\#(partner)}}"#)
     }
 
-    /// One goes on in another room.
+    /// Reports that the task has moved to another room.
     static func rematched(_ rematch: Rematch) -> [UInt8] {
         var bytes: [UInt8] = []
         WebSocketFrameEncoder.encode(.binary, rematch.json, into: &bytes)
         return bytes
     }
 
-    /// The payload that answers a message which can't be granted.
+    /// Answers an invalid message.
     static func error(_ reason: String) -> [UInt8] {
         var json = JSONText()
         json.object { object in

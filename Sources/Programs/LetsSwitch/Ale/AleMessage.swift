@@ -4,18 +4,18 @@ import Glibc
 package import Rooms
 import Wire
 
-/// What a peer may say in a room.
+/// A message from a member of a room.
 package enum AleMessage: Equatable {
-    /// A cheer, for the room with this id. Of a kind that isn't known it is a plain one.
+    /// An ale for the room with this id. An unknown kind counts as plain.
     case ale(UUID, CheerKind = .plain)
-    /// Nothing that we know; the sentence says why, and goes back to the peer.
+    /// An invalid message. The text says why and is sent back.
     case unknown(String)
 
-    /// Understands a message: JSON, in whatever layout.
+    /// Parses a message: JSON in any layout.
     ///
     /// Almost every message is an ale without white space, which is compared as a whole, or at least a flat object of
-    /// plain strings; neither allocates anything. The rest goes through `JSONSyntax`, the one judge of what is JSON, and
-    /// `JSONDecoder`.
+    /// plain strings. Neither allocates memory. Other messages go through `JSONSyntax`, which decides what is valid
+    /// JSON, and `JSONDecoder`.
     package init(_ bytes: UnsafeRawBufferPointer) {
         if let room = Self.plainAle(bytes) {
             self = .ale(room)
@@ -55,7 +55,8 @@ package enum AleMessage: Equatable {
         return .ale(room, members.kind.map { CheerKind(named: $0) } ?? .plain)
     }
 
-    /// The room of `{"type":"ale","id":"<uuid>"}`, or with its members the other way round; `nil` for all else.
+    /// Returns the room of `{"type":"ale","id":"<uuid>"}`, with the members in either order. Returns `nil` for other
+    /// messages.
     private static func plainAle(_ bytes: UnsafeRawBufferPointer) -> UUID? {
         guard bytes.count == 58 else { return nil }
         if starts(bytes, with: #"{"type":"ale","id":""#), starts(bytes.dropFirst(56), with: #""}"#) {
@@ -89,7 +90,7 @@ package enum AleMessage: Equatable {
             let members = try decoder.container(keyedBy: Member.self)
             type = try members.decode(String.self, forKey: .type)
             id = try members.decodeIfPresent(String.self, forKey: .id)
-            // Whatever else it may be, nobody knows it.
+            // A value of another type counts as an unknown kind.
             let name = try? members.decodeIfPresent(String.self, forKey: .kind)
             kind = CheerKind(named: (name ?? "").utf8)
         }

@@ -4,9 +4,9 @@ package import Server
 package import Sockets
 import Wire
 
-/// What a WebSocket of `/socket` is sent.
+/// Sends messages of a room to a WebSocket of `/socket`.
 extension WebSocket: RoomPeer {
-    /// It is in its room.
+    /// Greets the peer, which is in its room.
     func greet() {
         send(frame: AleFrame.handshake(on: reactor))
     }

@@ -2,8 +2,8 @@ import Rooms
 import Server
 import Sockets
 
-/// A WebSocket of `/socket` whose device is known, and not its task: it is told how many are there, and not of a partner, whom it doesn't
-/// have.
+/// A WebSocket of `/socket` with a known device, but without a task. It receives the number of people, but has no
+/// partner.
 final class DevicePeer: RoomPeer {
     private struct Frame {
         let bytes: SharedBytes

@@ -1,12 +1,12 @@
 import Server
 import Wire
 
-/// `/echo`, with `--echo`: sends every WebSocket message back as it came. A door for protocol suites, over the same code as
-/// `/socket`.
+/// Serves `/echo` if `--echo` is set: sends every WebSocket message back. For conformance suites, which test the same
+/// code as `/socket`.
 struct EchoController: RouteCollection {
     func boot(routes: RoutesBuilder) {
         routes.webSocket("echo", as: AleDescriptions.echo, compression: .full) { _, webSocket in
-            // Suites send as fast as they can, and nobody else hears of it.
+            // Conformance suites send as fast as they can, and no other peer receives their messages.
             webSocket.limitsMessageRate = false
             return Echo()
         }

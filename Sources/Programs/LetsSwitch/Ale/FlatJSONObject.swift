@@ -1,7 +1,8 @@
-/// A JSON object whose members are all strings of printable ASCII without escapes: what a room message nearly always is.
+/// A JSON object whose members are all strings of printable ASCII without escapes. Almost every message of a room is
+/// one.
 ///
-/// Reads the bytes where they are and allocates nothing. Whatever is not of this shape, valid or not, is not judged
-/// here: the initialiser then gives `nil`.
+/// Reads the bytes in place and allocates nothing. The initialiser returns `nil` for everything else, valid JSON or
+/// not.
 struct FlatJSONObject {
     private(set) var type: Slice<UnsafeRawBufferPointer>?
     private(set) var id: Slice<UnsafeRawBufferPointer>?
@@ -14,7 +15,7 @@ struct FlatJSONObject {
             guard let name = scanner.takeString(), scanner.take(UInt8(ascii: ":")), let value = scanner.takeString()
             else { return nil }
             if name.elementsEqual("type".utf8) {
-                // Of a name that stands twice, decoders differ in which they mean.
+                // Decoders differ in which of two members with the same name they use.
                 guard type == nil else { return nil }
                 type = value
             } else if name.elementsEqual("id".utf8) {

@@ -3,17 +3,17 @@ import LiveConversations
 import Messaging
 import Wire
 
-/// What a subscription to one conversation, or to all of a device's, is told.
+/// Sends the events of one conversation, or of all conversations of a device, to a subscription.
 final class CableConversationSink: ConversationSink {
     private unowned let outlet: SubscriptionOutlet
     private let isOfOne: Bool
-    /// It is told who is there as it is told everything else.
+    /// Whether presence is sent as ordinary messages.
     private let tellsPresence: Bool
-    /// Told by the extended protocol.
+    /// Presence in the extended protocol.
     private var present: PresentUsers
-    /// Of a page that was read, what the peer has yet to be sent.
+    /// The messages of a read page that weren't sent yet.
     private var unsent: ArraySlice<KeptContent> = []
-    /// ``ConversationSubscription``'s to set, while it is inside.
+    /// Set by ``ConversationSubscription`` while it is subscribed.
     var subscriber: ConversationSubscriber?
 
     init(_ outlet: SubscriptionOutlet, isOfOne: Bool, tellsPresence: Bool) {
@@ -36,13 +36,13 @@ final class CableConversationSink: ConversationSink {
         }
     }
 
-    /// A message that one has said comes as one. That it was said before, and heard, is told only who says it again: where in what is kept
-    /// it stands for this one doesn't change by that.
+    /// Sends a repeated message again, to its sender only. A new message arrives through the conversation. The message's
+    /// position in the history stays the same.
     private func answer(_ sent: ConversationStore.Sent) {
         guard let subscriber else { return }
         for entry in sent.entries where !entry.isNew {
             for message in entry.page.messages where subscriber.isPast(message) {
-                // What was read and waits for its peer comes in its turn.
+                // A read message is sent in its order.
                 guard !unsent.contains(where: { $0.tells(message) }) else { continue }
                 outlet.send(ConversationEvent.message(message, routingKey: entry.page.routingKey).content)
             }
@@ -51,7 +51,7 @@ final class CableConversationSink: ConversationSink {
 
     func send(_ heard: HeardMessages) {
         let contents = heard.form(make: ConversationContents.init)
-        // What was read leaves as the peer takes it.
+        // Read messages are sent as the peer receives them.
         guard heard.shared == nil else {
             for index in heard.messages.indices { send(contents[index]) }
             return
@@ -64,9 +64,9 @@ final class CableConversationSink: ConversationSink {
         while outlet.hasRoom, let content = unsent.popFirst() { send(content) }
     }
 
-    /// The peer has taken what it was sent.
+    /// Continues after the peer has received what was sent.
     ///
-    /// - Returns: Whether that was all. If not, more of what was read is sent now.
+    /// - Returns: Whether everything was sent. Otherwise more of the read messages are sent now.
     func sendsAll() -> Bool {
         guard unsent.isEmpty else {
             sendUnsent()
@@ -84,14 +84,14 @@ final class CableConversationSink: ConversationSink {
     func caughtUp() { outlet.confirmHistory() }
 
     func end(_ cause: ConversationSinkEnd) {
-        // The connection has the same ticket: it ends by itself, and says why.
+        // The connection has the same ticket. It ends itself and sends the reason.
         if case .expired = cause { return }
         outlet.revoke()
     }
 
-    // MARK: Who is there, by the extended protocol
+    // MARK: Presence in the extended protocol
 
-    /// Of all conversations at once it isn't told.
+    /// Presence isn't sent to a subscription for all conversations.
     var wantsPresence: Bool { tellsPresence || wantsPresenceAlone }
     var wantsPresenceAlone: Bool { outlet.isExtended && isOfOne }
 

@@ -5,13 +5,14 @@ import Messaging
 import Wire
 
 extension CableHistory {
-    /// Those that it names.
+    /// The conversations that it names.
     var conversations: [UUID] { positions.compactMap { Topic.conversation(named: $0.stream) } }
 
-    /// Behind which offset what was missed of each conversation begins. `nil`: of one it isn't to be had any more, or isn't this member's, or
-    /// that one has begun anew.
+    /// Returns the offset from which to repeat each conversation. `nil` if the messages no longer exist, the member may
+    /// not read the conversation, or the conversation has begun again.
     ///
-    /// - Parameter after: Where the subscription begins in any case, unless the client knows more of it by now.
+    /// - Parameter after: The offset from which the subscription starts in any case, unless the client has received
+    ///   more.
     func starts(
         in kept: [UUID: KeptHistory], after: [UUID: Int] = [:], for member: ConversationMember
     ) -> [UUID: Int]? {

@@ -5,18 +5,18 @@ import Messaging
 import Rooms
 import Wire
 
-/// What a subscription is told of a device's conversations: hints, of which none waits and none is told again.
+/// Hints for a subscription about a device's conversations. They are neither queued nor repeated.
 struct ChatNotices {
     private let shard: ConversationShard
     private let watch: ConversationWatch
 
-    /// Until ``end()``. `nil`: who subscribes may hear of no conversation.
+    /// Sends hints until ``end()``. Returns `nil` if the subscriber may not receive any conversation.
     init?(for identity: Identity, of conversations: Conversations, to outlet: SubscriptionOutlet) {
         guard let member = try? ConversationMember(identity) else { return nil }
         shard = conversations.shard(on: outlet.reactor, loop: outlet.loop)
         watch = shard.watches.add(member) { [unowned outlet] publication in
             guard let chat = publication.chat else { return }
-            // Made once for all who have this identifier.
+            // Encoded once for all subscriptions with this identifier.
             outlet.send(
                 publication.form {
                     SharedContents([

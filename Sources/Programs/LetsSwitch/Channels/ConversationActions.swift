@@ -5,9 +5,9 @@ import LiveConversations
 import Messaging
 import Wire
 
-/// What a subscription is asked to do, as a live socket of conversations is asked by its commands.
+/// Turns the actions of a subscription into the commands of conversations.
 extension ConversationCommand {
-    /// - Parameter conversation: The subscription's; `nil` where it is for all: then the action names one.
+    /// - Parameter conversation: The subscription's conversation. `nil` if it is for all. Then the action names one.
     init(_ action: CableAction, in conversation: UUID?) throws(CableActionError) {
         if action.isNamed("speak") {
             self = Self.read { () throws(RequestError) in try Self.message(action.members, in: conversation) }
@@ -18,7 +18,7 @@ extension ConversationCommand {
         }
     }
 
-    /// What is wrong with it is told in its turn.
+    /// An invalid command is answered in its order.
     private static func read(_ command: () throws(RequestError) -> Self) -> Self {
         do throws(RequestError) {
             return try command()
@@ -53,7 +53,7 @@ extension ConversationCommand {
 }
 
 extension JSONObject {
-    /// Written as a number, or in a string.
+    /// Reads a count, written as a number or in a string.
     fileprivate func count(_ name: StaticString) -> Int? {
         switch self[name] {
         case .number(let digits)?, .string(let digits)?: Int(String(decoding: digits, as: UTF8.self))

@@ -6,8 +6,8 @@ import LiveConversations
 import Messaging
 import Wire
 
-/// `{"channel":"ConversationChannel","id":"<uuid>"}`: a conversation, from `after` on; without `id` all of a device's. With `"presence":true`
-/// it is told who is there.
+/// The channel `{"channel":"ConversationChannel","id":"<uuid>"}`: a conversation from `after` on, or without `id` all
+/// conversations of a device. With `"presence":true` it sends who is present.
 struct ConversationChannel: CableChannel {
     let name: StaticString = "ConversationChannel"
     let keepsHistory = true

@@ -4,7 +4,7 @@ import LiveConversations
 import Messaging
 import Wire
 
-/// A message as it is told, and where it stands.
+/// A message in its encoded form, with its position.
 struct KeptContent {
     let content: CableContent
     let position: CablePosition
@@ -14,7 +14,7 @@ struct KeptContent {
     }
 }
 
-/// Messages as they are told, made once for all cables of a loop.
+/// Messages in their encoded form, created once for all Action Cable connections of a loop.
 final class ConversationContents {
     private let contents: [KeptContent]
 
@@ -31,7 +31,7 @@ final class ConversationContents {
 }
 
 extension ConversationEvent {
-    /// A message is told as itself.
+    /// The message in the form that clients receive.
     var content: CableContent {
         if case .message(let message, _) = self {
             var json = JSONText()

@@ -6,25 +6,25 @@ import Messaging
 import Postgres
 import Wire
 
-/// A place in one conversation, or in all of a device's.
+/// A subscription to one conversation, or to all conversations of a device.
 ///
 /// ```
-/// opening (what is said waits) ──confirmed──► inside ──► over
+/// opening (commands wait) ──confirmed──► inside ──► over
 ///     └──────────────────────────────────────────────────▲
 /// ```
 final class ConversationSubscription: CableSubscription {
     private let member: ConversationMember
-    /// `nil`: all.
+    /// `nil` for all conversations.
     private let conversation: UUID?
     private let after: [UUID: Int]
     private let conversations: Conversations
     private unowned let outlet: SubscriptionOutlet
-    /// What it is told.
+    /// Sends the events.
     private let sink: CableConversationSink
     private var state = State.opening([], [])
-    /// What was missed, as the client has said, and is yet to be looked up.
+    /// The histories that the client asked for and that weren't read yet.
     private var unread: [CableHistory] = []
-    /// So much of it may be: while the database is away, nothing else holds back who asks again and again.
+    /// The maximum number of them. While the database is unavailable, nothing else limits repeated requests.
     static let unreadLimit = 8
 
     private enum State {
@@ -49,7 +49,7 @@ final class ConversationSubscription: CableSubscription {
 
     func open() {
         outlet.run { [conversations, device = member.device, only = conversation, history = outlet.history] in
-            // Before what was missed is looked up: where it stands then is behind that.
+            // Read before the history, so that positions are never later than the history.
             let positions = try await conversations.store.positions(of: device)
             var kept: [UUID: KeptHistory]?
             if let history {
@@ -64,17 +64,17 @@ final class ConversationSubscription: CableSubscription {
                 let isInside = conversation.map { own in positions.offsets.contains { $0.conversation == own } }
                 if isInside ?? true { enter(from: positions, kept) } else { outlet.reject() }
             case .failure(is RequestError): outlet.reject()
-            // The database is away: the client waits, as it would for a slow network.
+            // While the database is unavailable, the client waits, as it would on a slow network.
             case .failure: outlet.retry { [weak self] in self?.open() }
             }
         }
     }
 
     /// - Parameters:
-    ///   - positions: Where its conversations stood before it was confirmed: what is said behind that is heard.
-    ///   - kept: If it goes on from what it has missed.
+    ///   - positions: The positions of its conversations before the confirmation. Later messages are sent.
+    ///   - kept: The histories to repeat, if it resumes.
     private func enter(from positions: ConversationPositions, _ kept: [UUID: KeptHistory]?) {
-        // Does what has waited: something is said, or this is over.
+        // Performs waiting commands, which may also end the subscription.
         outlet.confirm()
         guard case .opening = state else { return }
         let missed = kept.flatMap { kept in outlet.history?.starts(in: kept, after: after, for: member) }
@@ -128,7 +128,7 @@ final class ConversationSubscription: CableSubscription {
         }
     }
 
-    /// One is looked up at a time, however many are asked for.
+    /// Only one history is read at a time.
     private func readFirst() {
         guard let history = unread.first else { return }
         outlet.run { [conversations, device = member.device, only = conversation] in

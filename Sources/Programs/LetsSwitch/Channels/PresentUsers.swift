@@ -1,10 +1,10 @@
 import Wire
 
-/// Who is in a conversation, as a subscription by the extended protocol is told. A value: says what is to be sent.
+/// The users present in a conversation, for a subscription of the extended protocol. A value that decides what to send.
 ///
 /// ```
-/// unknown ──who is there──► known: who comes and goes is told, if that is wanted
-///    └ asked for it: told as soon as it is known
+/// unknown ──present users──► known: changes are sent if the peer wants them
+///    └ requested: sent as soon as the users are known
 /// ```
 struct PresentUsers {
     private enum State {
@@ -13,14 +13,14 @@ struct PresentUsers {
     }
 
     private var state = State.unknown(isAsked: false)
-    /// Whether the peer is told who comes and goes.
+    /// Whether the peer receives changes of presence.
     private var tellsJoins: Bool
 
     init(tellsJoins: Bool) {
         self.tellsJoins = tellsJoins
     }
 
-    /// The peer wants to know, or no longer.
+    /// Handles the peer's wish to receive presence, or no longer.
     mutating func take(_ wish: CablePresenceWish) -> [CablePresence] {
         switch (wish, state) {
         case (.join, _): tellsJoins = true
@@ -31,7 +31,7 @@ struct PresentUsers {
         return []
     }
 
-    /// These are there now.
+    /// Handles the users that are present now.
     mutating func update(_ users: [String]) -> [CablePresence] {
         defer { state = .known(users) }
         switch state {

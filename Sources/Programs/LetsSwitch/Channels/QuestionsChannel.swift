@@ -6,12 +6,12 @@ import LiveQuestions
 import Messaging
 import Wire
 
-/// `{"channel":"QuestionsChannel","session":"<uuid>"}`: a session of questions, as a live socket of the audience's follows it. With
-/// `"presence":true` it is told how many are there.
+/// The channel `{"channel":"QuestionsChannel","session":"<uuid>"}`: a question session, as a live socket of the
+/// audience follows it. With `"presence":true` it sends the number of people.
 struct QuestionsChannel: CableChannel {
     let name: StaticString = "QuestionsChannel"
     let questions: Questions
-    /// Whether ``QuestionSession/open`` is there.
+    /// Whether ``QuestionSession/open`` exists.
     let hasOpenSession: Bool
 
     func subscribe(

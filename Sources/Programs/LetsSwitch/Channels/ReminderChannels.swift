@@ -11,7 +11,7 @@ import Server
 import Sockets
 import Wire
 
-/// `{"channel":"RemindersChannel"}`: the device's reminders, as `GET /reminders` streams them.
+/// The channel `{"channel":"RemindersChannel"}`: the device's reminders, like `GET /reminders`.
 struct RemindersChannel: CableChannel {
     let name: StaticString = "RemindersChannel"
     let source: ReminderSource
@@ -23,7 +23,7 @@ struct RemindersChannel: CableChannel {
     }
 }
 
-/// `{"channel":"NotificationsChannel"}`: all that a device is told: its reminders, that its day has changed, and what happens in its
+/// The channel `{"channel":"NotificationsChannel"}`: a device's reminders, the changes of its day, and hints about its
 /// conversations.
 struct NotificationsChannel: CableChannel {
     let name: StaticString = "NotificationsChannel"

@@ -9,32 +9,33 @@ import Server
 import Sockets
 import Wire
 
-/// Listens for a device, as an event stream does.
+/// Subscribes to a device's reminders, like an event stream.
 final class ReminderSubscription: CableSubscription {
     private let device: DeviceID
     private let source: ReminderSource
     private unowned let outlet: SubscriptionOutlet
-    /// Otherwise nothing but reminders is told.
+    /// Whether changes are sent, too, and not only reminders.
     private let tellsChanges: Bool
     private var chats: ChatNotices?
     private var hasBegun = false
-    /// What is there to be written, while the confirmation has its time for itself.
+    /// The opened stream, while the pause after the confirmation lasts.
     private var opened: ReminderSource.Opened?
     private var sink: Sink?
-    /// What the peer has yet to be sent: a backlog is no slowness, and leaves as it is taken.
+    /// The events that weren't sent yet. A backlog doesn't mean that the peer is slow. It is sent as the peer receives
+    /// it.
     private var waiting: [Waiting] = []
-    /// Of a backlog, and what fires while it leaves; beyond that the stream begins anew.
+    /// The maximum number of waiting events. Beyond it, the stream begins again.
     private static let waitingLimit = 4_096
 
     private enum Waiting {
         case reminder(UUID, SharedBytes)
         case change(SharedBytes)
-        /// Whoever comes again has seen all up to this one.
+        /// A client that reconnects has seen everything up to this reminder.
         case position(UUID?)
     }
-    /// Where to go on when the stream begins anew: at the last that was sent.
+    /// The last reminder that was sent, from which a new stream resumes.
     private var last: UUID?
-    /// The stream is over, and begins anew when what it has written is sent.
+    /// Whether the stream has ended, and begins again when its events were sent.
     private var comesAgain = false
 
     init(
@@ -63,7 +64,7 @@ final class ReminderSubscription: CableSubscription {
             switch outcome {
             case .success(let opened?): begin(opened)
             case .success(nil) where !hasBegun: outlet.reject()
-            // The database is away: the client waits, as it would for a slow network.
+            // While the database is unavailable, the client waits, as it would on a slow network.
             case .success(nil), .failure: listenAgain()
             }
         } unwanted: { [source, reactor = outlet.reactor] opened in
@@ -79,7 +80,7 @@ final class ReminderSubscription: CableSubscription {
         self.opened = opened
         guard !hasBegun else { return write() }
         hasBegun = true
-        // May lead to the end, by a command that has waited. What is stored is written once that needs not be held back.
+        // A waiting command may end the subscription here. Stored reminders are sent after the pause.
         outlet.confirm()
         outlet.afterConfirmPause { [weak self] in self?.write() }
     }
@@ -102,7 +103,7 @@ final class ReminderSubscription: CableSubscription {
     }
 
     private func send(_ message: Waiting) {
-        // Nothing of what waits is lost: reminders are stored, and not acknowledged; changes are hints.
+        // Nothing is lost: reminders are stored and not acknowledged, and changes are hints.
         guard waiting.count < Self.waitingLimit else {
             waiting = []
             let sink = sink
@@ -167,7 +168,7 @@ final class ReminderSubscription: CableSubscription {
         }
     }
 
-    /// What the stream writes to.
+    /// The sink of the stream.
     private final class Sink: EventSink {
         var drained: (() -> Void)?
         var closed: (() -> Void)?
@@ -184,13 +185,13 @@ final class ReminderSubscription: CableSubscription {
             subscription.write(event)
         }
 
-        /// The device was erased.
+        /// Ends the subscription, because the device was erased.
         func revoke() {
             guard let subscription, subscription.sink === self else { return }
             subscription.outlet.revoke()
         }
 
-        /// The reader is to come again, from where it is: of that its client needs to know nothing.
+        /// The reader must reconnect from its position. The client doesn't notice.
         func finish() {
             guard let subscription, subscription.sink === self else { return }
             subscription.sink = nil

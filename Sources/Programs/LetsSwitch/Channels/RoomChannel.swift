@@ -4,8 +4,8 @@ import Domain
 import FoundationEssentials
 import Wire
 
-/// `{"channel":"RoomChannel","id":"<room>"}`: a match's room, the same as `/socket?id=<room>` leads to. With `"presence":true` it is told
-/// how many people are there.
+/// The channel `{"channel":"RoomChannel","id":"<room>"}`: a match's room, the same as `/socket?id=<room>`. With
+/// `"presence":true` it sends the number of people.
 struct RoomChannel: CableChannel {
     let name: StaticString = "RoomChannel"
     let matches: MatchRooms

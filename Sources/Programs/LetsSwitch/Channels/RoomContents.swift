@@ -2,10 +2,11 @@ import Rooms
 import Scheduling
 import Wire
 
-/// What is told in a match's room besides ales, as its subscriptions have it.
+/// The messages of a match's room except ales, in the form for subscriptions.
 enum RoomContents {
-    /// - Parameter toPartner: Whether it goes to one of the match's two, who is told of the other one.
-    /// - Returns: nil for what isn't told there.
+    /// - Parameter toPartner: Whether the recipient is one of the match's two people, who receives the partner's
+    ///   presence.
+    /// - Returns: `nil` for a message that isn't sent there.
     static func content(of message: any Message, toPartner: Bool) -> CableContent? {
         switch message {
         case let rematch as Rematch: CableContent("rematched") { rematch.write(to: &$0) }

@@ -4,19 +4,20 @@ import Rooms
 import Sockets
 import Wire
 
-/// Ales that a subscription has yet to be sent. A value: they add up by their kind, and beyond ``CableLimits/waitingAles`` they are left out.
+/// The ales that weren't sent to a subscription yet. A value: they are counted by kind, and those beyond
+/// ``CableLimits/waitingAles`` are dropped.
 struct WaitingAles {
-    /// None is zero.
+    /// The counts, without zeros.
     private var counts: [CheerKind: Int] = [:]
-    /// Of those that were sent yet.
+    /// The frames of the kinds that were sent before.
     private var frames: [CheerKind: SharedBytes] = [:]
 
     var isEmpty: Bool { counts.isEmpty }
 
-    /// A kind of which some wait.
+    /// A kind with waiting ales.
     var first: CheerKind? { counts.first?.key }
 
-    /// - Returns: How many are left out.
+    /// - Returns: The number of dropped ales.
     mutating func add(_ count: Int, of kind: CheerKind) -> Int {
         let sum = (counts[kind] ?? 0) + count
         let kept = min(sum, CableLimits.waitingAles)
@@ -24,7 +25,7 @@ struct WaitingAles {
         return sum - kept
     }
 
-    /// Takes as many as there are, at most `most` and at least one.
+    /// Takes at most `most` ales, and at least one.
     mutating func take(_ most: Int, of kind: CheerKind) -> Int {
         guard let count = counts[kind] else { return 0 }
         let taken = min(count, max(1, most))
@@ -38,8 +39,8 @@ struct WaitingAles {
         CableContent("aleResponse") { data in data.member("kind", kind.name.map { "\($0)" }) }
     }
 
-    /// Takes as many of a kind as leave room in the connection's queue: their frames are longer than those of `/socket`, and whoever reads
-    /// is not cut off for what others say.
+    /// Takes the ales of a kind that fit into the connection's queue. Their frames are longer than those of `/socket`,
+    /// and a peer that reads must not be cut off for others' ales.
     mutating func next(by outlet: SubscriptionOutlet) -> (frame: SharedBytes, times: Int)? {
         guard let kind = first else { return nil }
         let frame = frame(of: kind, by: outlet)
