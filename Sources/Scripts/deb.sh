@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes Debian packages of what `make install-daemon` and `make install-command` have put below a directory.
+# Creates Debian packages from the files that `make install-daemon` and `make install-command` have installed in a directory.
 #
-#   deb.sh DIRECTORY      holds letsswitchd/ and letsswitch/; the packages are written beside them
+#   deb.sh DIRECTORY      contains letsswitchd/ and letsswitch/; the packages are written beside them
 #
-# Without debhelper: what it would do is what one reads here.
+# Doesn't use debhelper, so this script shows all steps.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,14 +12,14 @@ directory=$(cd "$1" && pwd)
 maintainer=${DEB_MAINTAINER:-Let\'s Switch <letsswitch@users.noreply.github.com>}
 
 number=$(grep -rhs 'static let number = "' "$sources" --include=ProductVersion.swift | sed 's/.*"\(.*\)".*/\1/')
-# Each commit's package is newer than that of the one before.
+# The package of each commit is newer than that of the previous commit.
 commits=$(git -C "$sources" rev-list --count HEAD 2>/dev/null || true)
 version=$number${commits:++$commits}
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$sources" log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH
 architecture=$(dpkg --print-architecture)
 
-# The libraries that a program is linked to, as packages with their least versions.
+# Prints the packages of the libraries that a program is linked to, with their minimum versions.
 dependencies() { # PROGRAM
     scratch=$(mktemp -d)
     mkdir "$scratch/debian"
