@@ -1,6 +1,6 @@
 @preconcurrency import Glibc
 
-/// The process: what the command line asks for, measured; its outcome, the exit status.
+/// The benchmark's process: runs the command of the command line and exits with its status.
 @main
 enum LetsswitchBench {
     static func main() {

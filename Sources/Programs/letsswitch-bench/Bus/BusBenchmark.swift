@@ -1,5 +1,5 @@
-/// Several daemons on one database, beside one, beside what the bus itself carries, and beside relays that NOTIFY and do nothing
-/// else.
+/// Measures several daemons on one database against one daemon, against bare clients of the bus, and against relays
+/// that only forward ales by NOTIFY.
 struct BusBenchmark {
     private static let daemonCounts = [1, 2, 3]
 
@@ -40,7 +40,7 @@ struct BusBenchmark {
 
     // MARK: Rooms that one daemon knows
 
-    /// What it costs a daemon that there is another one: all the peers are its own.
+    /// The overhead of a second daemon when all peers are on the first.
     private func measureApart(_ report: inout BusReport) throws {
         let alone = try laboratory.daemons(1, name: "alone", database: try laboratory.makeDatabase("bench_alone"))
         let both = try laboratory.daemons(2, name: "apart", database: laboratory.conninfo)

@@ -1,17 +1,18 @@
 import Glibc
 
-/// Rooms that several daemons know: the daemons beside what carries ales between them, alone, and beside relays.
+/// Rooms whose peers are spread over several daemons. The daemons are compared with one daemon, with relays, and with
+/// bare clients of what carries ales between them.
 ///
-/// Peers are dealt at random, the same way for all; every room has `roomSize` of them.
+/// Peers are distributed at random, in the same way for all. Each room has `roomSize` peers.
 struct BusCrossing {
     private static let roomSize = 5
     private static let roomCounts = [10, 100, 1_000]
-    /// After its handshake a peer hears what is said elsewhere from 250 ms on.
+    /// A peer receives the ales of other daemons from 250 ms after its handshake.
     private static let untilAllHear = 0.5
 
     let laboratory: Laboratory
     let engine: BusEngine
-    /// Of daemons, and of relays.
+    /// The number of daemons, and of relays.
     let count: Int
     private var options: Options { laboratory.options }
 
@@ -19,7 +20,7 @@ struct BusCrossing {
         let daemons = try laboratory.daemons(
             count, name: "\(engine.id)-\(count)", database: laboratory.conninfo, flags: engine.daemonFlags)
         defer { daemons.stop() }
-        // They know no broker.
+        // Relays have no RabbitMQ variant.
         var relays: Fleet?
         if case .notify = engine { relays = try laboratory.relays(count) }
         defer { relays?.stop() }
@@ -59,7 +60,7 @@ struct BusCrossing {
         report.add(row("relays-\(count)-\(rooms)", beside: outcome.relays, "relays"))
     }
 
-    /// Deals the peers, and returns when all hear all.
+    /// Distributes and connects the peers. Returns when every peer receives the ales of all daemons.
     private func gather(_ fleet: Fleet, rooms: Int) throws(BenchFailure) -> Crowd {
         var random = SeededRandom(seed: options.seed)
         let crowd = Crowd(
@@ -70,7 +71,7 @@ struct BusCrossing {
         return crowd
     }
 
-    /// Ales that the daemons know they never heard.
+    /// Ales that the daemons counted as lost.
     private func lost(_ fleet: Fleet) throws(BenchFailure) -> Double {
         var sum = 0.0
         for server in fleet.servers {

@@ -1,9 +1,9 @@
-/// What carries ales from one daemon to the others.
+/// What carries ales from one daemon to the others: PostgreSQL or RabbitMQ.
 enum BusEngine {
     case notify
     case broker(Broker)
 
-    /// The rows' ids begin so.
+    /// The prefix of the rows' ids.
     var id: String {
         switch self {
         case .notify: "cross"
@@ -25,7 +25,7 @@ enum BusEngine {
         }
     }
 
-    /// Bare clients of it.
+    /// Bare clients of the engine.
     func carriers(_ count: Int, conninfo: String) throws(BenchFailure) -> [any Carrier] {
         var carriers: [any Carrier] = []
         for number in 0..<count {

@@ -1,9 +1,9 @@
-/// The same load on daemons, on relays and on the bare clients of what carries ales between the daemons: in turn, round by round.
+/// Puts the same load on daemons, on relays and on bare clients of the engine, in turn, round by round.
 struct CrossingRounds {
     struct Samples {
-        /// With one ale in flight in each room: the most that they can do.
+        /// With one ale in flight in each room: the highest throughput.
         var most: [Sample] = []
-        /// At the same rate for all: how long ales take.
+        /// At the same rate for all: the latencies.
         var steady: [Sample] = []
     }
 
@@ -13,7 +13,7 @@ struct CrossingRounds {
         var engine = Samples()
     }
 
-    /// Ales a second at which waits are measured: a few hundred deliveries in each hundredth of a second.
+    /// Ales per second while latencies are measured. Each hundredth of a second then has a few hundred deliveries.
     private static let rate = 1_000.0
 
     let laboratory: Laboratory
@@ -28,7 +28,7 @@ struct CrossingRounds {
         for _ in 0..<options.rounds {
             try load(daemons, &random, &outcome.daemons)
             if let relays { try load(relays, &random, &outcome.relays) }
-            // One alone has nothing to carry.
+            // A single daemon sends nothing to others.
             if daemons.servers.count > 1 { try loadEngine(&random, &outcome.engine) }
         }
         return outcome

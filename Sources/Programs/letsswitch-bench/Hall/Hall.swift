@@ -3,13 +3,13 @@ import FoundationEssentials
 import Glibc
 import Wire
 
-/// People in one session of questions, each with a page's WebSocket: what they say, and when each page shows what.
+/// People in one question session, each with a page's WebSocket. Measures when each page shows a question or a vote.
 struct Hall: ~Copyable {
-    /// Until when a page has shown something, since it was said.
+    /// Latencies, from the moment a question or vote is sent until a page shows it.
     struct Outcome {
         var questions = LatencyHistogram()
         var votes = LatencyHistogram()
-        /// To all pages together.
+        /// Bytes sent to all pages together.
         var bytes = 0
     }
 
@@ -17,20 +17,20 @@ struct Hall: ~Copyable {
     private static let wave = 64
     private static let mask = WebSocketMask(0x37, 0xFA, 0x21, 0x3D)
 
-    /// A question as the generator knows it.
+    /// A question that was asked.
     private struct Asked {
         let at: MonotonicTime
-        /// As the server names it, from the first page that shows it.
+        /// The id that the server gave it, taken from the first page that shows it.
         var id: String?
-        /// When each vote was given, in order.
+        /// When each vote was sent, in order.
         var votes: [MonotonicTime] = []
     }
 
     private struct Person {
         let socket: Int32
-        /// By which the session knows it.
+        /// The person's id in the session.
         let id: String
-        /// Votes that its page shows, by question; `nil`: not that question yet.
+        /// Votes that the person's page shows, by question. `nil`: the page doesn't show that question yet.
         var shown: [Int?]
     }
 
@@ -38,13 +38,13 @@ struct Hall: ~Copyable {
     private let poller: Poller
     private var people: [Person] = []
     private var asked: [Asked] = []
-    /// Who has voted for what: a person has one vote.
+    /// By person, the questions that the person has voted for. A person has one vote per question.
     private var voted: Set<[Int]> = []
     private var random: SeededRandom
     private let reader: FrameReader
     private(set) var outcome = Outcome()
 
-    /// A hall is behind one address, whose limits are the default ones.
+    /// All people share one address, with the default limits.
     private static let address = "203.0.113.7"
 
     /// Connects, and waits until every page has the list.
@@ -84,9 +84,9 @@ struct Hall: ~Copyable {
 
     var count: Int { people.count }
 
-    /// An empty list and the session's state follow the handshake, which says by what id the session knows who came.
+    /// Waits for the handshake, which has the person's id, then an empty list and the session's state.
     ///
-    /// - Returns: That id, and what has come behind.
+    /// - Returns: The person's id, and the bytes received after the list.
     private static func awaitList(_ socket: Int32) throws(BenchFailure) -> (id: String, rest: [UInt8]) {
         let session = Array(#"{"type":"session","state":"open"}"#.utf8)
         var bytes: [UInt8] = []
@@ -108,7 +108,7 @@ struct Hall: ~Copyable {
 
     // MARK: What is said
 
-    /// Somebody asks; everybody six times a minute at most.
+    /// Sends a question by one person. Each person asks at most six times a minute.
     mutating func ask() throws(BenchFailure) {
         let number = asked.count
         asked.append(Asked(at: .now()))
@@ -117,9 +117,9 @@ struct Hall: ~Copyable {
             #"{"type":"newQuestion","id":"\#(people[person].id)","content":"Question \#(number)?"}"#, from: person)
     }
 
-    /// Somebody votes for a question that its page shows, and that it hasn't voted for.
+    /// Votes by one person, for a question that the person's page shows and that the person hasn't voted for.
     ///
-    /// - Returns: Whether somebody was found.
+    /// - Returns: Whether there was such a person.
     mutating func vote() throws(BenchFailure) -> Bool {
         guard !asked.isEmpty else { return false }
         for _ in 0..<1_000 {
@@ -144,7 +144,7 @@ struct Hall: ~Copyable {
 
     // MARK: What the pages show
 
-    /// Takes what comes, until an instant.
+    /// Receives messages until `instant`.
     mutating func listen(until instant: MonotonicTime) throws(BenchFailure) {
         repeat {
             let count = try poller.wait(until: instant)
@@ -162,11 +162,11 @@ struct Hall: ~Copyable {
     private mutating func read(_ message: UnsafeRawBufferPointer, _ number: Int, at now: MonotonicTime)
         throws(BenchFailure)
     {
-        // How many they are they hear as they come.
+        // Presence messages are ignored.
         if message.starts(with: Self.presence) { return }
         guard message.starts(with: Self.question) else {
             let text = String(decoding: message, as: UTF8.self)
-            // Of its own question its maker is also told that it is stored.
+            // The author of a question also gets a response when the question is stored.
             guard text.contains(#""type":"questionResponse","success":true"#) else {
                 throw BenchFailure("not expected from the server: \(text)")
             }
@@ -180,7 +180,7 @@ struct Hall: ~Copyable {
         }
         let shown = people[number].shown[question]
         if shown == nil { outcome.questions.add(nanoseconds: now.nanoseconds - asked[question].at.nanoseconds) }
-        // All votes that are counted by now; in which order they were counted is nobody's to know.
+        // All votes counted by now. The order in which the server counted them is unknown.
         for vote in min(shown ?? 0, votes)..<votes {
             outcome.votes.add(nanoseconds: now.nanoseconds - asked[question].votes[vote].nanoseconds)
         }
@@ -192,7 +192,7 @@ struct Hall: ~Copyable {
     private static let content = Array(#""content":"Question "#.utf8)
     private static let votes = Array(#""votes":"#.utf8)
 
-    /// The digits behind the first occurrence of a text.
+    /// The number that follows the first occurrence of a text.
     private static func number(behind text: [UInt8], in message: UnsafeRawBufferPointer) -> Int? {
         guard let offset = message.offset(of: text) else { return nil }
         let digits = message[(offset + text.count)...].prefix { (0x30...0x39).contains($0) }

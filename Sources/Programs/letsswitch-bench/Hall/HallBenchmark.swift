@@ -2,11 +2,12 @@ import Basics
 import FoundationEssentials
 import Glibc
 
-/// A hall: 1,000 people in one session of questions, who ask 200 and vote 10,000 times in a minute, evenly; every page is live.
+/// One question session with 1,000 people, each with an open page. In a minute they ask 200 questions and vote 10,000
+/// times, at an even rate.
 struct HallBenchmark {
     private static let minute = (people: 1_000, questions: 200, votes: 10_000, seconds: 60.0)
     private static let moment = (people: 20, questions: 10, votes: 100, seconds: 1.0)
-    /// How long what was said last may be on its way, in seconds.
+    /// How long to wait for the last messages, in seconds.
     private static let patience = 10.0
 
     let laboratory: Laboratory
@@ -52,7 +53,7 @@ struct HallBenchmark {
         return findings
     }
 
-    /// Both evenly, whoever's turn it is.
+    /// Sends questions and votes, each at an even rate.
     private static func speak(
         _ hall: inout Hall, _ questions: Int, _ votes: Int, for seconds: Double
     ) throws(BenchFailure) {
@@ -66,7 +67,7 @@ struct HallBenchmark {
                 try hall.ask()
                 asked += 1
             } else {
-                // Nobody can vote before there is a question on a page, or when all have voted for what there is.
+                // A vote is impossible until a page shows a question, and after everybody has voted for every question.
                 let end = MonotonicTime.now() + .seconds(patience)
                 while try !hall.vote() {
                     guard asked < questions || MonotonicTime.now() < end else {

@@ -1,16 +1,18 @@
 import Glibc
 import Postgres
 
-/// The hour strikes: 8,000 matches due at the same second, with 1,500 of their people listening; then all of them come.
+/// The load at a full hour: 8,000 matches are due at the same second while 1,500 of the people listen for reminders.
+/// Then all of them connect.
 struct HourBenchmark {
     private static let matches = 8_000
     private static let streams = 1_500
     private static let device = "bench-"
-    /// The daemon's default.
+    /// The daemon's default, in seconds.
     private static let lead = 60
-    /// Seconds for connecting the streams, between the registrations and the due instant.
+    /// Seconds between the registrations and the due instant, in which the streams connect.
     private static let pause = 4.0
-    /// Registrations in one transaction: over HTTP each would be one, and a slot takes them one at a time.
+    /// Registrations per transaction. Over HTTP each would have its own, and registrations of one slot run one at a
+    /// time.
     private static let registrationsPerStatement = 400
     /// For each statement.
     private static let timeout = Duration.seconds(30)
@@ -62,7 +64,7 @@ struct HourBenchmark {
         return findings
     }
 
-    /// Twice what it takes by a sample, which goes to a slot of its own, a month later.
+    /// An estimate: twice the time of a sample of registrations, which use another slot a month later.
     private func secondsToRegister(people: Int) throws -> Double {
         let start = WallClock.now()
         let sample = Self.registrationsPerStatement
@@ -70,7 +72,7 @@ struct HourBenchmark {
         return (WallClock.now() - start) * 2 * Double(people) / Double(sample)
     }
 
-    /// By the daemon's own statement.
+    /// Registers tasks by the daemon's own statement.
     private func register(_ people: Range<Int>, startsAt: Int) throws {
         for first in stride(from: people.lowerBound, to: people.upperBound, by: Self.registrationsPerStatement) {
             let last = min(people.upperBound, first + Self.registrationsPerStatement) - 1

@@ -1,38 +1,38 @@
 import Glibc
 
-/// Devices that listen for their reminders, and an operator who looks at `/metrics` over and over: who sees when what is due
-/// has happened.
+/// Devices that listen for their reminders, and an operator that reads `/metrics` again and again. Measures when each
+/// of them sees the effect of the due instant.
 struct ReminderAudience: ~Copyable {
-    /// What was seen, in seconds from the due instant.
+    /// Times, in seconds from the due instant.
     struct Outcome {
-        /// Of each stream's reminder.
+        /// The wait of each stream for its reminder.
         var waits = LatencyHistogram()
-        /// When all were there, by the answer that said so; not a number if that never was.
+        /// When `/metrics` first showed all rooms as open; NaN if it never did.
         var roomsOpenAfter = Double.nan
         var remindersWrittenAfter = Double.nan
-        /// At the end.
+        /// Open rooms at the end.
         var rooms = 0
         var reminders = 0
     }
 
     private static let bufferSize = 65_536
-    /// How long before the due instant the operator connects, in seconds: who connects and says nothing is sent away before long, and how
-    /// far ahead that instant is, is an estimate.
+    /// How long before the due instant the operator connects, in seconds. The server soon closes a connection that
+    /// sends nothing, and the due instant is an estimate, so the operator doesn't connect earlier.
     private static let operatorLead = 1.0
-    /// Between two looks at the metrics, in seconds.
+    /// Between two requests for the metrics, in seconds.
     private static let interval = 0.02
     private static let event = Array("event: reminder\n".utf8)
 
     private let server: Server
     private let poller: Poller
     private let sockets: [Int32]
-    /// The operator's; -1 until ``operatorLead`` before the due instant.
+    /// The operator's socket; -1 until ``operatorLead`` before the due instant.
     private var operatorSocket: Int32 = -1
     private let request = LoadRequest.get("/metrics")
     private let wantedRooms: Int
     private let wantedReminders: Int
     private var received: [Int]
-    /// The end of what a stream brought, where an event may begin.
+    /// The last bytes of each stream, where an event may begin.
     private var tails: [[UInt8]]
     private var page: [UInt8] = []
 
@@ -64,7 +64,7 @@ struct ReminderAudience: ~Copyable {
         if operatorSocket >= 0 { close(operatorSocket) }
     }
 
-    /// The first comment is sent when the stream has begun.
+    /// The server sends a first comment when the stream is open.
     private static func awaitOpening(_ socket: Int32) throws(BenchFailure) {
         var bytes: [UInt8] = []
         while !String(decoding: bytes, as: UTF8.self).contains(": reminders") {
@@ -76,8 +76,8 @@ struct ReminderAudience: ~Copyable {
         }
     }
 
-    /// Listens until all has happened, or until so many seconds after the due instant; then a moment more for what should not
-    /// come. Ends the benchmark when a stream gets two reminders.
+    /// Listens until all reminders have arrived, or until `patience` seconds after the due instant, then a moment
+    /// longer for surplus reminders. Ends the benchmark when a stream gets two reminders.
     mutating func listen(from due: Double, for patience: Double) throws(BenchFailure) -> Outcome {
         var outcome = Outcome()
         var asksAt = due
@@ -133,7 +133,7 @@ struct ReminderAudience: ~Copyable {
         guard received[number] < 2 else { throw BenchFailure("a stream got its reminder twice") }
     }
 
-    /// Takes what has come of the metrics' page; whether it is whole.
+    /// Reads more of the metrics page. Returns whether it is complete.
     private mutating func read(from due: Double, _ outcome: inout Outcome) throws(BenchFailure) -> Bool {
         page += try receive(operatorSocket)
         guard try HTTPResponse.isWhole(page) else { return false }

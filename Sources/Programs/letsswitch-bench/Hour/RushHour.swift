@@ -1,23 +1,23 @@
 import Basics
 import Glibc
 
-/// Everybody comes at once: two people to a room connect as fast as they are let in, in random order, while those who are
-/// complete already send ales at an even rate.
+/// All people connect at once: two per room, as fast as the server accepts them, in random order. Members of complete
+/// rooms already send ales at an even rate.
 struct RushHour: ~Copyable {
     struct Outcome {
         var connected = 0
         /// From the first attempt to the last greeting.
         var seconds = 0.0
-        /// Of each connection, from its attempt to the greeting.
+        /// The time of each connection, from its attempt to the greeting.
         var connects = LatencyHistogram()
-        /// Of each ale, from its due time to its arrival; of those that were due while people came.
+        /// The time of each ale, from its due time to its arrival, for the ales that were due while people connected.
         var ales = LatencyHistogram()
-        /// Ales that came twice, or not at all.
+        /// Ales that were received twice, or not at all.
         var miscounted = 0
         var serverCPU = 0.0
     }
 
-    /// Connections that wait for their answer at a time.
+    /// Connections that wait for their answer at the same time.
     private static let window = 512
     private static let alesPerSecond = 2_000.0
     private static let patience = Duration.seconds(30)
@@ -27,7 +27,7 @@ struct RushHour: ~Copyable {
         var response: [UInt8] = []
         var isIn = false
         var since: UInt64 = 0
-        /// Due times of ales that it has yet to get; the first of `sent` that it waits for.
+        /// The due times of the ales that the peer hasn't received yet. `sent` counts from the first of them.
         var due: [UInt64] = []
         var got = 0
     }
@@ -37,10 +37,10 @@ struct RushHour: ~Copyable {
     private let poller: Poller
     private var counter: FrameCounter
     private var people: [Person]
-    /// Who comes next.
+    /// People that haven't connected yet.
     private var queue: [Int]
     private var waiting = 0
-    /// Rooms where both are.
+    /// Rooms where both members are connected.
     private var complete: [Int] = []
     private var aleNumber = 0
     private var outcome = Outcome()
@@ -80,7 +80,7 @@ struct RushHour: ~Copyable {
         return outcome
     }
 
-    /// A few a turn, so that an ale that is due meanwhile doesn't wait for hundreds of connects of ours.
+    /// Starts only a few connections per turn, so that an ale that is due doesn't wait for hundreds of our connects.
     private mutating func letIn() throws(BenchFailure) {
         var number = 0
         while waiting < Self.window, number < 16, let person = queue.popLast() {
@@ -99,7 +99,7 @@ struct RushHour: ~Copyable {
         let now = MonotonicTime.now().nanoseconds
         while case let due = start.nanoseconds + UInt64(Double(aleNumber) * 1e9 / Self.alesPerSecond), due <= now {
             aleNumber += 1
-            // Before the first room is complete nobody can be late.
+            // Before the first room is complete no ale is due.
             guard let room = complete.randomElement() else { continue }
             let sender = 2 * room + aleNumber % 2
             let ale = LoadFrame.ale(room: rooms[room])
@@ -147,7 +147,7 @@ struct RushHour: ~Copyable {
         if people[person ^ 1].isIn { complete.append(person / 2) }
     }
 
-    /// Lets the last ales arrive, and a moment pass for what should not.
+    /// Waits for the last ales, then a moment longer for surplus ones.
     private mutating func settle() throws(BenchFailure) {
         let end = MonotonicTime.now() + .milliseconds(500)
         while MonotonicTime.now() < end { try serve() }

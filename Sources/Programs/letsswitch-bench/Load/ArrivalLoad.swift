@@ -2,7 +2,7 @@ import Basics
 import FoundationEssentials
 import Glibc
 
-/// Peers that connect, upgrade and stay, two to a room; so many attempts are under way at a time.
+/// Peers that connect, upgrade and stay, two per room, with a fixed number of attempts in progress.
 struct ArrivalLoad: ~Copyable {
     private static let window = 64
     private static let patience: Int32 = 5_000
@@ -15,7 +15,7 @@ struct ArrivalLoad: ~Copyable {
 
     private let server: Server
     private let poller: Poller
-    /// Made beforehand.
+    /// Built in advance.
     private let requests: [[UInt8]]
     private var peers: [Peer] = []
     private var arrived = 0
@@ -31,7 +31,7 @@ struct ArrivalLoad: ~Copyable {
         peers.reserveCapacity(count)
     }
 
-    /// The work counted is the server's until it rests.
+    /// Counts the server's CPU until it is idle.
     mutating func run() throws(BenchFailure) -> Sample {
         let meter = try ProcessMeter(pid: server.pid)
         let watch = try Stopwatch(server)

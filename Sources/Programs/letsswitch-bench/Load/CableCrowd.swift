@@ -1,6 +1,6 @@
 import Glibc
 
-/// Connections of `/cable` that say nothing; what comes for them stays with the kernel.
+/// Connections of `/cable` that send nothing. Bytes sent to them stay in the kernel.
 final class CableCrowd {
     /// Connections that wait for their answer at the same time.
     private static let wave = 128
@@ -16,7 +16,7 @@ final class CableCrowd {
         for socket in sockets { close(socket) }
     }
 
-    /// Connects until there are so many.
+    /// Connects until there are `count` connections.
     func gather(upTo count: Int) throws(BenchFailure) {
         while sockets.count < count {
             let first = sockets.count

@@ -1,29 +1,29 @@
 import Basics
 import Glibc
 
-/// Load that waits for its effect: in every busy room the next ales leave when the last of the ones before has arrived at the
-/// last of its receivers. So it asks for as much as the server can do, and no more.
+/// A closed loop: in each busy room the next ales are sent when every receiver has the last one. The load is therefore
+/// as much as the server can handle.
 struct ClosedLoop: ~Copyable {
-    /// Who sends when a room is quiet.
+    /// Which members send when a room is quiet.
     enum Pattern: Equatable {
-        /// One member, the next each time, so many ales in one call.
+        /// One member sends `ales` ales in one call, each time the next member.
         case oneMember(ales: Int)
-        /// Every member an ale.
+        /// Every member sends an ale.
         case everyMember
     }
 
-    /// A server that is silent for longer has lost something.
+    /// Milliseconds. A server that is silent for longer has lost an ale.
     private static let patience: Int32 = 5_000
 
     private let crowd: Crowd
     private let pattern: Pattern
     private let poller: Poller
     private var counter: FrameCounter
-    /// Responses that a room waits for; the time when they were caused; the member whose turn it is.
+    /// By room: the responses that it waits for, the time when they were caused, and the member that sends next.
     private let pending: UnsafeMutablePointer<Int>
     private let since: UnsafeMutablePointer<UInt64>
     private let turn: UnsafeMutablePointer<Int>
-    /// Quiet rooms, the longest quiet first: a ring with room for all.
+    /// Quiet rooms, the longest quiet first: a ring with space for all.
     private let quiet: UnsafeMutablePointer<Int>
     private var quietFirst = 0
     private var quietCount: Int
@@ -31,7 +31,7 @@ struct ClosedLoop: ~Copyable {
     private var delivered = 0
     private var latency = LatencyHistogram()
 
-    /// Takes the rooms of a crowd that has gathered. They take their turns in random order.
+    /// Takes the rooms of a complete crowd. They take their turns in random order.
     init(_ crowd: Crowd, _ pattern: Pattern) throws(BenchFailure) {
         let poller = try Poller()
         for peer in 0..<crowd.connected { try poller.add(crowd.sockets[peer], number: peer) }
@@ -58,9 +58,10 @@ struct ClosedLoop: ~Copyable {
         quiet.deallocate()
     }
 
-    /// Loads the server, and measures after `warmUp` for `seconds`; then lets everything arrive and checks the counts.
+    /// Loads the server and measures for `seconds` after `warmUp`. Then waits for all ales in flight and checks the
+    /// counts.
     ///
-    /// - Parameter busyRooms: Rooms in which something is under way at a time; `nil` for all.
+    /// - Parameter busyRooms: Rooms with ales in flight at the same time; `nil` for all.
     mutating func run(warmUp: Double, seconds: Double, busyRooms: Int? = nil) throws(BenchFailure) -> Sample {
         for _ in 0..<min(busyRooms ?? .max, quietCount) { try sendFromNextRoom() }
         try relay(for: warmUp)
@@ -80,7 +81,7 @@ struct ClosedLoop: ~Copyable {
         repeat { try receive(goesOn: true) } while MonotonicTime.now() < end
     }
 
-    /// Waits for what is under way, and a moment longer for what should not come.
+    /// Waits for ales in flight, and a moment longer for surplus ones.
     private mutating func finish() throws(BenchFailure) {
         while outstanding > 0 { try receive(goesOn: false) }
         let end = MonotonicTime.now() + .milliseconds(20)

@@ -2,33 +2,34 @@ import FoundationEssentials
 import Glibc
 import Wire
 
-/// Connected peers in rooms of equal size, in WebSockets of one server, or dealt over several; and what each of them sent and got.
+/// Connected peers in rooms of equal size, on one server or spread over several, with the number of ales that each sent
+/// and received.
 ///
-/// Peer `p` is in room `p / roomSize`. Memory is raw, since the load's loops touch it once per message.
+/// Peer `p` is in room `p / roomSize`. Memory is raw because the load's loops access it once per message.
 final class Crowd {
-    /// Connections that wait for their answer at the same time, while a crowd gathers.
+    /// Connections that wait for their answer at the same time, while a crowd connects.
     private static let wave = 128
 
     let servers: [Server]
-    /// The first, which is the only one but in a fleet.
+    /// The first server: the only one, except in a fleet.
     var server: Server { servers[0] }
     let roomSize: Int
     let roomCount: Int
     var peerCount: Int { roomSize * roomCount }
-    /// Peers connected so far; a crowd may gather in steps.
+    /// Peers connected so far. A crowd may connect in steps.
     private(set) var connected = 0
 
     private let rooms: [String]
     private let offersCompression: Bool
     let sockets: UnsafeMutablePointer<Int32>
-    /// The server that each peer is connected to, by its index.
+    /// By peer: the index of the server that it is connected to.
     let home: UnsafeMutablePointer<Int>
-    /// Ales' responses that came, by peer.
+    /// By peer: the ales' responses received.
     let received: UnsafeMutablePointer<Int>
     /// Ales sent, by peer and by room.
     let sent: UnsafeMutablePointer<Int>
     let sentInRoom: UnsafeMutablePointer<Int>
-    /// By room: `burst` ales, one behind the other.
+    /// By room: `burst` ales in a row.
     private let ales: UnsafeMutableRawPointer
     private let aleLength: Int
     private let burst: Int
@@ -41,7 +42,7 @@ final class Crowd {
             of: [server], roomSize: roomSize, roomCount: roomCount, burst: burst, offersCompression: offersCompression)
     }
 
-    /// - Parameter deal: The index of the server that the next peer goes to.
+    /// - Parameter deal: Returns the index of the next peer's server.
     init(
         of servers: [Server], roomSize: Int, roomCount: Int, burst: Int = 1, offersCompression: Bool = false,
         deal: () -> Int = { 0 }
@@ -114,7 +115,7 @@ final class Crowd {
 
     // MARK: Ales
 
-    /// Has a peer send `count` ales in one call, `burst` at most.
+    /// Sends `count` ales of one peer in one call, at most `burst`.
     @inline(__always)
     func send(_ count: Int, from peer: Int, in room: Int) throws(BenchFailure) {
         try LoadSocket.send(ales + room * burst * aleLength, count * aleLength, to: sockets[peer])
@@ -122,7 +123,7 @@ final class Crowd {
         sentInRoom[room] += count
     }
 
-    /// Responses that peers should have got and didn't, or got too many: exactly one is due for each ale of another in its room.
+    /// Missing and surplus responses: a peer gets exactly one for each ale of another member of its room.
     func miscounts() -> (missing: Int, surplus: Int) {
         var missing = 0
         var surplus = 0
@@ -134,7 +135,7 @@ final class Crowd {
         return (missing, surplus)
     }
 
-    /// - Throws: When there is any such response.
+    /// - Throws: If there is any such response.
     func checkCounts() throws(BenchFailure) {
         let (missing, surplus) = miscounts()
         guard missing == 0, surplus == 0 else {

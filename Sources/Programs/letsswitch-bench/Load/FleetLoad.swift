@@ -1,38 +1,40 @@
 import Basics
 import Glibc
 
-/// Load on several servers at once: in each room one member speaks, the others listen, wherever they were dealt to.
+/// Load on several servers at once: in each room one member sends and the others receive, whichever server they are on.
 ///
-/// So the ales of a room have one order for everybody, and the wait of each delivery is known, though all ales look the same. What is
-/// lost or comes twice is counted, at the end of each run, not fatal: a bus may lose.
+/// The ales of a room therefore have one order for all members, so the latency of each delivery is known although all
+/// ales are equal. Lost and repeated ales don't end the benchmark. They are counted at the end of each run, since a bus
+/// may lose ales.
 struct FleetLoad: ~Copyable {
-    /// When the next ale of a room leaves.
+    /// When the next ale of a room is sent.
     enum Pace {
-        /// When the one before has come everywhere.
+        /// When all members have received the previous one.
         case closed
-        /// So many a second, to the rooms in turn, whether the servers keep up or not: waits count from the instant that an ale was due.
+        /// At `rate` per second over all rooms in turn, whether or not the servers keep up. Latencies count from the
+        /// instant when an ale was due.
         case open(rate: Double)
     }
 
-    /// What is under way for longer is lost.
+    /// An ale in flight for longer is lost.
     private static let patience = Duration.seconds(2)
-    /// Ales of a room whose due times are remembered; more can't be told apart.
+    /// Ales of a room whose due times are kept. More ales in flight can't be told apart.
     private static let window = 1_024
 
     private let crowd: Crowd
     private let poller: Poller
     private var counter: FrameCounter
-    /// By room: who speaks; the last ales' due times, in rings; frames that are under way.
+    /// By room: the member that sends, the due times of the last ales (in rings), and the frames in flight.
     private let speaker: UnsafeMutablePointer<Int>
     private let due: UnsafeMutablePointer<UInt64>
     private let pending: UnsafeMutablePointer<Int>
-    /// By peer: the number, within its room, of the next ale that it will get.
+    /// By peer: the number, within its room, of the next ale that it will receive.
     private let next: UnsafeMutablePointer<Int>
     private var outstanding = 0
     private var delivered = 0
     private var latency = LatencyHistogram()
 
-    /// Takes the rooms of a crowd that has gathered whole. Who speaks is drawn.
+    /// Takes the rooms of a complete crowd. The sending members are chosen at random.
     init(_ crowd: Crowd, random: inout SeededRandom) throws(BenchFailure) {
         let poller = try Poller()
         for peer in 0..<crowd.peerCount { try poller.add(crowd.sockets[peer], number: peer) }
@@ -58,8 +60,8 @@ struct FleetLoad: ~Copyable {
         next.deallocate()
     }
 
-    /// Loads the servers, measures after `warmUp` for `seconds`, then waits for what is under way. Deliveries are the work; the waits are
-    /// of those that crossed from one server to another, where there are several.
+    /// Loads the servers, measures for `seconds` after `warmUp`, then waits for ales in flight. Deliveries are the
+    /// work. If there are several servers, only deliveries between two servers count for the latencies.
     mutating func run(_ pace: Pace, warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
         let start = MonotonicTime.now()
         if case .closed = pace { for room in 0..<crowd.roomCount { try send(to: room, due: start.nanoseconds) } }
@@ -70,14 +72,14 @@ struct FleetLoad: ~Copyable {
         let watch = try Stopwatch(crowd.servers)
         try load(pace, &number, from: start, until: start + .seconds(warmUp + seconds))
         var sample = try watch.stop(work: delivered - before)
-        // With what is still on its way, or the slowest would be left out.
+        // Includes ales still in flight; otherwise the slowest deliveries would be missing.
         try finish()
         sample.latency = latency
         return sample
     }
 
-    /// Goes on where nothing has come by then, until something does or is lost: a round for which the machine had no time would say
-    /// that the servers do nothing.
+    /// Continues past the end until an ale has arrived or is lost. Otherwise a round without CPU time for the servers
+    /// would count as zero throughput.
     private mutating func load(
         _ pace: Pace, _ number: inout Int, from start: MonotonicTime, until end: MonotonicTime
     ) throws(BenchFailure) {
@@ -91,7 +93,8 @@ struct FleetLoad: ~Copyable {
                 if dueAt <= .now() {
                     try send(to: number % crowd.roomCount, due: dueAt.nanoseconds)
                     number += 1
-                    // Late, as after a stall: what came meanwhile is taken too, or it would look later than it was.
+                    // If the generator is late, as after a stall, it reads what has arrived meanwhile, so that those
+                    // deliveries don't look slower than they were.
                     guard number % 16 == 0 else { continue }
                 }
                 try receive(until: min(end, dueAt), goesOn: false)
@@ -129,7 +132,7 @@ struct FleetLoad: ~Copyable {
         if goesOn, pending[room] == 0, awaited > 0 { try send(to: room, due: MonotonicTime.now().nanoseconds) }
     }
 
-    /// Waits until nothing is under way, or nothing comes any more; and a moment longer for what should not come.
+    /// Waits until no ale is in flight or no more arrive, then a moment longer for surplus ones.
     private mutating func finish() throws(BenchFailure) {
         var last = (count: delivered, at: MonotonicTime.now())
         while outstanding > 0, MonotonicTime.now() < last.at + Self.patience {

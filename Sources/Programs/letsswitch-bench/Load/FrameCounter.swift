@@ -1,15 +1,15 @@
 import Glibc
 import Wire
 
-/// Takes what a socket has received, in one `recv`, and counts the ales' responses in it.
+/// Reads what a socket has received, in one `recv`, and counts the ales' responses in it.
 ///
-/// Nearly always that is a run of the same frame, which one comparison shows. What is not goes through the frame parser: a
+/// Nearly always that is a run of the same frame, which one comparison verifies. The frame parser handles the rest: a
 /// frame cut in two, or a ping, which is answered. Anything else ends the benchmark.
 struct FrameCounter: ~Copyable {
     private static let bufferSize = 65_520
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: FrameCounter.bufferSize, alignment: 16)
     private let run = LoadFrame.run(copies: FrameCounter.bufferSize / LoadFrame.aleResponseLength)
-    /// Beginnings of frames, by socket.
+    /// The beginnings of incomplete frames, by socket.
     private var unfinished: [Int32: [UInt8]] = [:]
 
     deinit {
@@ -17,7 +17,7 @@ struct FrameCounter: ~Copyable {
         run.deallocate()
     }
 
-    /// Reads once; gives back the number of ales' responses, 0 if nothing was there.
+    /// Reads once and returns the number of ales' responses; 0 if there was nothing to read.
     @inline(__always)
     mutating func receive(from socket: Int32) throws(BenchFailure) -> Int {
         let count = recv(socket, buffer, Self.bufferSize, Int32(MSG_DONTWAIT))

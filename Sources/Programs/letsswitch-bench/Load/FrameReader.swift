@@ -1,20 +1,20 @@
 import Glibc
 import Wire
 
-/// Takes what sockets have received, in one `recv` each, message by message; pings are answered.
+/// Reads what sockets have received, in one `recv` each, and splits it into messages. Answers pings.
 ///
-/// For messages that differ, which have to be read; ``FrameCounter`` counts those that are all alike. A class, so that whoever has it may
-/// change while it reads.
+/// For messages with different contents; ``FrameCounter`` counts equal ones. It is a class so that its owner can change
+/// while it reads.
 final class FrameReader {
     private static let bufferSize = 262_144
 
     private let server: Server
-    /// In what the server's messages come.
+    /// The opcode of the server's messages.
     private let opcode: WebSocketOpcode
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: FrameReader.bufferSize, alignment: 16)
-    /// Beginnings of frames whose rest hasn't come, by socket.
+    /// The beginnings of incomplete frames, by socket.
     private var unfinished: [Int32: [UInt8]] = [:]
-    /// That came.
+    /// Bytes received.
     private(set) var byteCount = 0
 
     init(of server: Server, _ opcode: WebSocketOpcode) {
@@ -24,12 +24,12 @@ final class FrameReader {
 
     deinit { buffer.deallocate() }
 
-    /// A socket's frames begin with these bytes, which were read with what came before.
+    /// Sets the first bytes of a socket's frames, which were read earlier.
     func begin(_ socket: Int32, with bytes: [UInt8]) {
         unfinished[socket] = bytes.isEmpty ? nil : bytes
     }
 
-    /// Reads once; the memory of a message is valid until `read` returns.
+    /// Reads once. The memory of a message is valid until `read` returns.
     func receive(
         from socket: Int32, _ read: (UnsafeRawBufferPointer) throws(BenchFailure) -> Void
     ) throws(BenchFailure) {
@@ -42,14 +42,14 @@ final class FrameReader {
         try take(UnsafeRawBufferPointer(start: buffer, count: count), from: socket, read)
     }
 
-    /// Reads what has come with what was read before.
+    /// Reads the messages in the bytes that ``begin(_:with:)`` set.
     func takeBegun(
         from socket: Int32, _ read: (UnsafeRawBufferPointer) throws(BenchFailure) -> Void
     ) throws(BenchFailure) {
         try take(UnsafeRawBufferPointer(start: nil, count: 0), from: socket, read)
     }
 
-    /// With what was begun.
+    /// Handles new bytes together with the incomplete frame before them.
     private func take(
         _ bytes: UnsafeRawBufferPointer, from socket: Int32,
         _ read: (UnsafeRawBufferPointer) throws(BenchFailure) -> Void

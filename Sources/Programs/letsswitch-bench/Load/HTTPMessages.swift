@@ -1,6 +1,6 @@
 import Glibc
 
-/// Requests as bytes.
+/// Builds requests as bytes.
 enum LoadRequest {
     static func get(_ target: String) -> [UInt8] {
         Array("GET \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8)
@@ -10,19 +10,18 @@ enum LoadRequest {
         Array("POST \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: \(json.utf8.count)\r\n\r\n\(json)".utf8)
     }
 
-    /// A registration for an instant, as epoch seconds.
+    /// Registers a task. `startsAt` is in epoch seconds.
     static func task(device: String, startsAt: Int) -> [UInt8] {
         post("/task", json: #"{"deviceId":"\#(device)","title":"History","startsAt":"\#(UTCText.instant(startsAt))"}"#)
     }
 }
 
-/// An answer as it comes in: where it ends, and whether it is the one that is due. It is asked of servers that are known to answer with
-/// `Content-Length`.
+/// Finds the end of a response and checks its status. Works only for servers that send `Content-Length`.
 enum HTTPResponse {
     fileprivate static let blankLine = Array("\r\n\r\n".utf8)
     private static let length = Array("Content-Length: ".utf8)
 
-    /// Bytes of the answer at the front of `bytes`; `nil` when not all of them are there yet.
+    /// The length of the response at the start of `bytes`; `nil` while it is incomplete.
     private static func count(_ bytes: UnsafeRawBufferPointer) throws(BenchFailure) -> Int? {
         guard let base = bytes.baseAddress, let end = bytes.offset(of: blankLine) else { return nil }
         guard let field = UnsafeRawBufferPointer(start: base, count: end).offset(of: length) else {
@@ -38,12 +37,12 @@ enum HTTPResponse {
         return bytes.count >= count ? count : nil
     }
 
-    /// A success.
+    /// The first digit of a success status.
     static let success = UInt8(ascii: "2")
-    /// A refusal.
+    /// The first digit of a refusal.
     static let refusal = UInt8(ascii: "4")
 
-    /// Whether all of one answer has come, whose status must begin with the digit `status`, and nothing behind it.
+    /// Whether `bytes` is exactly one complete response. Its status must begin with the digit `status`.
     static func isWhole(_ bytes: UnsafeRawBufferPointer, status: UInt8 = success) throws(BenchFailure) -> Bool {
         guard let count = try count(bytes) else { return false }
         guard count == bytes.count, count > 12, bytes[9] == status else {
@@ -63,18 +62,18 @@ enum HTTPResponse {
     }
 }
 
-/// The answer to an upgrade: the head, then the server's greeting, and nothing else.
+/// The response to an upgrade: the head, then the server's greeting, and nothing else.
 enum UpgradeResponse {
-    /// A head is far shorter.
+    /// Heads are far shorter.
     private static let longest = 1024
     private static let status = Array("HTTP/1.1 101 ".utf8)
 
-    /// Reads it whole, waiting for it.
+    /// Waits for the whole response.
     static func await(on socket: Int32) throws(BenchFailure) {
         try check(try read(from: socket, until: isComplete))
     }
 
-    /// The same of Action Cable, which may have said more by then.
+    /// Waits for the response of Action Cable, which may have sent more already.
     static func awaitWelcome(on socket: Int32) throws(BenchFailure) {
         let end = HTTPResponse.blankLine + LoadFrame.welcome
         _ = try read(from: socket) { $0.withUnsafeBytes { $0.offset(of: end) != nil } }
@@ -93,7 +92,7 @@ enum UpgradeResponse {
         return bytes
     }
 
-    /// Whether all has come: cheap, and right only for answers that are right.
+    /// Whether the response is complete. Fast, and right only for correct responses.
     static func isComplete(_ bytes: [UInt8]) -> Bool {
         bytes.count > LoadFrame.handshake.count
             && bytes.suffix(LoadFrame.handshake.count).elementsEqual(LoadFrame.handshake)

@@ -1,19 +1,19 @@
 import Wire
 
-/// The bytes that a benchmark sends and waits for, made beforehand: on the hot path they are copied and counted only.
+/// Frames that a benchmark sends and expects, built in advance. The hot path only copies and counts them.
 enum LoadFrame {
     /// The server's greeting.
     static let handshake = frame(.binary, #"{"type":"handshake"}"#)
-    /// That of Action Cable, and its ping.
+    /// Action Cable's greeting.
     static let welcome = frame(.text, #"{"type":"welcome"}"#)
     static let cablePing = frame(.text, #"{"type":"ping","message":1795320000}"#)
-    /// What a peer gets for another's ale.
+    /// What a peer receives for another peer's ale.
     static let aleResponse = frame(.binary, #"{"type":"aleResponse"}"#)
     static let aleResponseLength = 24
-    /// The answer to a ping without data; the mask is zero.
+    /// The answer to a ping without data. The mask is zero.
     static let pong: [UInt8] = [0x8A, 0x80, 0, 0, 0, 0]
 
-    /// One for all connections of a run and all its processes, and the answer to it.
+    /// The same key for all connections of all processes of a run, and the answer to it.
     private static let opening = WebSocketClientHandshake(nonce: (1, 2))
     static let accept = WebSocketClientHandshake.acceptValue(forKey: opening.key)
     static let switchingProtocols = """
@@ -26,7 +26,8 @@ enum LoadFrame {
         upgrade(target: "/socket?id=\(room)", offersCompression: offersCompression)
     }
 
-    /// - Parameter client: Whose connection a proxy says it is; nobody's, when nil, and then no limit of addresses holds.
+    /// - Parameter client: The client's address, as a proxy names it. `nil`: none, so that no limit per address
+    ///   applies.
     static func upgrade(target: String, offersCompression: Bool = false, client: String? = nil) -> [UInt8] {
         let extensions = offersCompression ? [HTTPField("Sec-WebSocket-Extensions", "permessage-deflate")] : []
         let forwarded = client.map { [HTTPField("X-Forwarded-For", $0)] } ?? []
@@ -36,12 +37,12 @@ enum LoadFrame {
     /// What a server's frame may be.
     static let rules = WebSocketFrameHeader.Rules(role: .client, maxMessageBytes: 1 << 20)
 
-    /// An ale, masked.
+    /// A masked ale.
     static func ale(room: String) -> [UInt8] {
         frame(.text, #"{"type":"ale","id":"\#(room)"}"#, mask: WebSocketMask(0x37, 0xFA, 0x21, 0x3D))
     }
 
-    /// Memory with `copies` of the ale's response; the caller's to free.
+    /// Memory with `copies` of the ale's response. The caller frees it.
     static func run(copies: Int) -> UnsafeMutableRawPointer {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: copies * aleResponseLength, alignment: 16)
         let frame = aleResponse
@@ -51,7 +52,7 @@ enum LoadFrame {
         return memory
     }
 
-    /// The next of a server's frames, if all of it is there.
+    /// The next of a server's frames, if it is complete.
     static func next(
         _ rest: inout Slice<UnsafeRawBufferPointer>
     ) throws(BenchFailure) -> (WebSocketOpcode, Slice<UnsafeRawBufferPointer>)? {

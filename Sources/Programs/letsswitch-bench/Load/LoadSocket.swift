@@ -1,17 +1,18 @@
 import CLinux
 import Glibc
 
-/// The generator's end of a connection to a server on this machine: a blocking socket, whose waits end after ten seconds.
-/// A plain descriptor, because there are thousands of them and each is used once per message.
+/// The generator's end of a connection to a server on this machine: a blocking socket whose waits end after ten
+/// seconds. It is a plain descriptor because there are thousands of them and each is used once per message.
 enum LoadSocket {
-    /// <netinet/in.h>; the port is then chosen by `connect`, for the pair of addresses.
+    /// From <netinet/in.h>. With it `connect` chooses the port for the pair of addresses.
     private static let bindAddressNoPort: Int32 = 24
-    /// Source addresses, 127.0.1.1 and on: each has 28,000 ports of its own, some of which linger after a connection.
+    /// Source addresses from 127.0.1.1 up. Each has 28,000 ports of its own, some of which stay in use after a
+    /// connection.
     private static let sources = 32
 
     /// Connects.
     ///
-    /// - Parameter source: Any number; different ones take different addresses of this machine.
+    /// - Parameter source: Any number. Different numbers use different source addresses.
     static func connect(port: UInt16, source: Int) throws(BenchFailure) -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(O_CLOEXEC), 0)
         guard descriptor >= 0 else { throw BenchFailure(call: "socket") }
@@ -35,12 +36,12 @@ enum LoadSocket {
         }
     }
 
-    /// A listening socket on 127.0.0.1 and a free port, non-blocking: the relay's.
+    /// A non-blocking socket that listens on 127.0.0.1 and a free port, for the relay.
     static func listen() throws(BenchFailure) -> (descriptor: Int32, port: UInt16) {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(O_NONBLOCK) | Int32(O_CLOEXEC)
         let descriptor = socket(AF_INET, type, 0)
         guard descriptor >= 0 else { throw BenchFailure(call: "socket") }
-        // Inherited by those that are accepted.
+        // Accepted sockets inherit it.
         try set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1 as Int32)
         guard withAddress(0x7F00_0001, 0, { Glibc.bind(descriptor, $0, $1) }) == 0 else {
             throw BenchFailure(call: "bind")
@@ -64,9 +65,9 @@ enum LoadSocket {
         }
     }
 
-    /// Waits for what comes next.
+    /// Waits for the next bytes.
     ///
-    /// - Returns: Nothing, when the server has closed the connection.
+    /// - Returns: Nothing if the server has closed the connection.
     static func receive(from descriptor: Int32) throws(BenchFailure) -> [UInt8] {
         while true {
             var (count, error) = (0, Int32(0))
@@ -76,14 +77,14 @@ enum LoadSocket {
                 filled = max(0, count)
             }
             if count >= 0 { return bytes }
-            // A wait with a limit ends when whoever had stopped the process has it go on.
+            // A wait with a limit is interrupted when the process is stopped and continued.
             guard error == EINTR else { throw BenchFailure(call: "recv", error) }
         }
     }
 
-    /// Takes what has come, and looks at none of it.
+    /// Reads and discards what has arrived.
     ///
-    /// - Returns: How many bytes it was.
+    /// - Returns: The number of bytes.
     static func drain(_ sockets: [Int32]) -> Int {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         var sum = 0

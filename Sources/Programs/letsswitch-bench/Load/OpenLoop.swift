@@ -1,13 +1,13 @@
 import Basics
 import Glibc
 
-/// Load that comes when it comes: an ale every so many nanoseconds, whether the server keeps up or not. The wait of each
-/// delivery counts from the instant at which its ale was due, not from when it could be sent: a server that stalls pays
-/// for all that would have come meanwhile (no coordinated omission).
+/// An open loop: one ale every few nanoseconds, whether or not the server keeps up. The latency of each delivery counts
+/// from the instant when its ale was due, not from when it could be sent. A server that stalls is therefore charged for
+/// all the ales that were due meanwhile (no coordinated omission).
 struct OpenLoop: ~Copyable {
-    /// Ales of one room that may be under way; a power of two.
+    /// Ales of one room that may be in flight; a power of two.
     private static let window = 256
-    /// How long what is under way may take at the end.
+    /// How long to wait for ales in flight at the end.
     private static let patience = Duration.seconds(5)
 
     private let crowd: Crowd
@@ -16,14 +16,14 @@ struct OpenLoop: ~Copyable {
     /// By room: the last ales' due times and senders, in rings.
     private let due: UnsafeMutablePointer<UInt64>
     private let sender: UnsafeMutablePointer<Int>
-    /// By peer: the number, within its room, of the next ale that it will get.
+    /// By peer: the number, within its room, of the next ale that it will receive.
     private let next: UnsafeMutablePointer<Int>
     private let turn: UnsafeMutablePointer<Int>
     private var outstanding = 0
     private var delivered = 0
     private var latency = LatencyHistogram()
 
-    /// Takes the rooms of a crowd that has gathered whole, and has sent nothing yet.
+    /// Takes the rooms of a complete crowd that hasn't sent anything yet.
     init(_ crowd: Crowd) throws(BenchFailure) {
         let poller = try Poller()
         for peer in 0..<crowd.peerCount { try poller.add(crowd.sockets[peer], number: peer) }
@@ -45,7 +45,8 @@ struct OpenLoop: ~Copyable {
         turn.deallocate()
     }
 
-    /// Sends `rate` ales a second, to the rooms in turn. The generator doesn't sleep: its own waking up is not to be measured.
+    /// Sends `rate` ales per second, to the rooms in turn. The generator doesn't sleep, because its own wake-up would
+    /// be measured.
     mutating func run(rate: Double, warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
         let interval = 1e9 / rate
         let start = Double(MonotonicTime.now().nanoseconds)
@@ -72,7 +73,8 @@ struct OpenLoop: ~Copyable {
             let room = number % crowd.roomCount
             try sendOne(to: room, due: dueAt)
             number += 1
-            // Late, as after a stall: what came meanwhile is taken too, or it would look later than it was.
+            // If the generator is late, as after a stall, it reads what has arrived meanwhile, so that those deliveries
+            // don't look slower than they were.
             if number % 64 == 0 { try receive() }
         }
     }
@@ -105,7 +107,7 @@ struct OpenLoop: ~Copyable {
         delivered += frames
         outstanding -= frames
         for _ in 0..<frames {
-            // Its own ales don't come back to it.
+            // A peer doesn't receive its own ales.
             while next[peer] < crowd.sentInRoom[room], sender[slot(room, next[peer])] == peer { next[peer] += 1 }
             guard next[peer] < crowd.sentInRoom[room] else {
                 throw BenchFailure("\(crowd.server.name): more frames than ales")
@@ -113,7 +115,8 @@ struct OpenLoop: ~Copyable {
             latency.add(nanoseconds: now &- due[slot(room, next[peer])])
             next[peer] += 1
         }
-        // Those behind its last one too, or a peer that is the only one to send would seem to be behind.
+        // Skips its own ales after the last one received, too. Otherwise the only peer that sends would seem to be
+        // behind.
         while next[peer] < crowd.sentInRoom[room], sender[slot(room, next[peer])] == peer { next[peer] += 1 }
     }
 

@@ -26,7 +26,7 @@ struct Poller: ~Copyable {
         }
     }
 
-    /// Waits until something is readable, `milliseconds` at most; gives back how many sockets are.
+    /// Waits until a socket is readable, at most `milliseconds`. Returns the number of readable sockets.
     @inline(__always)
     func wait(milliseconds: Int32) throws(BenchFailure) -> Int {
         let count = epoll_wait(descriptor, events, Int32(Self.capacity), milliseconds)
@@ -34,7 +34,7 @@ struct Poller: ~Copyable {
         return Int(max(0, count))
     }
 
-    /// Waits until something is readable, or an instant has come, to some 50 µs; gives back how many sockets are readable.
+    /// Waits until a socket is readable or until `instant`, to about 50 µs. Returns the number of readable sockets.
     func wait(until instant: MonotonicTime) throws(BenchFailure) -> Int {
         let left = max(.zero, instant - .now()).components
         var timeout = timespec(tv_sec: Int(left.seconds), tv_nsec: Int(left.attoseconds / 1_000_000_000))

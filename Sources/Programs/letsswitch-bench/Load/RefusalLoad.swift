@@ -1,7 +1,7 @@
 import Basics
 import Glibc
 
-/// Connections that ask once and leave with the answer, whatever it is; another comes at once in the place of each.
+/// Connections that send one request and close after the response, whatever it is. Each is replaced at once.
 struct RefusalLoad: ~Copyable {
     private static let patience: Int32 = 5_000
 
@@ -22,8 +22,8 @@ struct RefusalLoad: ~Copyable {
     private var latency = LatencyHistogram()
 
     /// - Parameters:
-    ///   - requests: One for each place; so many connections are there at a time.
-    ///   - status: The first digit of the status that is due.
+    ///   - requests: One per connection. Their count is the number of connections at the same time.
+    ///   - status: The first digit of the expected status.
     init(_ server: Server, requests: [[UInt8]], status: UInt8) throws(BenchFailure) {
         let poller = try Poller()
         self.server = server
@@ -36,7 +36,7 @@ struct RefusalLoad: ~Copyable {
         for place in places where place.socket >= 0 { close(place.socket) }
     }
 
-    /// Asks for `warmUp` seconds, and then for as many as are measured.
+    /// Runs for `warmUp` seconds, then measures for `seconds`.
     mutating func run(warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
         for number in places.indices { try ask(number) }
         try exchange(for: warmUp)

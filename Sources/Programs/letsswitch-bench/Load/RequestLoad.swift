@@ -1,7 +1,7 @@
 import Basics
 import Glibc
 
-/// Requests over kept connections, one under way on each; the next leaves when the last was answered.
+/// Requests over kept connections, one in flight on each. The next is sent after the response.
 struct RequestLoad: ~Copyable {
     private static let patience: Int32 = 10_000
     private static let bufferSize = 65_536
@@ -9,7 +9,7 @@ struct RequestLoad: ~Copyable {
     private struct Connection {
         let socket: Int32
         var since: UInt64 = 0
-        /// The beginning of an answer that came in pieces.
+        /// The beginning of an incomplete response.
         var response: [UInt8] = []
         var isWaiting = false
     }
@@ -45,7 +45,7 @@ struct RequestLoad: ~Copyable {
         buffer.deallocate()
     }
 
-    /// Asks for `warmUp` seconds, and then for as many as are measured; all that is asked is answered when it returns.
+    /// Runs for `warmUp` seconds, then measures for `seconds`. Returns when all requests are answered.
     mutating func run(warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
         for number in connections.indices { try ask(number) }
         try exchange(until: .now() + .seconds(warmUp))
@@ -68,7 +68,7 @@ struct RequestLoad: ~Copyable {
         } while MonotonicTime.now() < end
     }
 
-    /// Calls `done` with each connection whose answer is complete.
+    /// Calls `done` with each connection whose response is complete.
     private mutating func receive(_ done: (Int) throws(BenchFailure) -> Void) throws(BenchFailure) {
         let count = try poller.wait(milliseconds: Self.patience)
         guard count > 0 else { throw BenchFailure("\(server.name): \(asked - answered) requests are not answered") }

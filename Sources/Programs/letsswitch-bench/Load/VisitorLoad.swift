@@ -2,12 +2,14 @@ import Basics
 import FoundationEssentials
 import Glibc
 
-/// Visitors: each connects, upgrades, sends an ale and leaves, and another comes in its place. So many are there at a time.
+/// Visitors: each connects, upgrades, sends an ale and leaves, and another takes its place. The number of visitors is
+/// constant.
 ///
-/// In some of the rooms sits a resident, who hears each visitor: that every ale counted was understood is known by these.
+/// Some rooms have a resident that receives the ales of each visitor. It proves that the server handled every ale
+/// counted.
 struct VisitorLoad: ~Copyable {
     private static let patience: Int32 = 5_000
-    /// Every so many-th place has a resident in its room.
+    /// One in this many places has a resident in its room.
     private static let residentEvery = 16
 
     private struct Place {
@@ -16,7 +18,7 @@ struct VisitorLoad: ~Copyable {
         let request: [UInt8]
         let ale: [UInt8]
         var response: [UInt8] = []
-        /// The visitor waits for its ale to be heard.
+        /// The resident hasn't received the visitor's ale yet.
         var awaitsResident = false
         var since: UInt64 = 0
     }
@@ -58,7 +60,7 @@ struct VisitorLoad: ~Copyable {
         }
     }
 
-    /// Has visitors come and go for a while; then none is left, and the server has nothing more to do.
+    /// Runs visitors for `warmUp` and `seconds`. When it returns, none is left and the server is idle.
     mutating func run(warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
         for number in places.indices { try enter(number) }
         try serve(for: warmUp)

@@ -1,12 +1,12 @@
-/// How many waits of which length: counts in buckets whose width is at most 1/64 of their value, so a percentile is right
-/// to 1.6 %. Adding is a few instructions and no memory.
+/// A histogram of latencies. The width of a bucket is at most 1/64 of its value, so a percentile is accurate to 1.6 %.
+/// Adding takes a few instructions and no memory.
 struct LatencyHistogram {
     /// Buckets per doubling.
     private static let fine = 64
     private var counts = [UInt32](repeating: 0, count: 58 * LatencyHistogram.fine + LatencyHistogram.fine)
     private(set) var count = 0
 
-    /// Adds a wait.
+    /// Adds a latency.
     mutating func add(nanoseconds: UInt64) {
         counts[Self.bucket(nanoseconds)] &+= 1
         count += 1
@@ -17,7 +17,7 @@ struct LatencyHistogram {
         left.count += right.count
     }
 
-    /// The wait that so much of all (0.5, 0.99) didn't exceed, in microseconds; 0 if there was none.
+    /// The latency, in microseconds, at a quantile such as 0.5 or 0.99; 0 if the histogram is empty.
     func microseconds(quantile: Double) -> Double {
         let wanted = max(1, Int((Double(count) * quantile).rounded(.up)))
         var sum = 0
@@ -28,7 +28,7 @@ struct LatencyHistogram {
         return 0
     }
 
-    /// Below 64 a bucket for each value; above, 64 for each doubling.
+    /// Below 64 each value has a bucket; above, each doubling has 64.
     private static func bucket(_ value: UInt64) -> Int {
         guard value >= UInt64(fine) else { return Int(value) }
         let exponent = 63 - value.leadingZeroBitCount

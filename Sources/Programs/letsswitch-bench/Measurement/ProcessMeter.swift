@@ -1,12 +1,12 @@
-// Compiled as a whole, the module has `timespec` from there.
+// Compiled as a whole, the module has `timespec` from CLinux.
 import CLinux
 import Glibc
 
-/// What a process has used: CPU time, user and system together, and resident memory.
+/// What a process has used: CPU time (user and system together) and resident memory.
 ///
-/// `/proc/<pid>/stat` has CPU time by hundredths of a second only, `/proc/<pid>/task/*/schedstat` loses that of threads that
-/// have ended. The process's CPU clock is the sum behind both, in nanoseconds (clock_getcpuclockid(3)).
-/// ``stat()`` is kept beside it, for the shares of user and system, and as a check.
+/// `/proc/<pid>/stat` counts CPU time only in hundredths of a second, and `/proc/<pid>/task/*/schedstat` loses the time
+/// of threads that have ended. The process's CPU clock has the sum in nanoseconds (clock_getcpuclockid(3)). ``stat()``
+/// is also read, for the shares of user and system, and as a check.
 struct ProcessMeter {
     private static let ticksPerSecond = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
     private let pid: pid_t
@@ -42,7 +42,8 @@ struct ProcessMeter {
     /// Resident bytes, counted exactly (`/proc/<pid>/statm` is a sum of per-processor counters, some pages off).
     func residentBytes() throws(BenchFailure) -> Int { try memory("Rss:") }
 
-    /// Of these, what is in no file: not code, which comes when it is first used and is nobody's in particular.
+    /// The part of the resident bytes that isn't backed by a file. Code is backed by a file and is loaded when it is
+    /// first used.
     func anonymousBytes() throws(BenchFailure) -> Int { try memory("Anonymous:") }
 
     private func memory(_ name: String) throws(BenchFailure) -> Int {
@@ -53,8 +54,9 @@ struct ProcessMeter {
         return kilobytes * 1024
     }
 
-    /// Returns when the process has used next to no CPU for 200 ms, ten seconds from now at the latest. What is gathered for a while and
-    /// then written, as attendance is every 100 ms, is written by then, and is counted where it was caused.
+    /// Returns when the process has used almost no CPU for 200 ms, at the latest after ten seconds. By then, work that
+    /// the server collects and writes later, such as attendance every 100 ms, is done and counts for the load that
+    /// caused it.
     func waitUntilIdle() throws(BenchFailure) {
         var readings = [try cpu()]
         for _ in 0..<500 {
@@ -83,7 +85,7 @@ struct ThreadTimes {
         }
     }
 
-    /// The parts that the threads had in what was done between, the largest first.
+    /// Each thread's share of the CPU time since `earlier`, the largest first.
     func shares(since earlier: ThreadTimes) -> [Double] {
         let times = nanoseconds.map { $0.value - (earlier.nanoseconds[$0.key] ?? 0) }.sorted(by: >)
         let sum = max(1, times.reduce(0, +))

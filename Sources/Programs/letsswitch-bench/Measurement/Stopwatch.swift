@@ -7,11 +7,11 @@ struct Server {
     let pid: pid_t
     let port: UInt16
 
-    /// As ``ProcessMeter/waitUntilIdle()``.
+    /// See ``ProcessMeter/waitUntilIdle()``.
     func waitUntilIdle() throws(BenchFailure) { try ProcessMeter(pid: pid).waitUntilIdle() }
 }
 
-/// What one round of a workload showed of one server.
+/// The result of one round of a workload on one server.
 struct Sample {
     /// Units of work done: deliveries, requests, connections.
     var work = 0
@@ -19,7 +19,7 @@ struct Sample {
     /// CPU seconds of the server, and of the generator.
     var serverCPU = 0.0
     var generatorCPU = 0.0
-    /// Those of the server by `/proc/<pid>/stat`, in hundredths of a second.
+    /// The server's CPU time by `/proc/<pid>/stat`, in hundredths of a second.
     var user = 0.0
     var system = 0.0
     var latency = LatencyHistogram()
@@ -28,7 +28,7 @@ struct Sample {
     var costPerUnit: Double { work > 0 ? serverCPU * 1e6 / Double(work) : 0 }
 }
 
-/// Measures from its making to ``stop(work:)``: time, and the CPU of servers, taken together, and of ourselves.
+/// Measures from its creation to ``stop(work:)``: time, and the CPU of the servers (together) and of this process.
 struct Stopwatch {
     private let servers: [ProcessMeter]
     private let own: ProcessMeter
@@ -67,7 +67,7 @@ struct Stopwatch {
         return sum
     }
 
-    /// - Throws: when the two ways to read the CPU time contradict each other.
+    /// - Throws: If the two ways to read the CPU time disagree.
     func stop(work: Int) throws(BenchFailure) -> Sample {
         var sample = Sample()
         sample.serverCPU = try Self.cpu(of: servers) - serverCPU

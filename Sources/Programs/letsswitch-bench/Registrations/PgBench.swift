@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// `pgbench` on the same cluster: a statement, prepared, from so many clients.
+/// Runs `pgbench` on the same cluster: one prepared statement from many clients.
 struct PgBench {
     static let clients = 32
 
@@ -9,16 +9,17 @@ struct PgBench {
     private let directory: String
     private let processors: Processors
 
-    /// On the run's database, and planning as the daemon's sessions do.
+    /// Uses the run's database, and the planner settings of the daemon's sessions.
     init(_ laboratory: Laboratory) {
         conninfo = "\(laboratory.conninfo) \(PlannerSettings.option)"
         directory = laboratory.directory
         processors = laboratory.processors
     }
 
-    /// Runs a script for so long.
+    /// Runs a script for `seconds`.
     ///
-    /// - Returns: Transactions, the time that they took, and how long each took. CPU times are not known: it is not one process.
+    /// - Returns: Transactions, the total time, and the time of each. The CPU time is unknown, since several processes
+    ///   do the work.
     func run(_ script: String, seconds: Double) throws(BenchFailure) -> Sample {
         let file = "\(directory)/pgbench.sql"
         let prefix = "\(directory)/pgbench-log"

@@ -1,4 +1,4 @@
-/// What pgbench's rounds came to: the floor of what the daemon does by the same statement.
+/// The results of pgbench's rounds: the floor for the daemon, which runs the same statement.
 struct PgBenchFloor {
     let figures: Figures
     private let rounds: [Sample]
@@ -8,9 +8,9 @@ struct PgBenchFloor {
         self.rounds = rounds
     }
 
-    /// Compares the daemon's rounds, which were measured in turn with these, and tells the person at the terminal.
+    /// Compares the daemon's rounds, which were measured in turn with pgbench's, and prints the result.
     ///
-    /// - Returns: What they came to; and their rate over pgbench's, the median of the rounds' ratios.
+    /// - Returns: The daemon's figures, and its rate over pgbench's: the median of the rounds' ratios.
     func compare(_ what: String, _ own: [Sample]) -> (figures: Figures, rate: Double) {
         let daemon = Figures(own)
         let rates = zip(own, rounds).map { Double($0.work) / $0.seconds / (Double($1.work) / $1.seconds) }

@@ -1,22 +1,22 @@
 import Basics
 import FoundationEssentials
 
-/// The load of ``FleetLoad``, carried by an engine's clients and nothing else: no servers, no peers, no sockets but the
-/// engine's. What it shows is what the engine itself carries.
+/// The load of ``FleetLoad`` on an engine's clients alone, without servers and peers. It shows what the engine itself
+/// can carry.
 ///
-/// All clients share this thread. In each room one member speaks, at the client that it was dealt to; those who were dealt to that one hear it
-/// at once, the others when the payload comes to theirs.
+/// All clients share this thread. In each room one member sends, at a client chosen at random. Members at the same
+/// client receive an ale at once; the others receive it when the payload reaches their clients.
 struct BareLoad: ~Copyable {
     private static let patience = Duration.seconds(2)
-    /// Ales of a room whose due times are remembered.
+    /// Ales of a room whose due times are kept.
     private static let window = 1_024
 
     private struct Room {
-        /// Members, by client.
+        /// The number of members, by client.
         let members: [Int]
-        /// The speaker's client.
+        /// The client of the member that sends.
         let home: Int
-        /// Ales that were said, and of these how many each client has heard.
+        /// Ales sent, and how many of them each client has received.
         var said = 0
         var heard: [Int]
         var due = [UInt64](repeating: 0, count: BareLoad.window)
@@ -24,20 +24,20 @@ struct BareLoad: ~Copyable {
 
     private let buses: [RelayBus]
     private let poller: Poller
-    /// The engine's sockets, and whose they are.
+    /// The engine's sockets, and the clients that they belong to.
     private let sockets: [(descriptor: Int32, client: Int)]
     private var rooms: [Room] = []
     private let roomSize: Int
     private var delivered = 0
-    /// Ales that somebody hasn't heard yet.
+    /// Ales that some client hasn't received yet.
     private var outstanding = 0
     private var latency = LatencyHistogram()
-    /// Heard everywhere, in this turn.
+    /// Rooms whose ale reached all clients in this turn.
     private var finished: [Int] = []
 
     /// - Parameters:
-    ///   - carriers: Two at least.
-    ///   - deal: The client that the next peer goes to.
+    ///   - carriers: At least two.
+    ///   - deal: Returns the client of the next peer.
     init(_ carriers: [any Carrier], roomSize: Int, rooms count: Int, random: inout SeededRandom, deal: () -> Int)
         throws(BenchFailure)
     {
@@ -61,7 +61,7 @@ struct BareLoad: ~Copyable {
         }
     }
 
-    /// As ``FleetLoad/run(_:warmUp:seconds:)``. The CPU is this process's.
+    /// See ``FleetLoad/run(_:warmUp:seconds:)``. The CPU time is this process's.
     mutating func run(_ pace: FleetLoad.Pace, warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
         let start = MonotonicTime.now()
         if case .closed = pace { for room in rooms.indices { say(in: room, due: start.nanoseconds) } }
@@ -82,7 +82,7 @@ struct BareLoad: ~Copyable {
         return sample
     }
 
-    /// As ``FleetLoad``'s, goes on until something has come.
+    /// Like that of ``FleetLoad``, continues until something has arrived.
     private mutating func load(
         _ pace: FleetLoad.Pace, _ number: inout Int, from start: MonotonicTime, until end: MonotonicTime
     ) throws(BenchFailure) {
@@ -111,7 +111,7 @@ struct BareLoad: ~Copyable {
         buses[home].add(1, in: Int32(room))
     }
 
-    /// Sends what there is, waits, and takes what has come.
+    /// Sends what is ready, waits, and reads what has arrived.
     private mutating func turn(until instant: MonotonicTime, goesOn: Bool) throws(BenchFailure) {
         for bus in buses { try bus.send() }
         for index in 0..<(try poller.wait(until: instant)) {

@@ -1,16 +1,16 @@
-/// What carries payloads from one relay, or bare client, to all the others: PostgreSQL's NOTIFY, or RabbitMQ.
+/// Carries payloads from one relay or bare client to all others: by PostgreSQL's NOTIFY or by RabbitMQ.
 protocol Carrier: AnyObject {
-    /// To be watched; ``ready(_:hear:)`` is called when one is readable.
+    /// Sockets to watch. Call ``ready(_:hear:)`` when one is readable.
     var sockets: [Int32] { get }
-    /// The last payloads are still under way: those to come have to wait.
+    /// The last payloads are still being sent, so the next ones have to wait.
     var isSending: Bool { get }
-    /// As the daemons gather: rooms in one payload at the most, and bytes before the first of them.
+    /// Limits of a payload, equal to those of the daemons: the most rooms, and the bytes before the first of them.
     var mostEntries: Int { get }
     var headerBytes: Int { get }
 
-    /// No two may be equal.
+    /// Sends payloads. They must all be different.
     func send(_ payloads: [[UInt8]]) throws(BenchFailure)
 
-    /// One of ``sockets`` is readable: takes what there is.
+    /// Reads from `socket`, one of ``sockets``, which is readable.
     func ready(_ socket: Int32, hear: ([UInt8]) throws(BenchFailure) -> Void) throws(BenchFailure)
 }

@@ -1,10 +1,10 @@
 import CLibpq
 import Wire
 
-/// PostgreSQL's NOTIFY, as the daemons use it: each listens to a channel of its own, and one statement at a time tells all others.
-/// Two connections, as the daemons have; libpq blocks only where a socket's buffer is full.
+/// Uses PostgreSQL's NOTIFY as the daemons do: each client listens to its own channel, and one statement at a time
+/// notifies all others. It has two connections, like a daemon. libpq blocks only while a socket's buffer is full.
 final class NotifyCarrier: Carrier {
-    /// As the daemons' statement.
+    /// The same as the daemons' statement.
     private static let notify = """
         SELECT pg_notify(channel, payload)
         FROM unnest(string_to_array($1, ','), string_to_array($2, ',')) AS message (channel, payload)
@@ -13,7 +13,7 @@ final class NotifyCarrier: Carrier {
     private let listening: OpaquePointer
     private let sending: OpaquePointer
     let sockets: [Int32]
-    /// Of the others.
+    /// The channels of the others.
     private let channels: [String]
     private(set) var isSending = false
 
@@ -21,7 +21,7 @@ final class NotifyCarrier: Carrier {
     let mostEntries = (7_999 / 4 * 3 - 26) / RelayBus.entryBytes
 
     /// - Parameters:
-    ///   - number: Which of `count`, from 0.
+    ///   - number: The client's index, from 0 to `count` - 1.
     ///   - conninfo: The database's.
     init(number: Int, of count: Int, conninfo: String) throws(BenchFailure) {
         listening = try Self.connect(conninfo)

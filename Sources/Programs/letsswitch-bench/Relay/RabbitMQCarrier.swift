@@ -1,10 +1,10 @@
 import AMQP
-// Compiled as a whole, the module has `timeval` from there.
+// Compiled as a whole, the module has `timeval` from CLinux.
 import CLinux
 import CRabbitMQ
 
-/// A bare client of RabbitMQ, by librabbitmq: a topic exchange, a queue for each, two connections, as the daemons have them. A
-/// message for each room, which goes to all others.
+/// A bare client of RabbitMQ, with librabbitmq: a topic exchange, and for each client a queue and two connections, like
+/// the daemons. Each room has its own message, which goes to all others.
 final class RabbitMQCarrier: Carrier {
     private static let channel: amqp_channel_t = 1
     private static let exchange = "bench"
@@ -15,14 +15,14 @@ final class RabbitMQCarrier: Carrier {
     private let consuming: amqp_connection_state_t
     private let key: String
     let sockets: [Int32]
-    /// The system takes what is published, or has us wait.
+    /// `false`: librabbitmq blocks while a message can't be sent.
     let isSending = false
     let mostEntries = 1
     /// The daemons' message of one room is 47 bytes long.
     let headerBytes = 15
 
     /// - Parameters:
-    ///   - number: Which of `count`, from 0.
+    ///   - number: The client's index, from 0 to `count` - 1.
     ///   - port: The broker's.
     init(number: Int, of count: Int, port: UInt16) throws(BenchFailure) {
         do throws(AMQPError) {
@@ -33,7 +33,7 @@ final class RabbitMQCarrier: Carrier {
         key = "from.\(number)"
         publishing = try Self.connect(port, library)
         consuming = try Self.connect(port, library)
-        // What is published to is only written to.
+        // The connection for publishing is only written to.
         sockets = [library.descriptor(consuming)]
         try declare(from: (0..<count).filter { $0 != number }.map { "from.\($0)" })
     }
@@ -75,7 +75,7 @@ final class RabbitMQCarrier: Carrier {
                 Self.withBytes(key) { library.bind(consuming, Self.channel, nameless, exchange, $0, Self.none) != nil }
             }
         }
-        // Nothing is acknowledged.
+        // Without acknowledgements.
         guard done, library.consume(consuming, Self.channel, nameless, nameless, 0, 1, 0, Self.none) != nil else {
             throw BenchFailure("the broker doesn't declare what it is asked for")
         }
@@ -117,7 +117,7 @@ final class RabbitMQCarrier: Carrier {
             guard status == AMQP_STATUS_OK.rawValue else {
                 throw BenchFailure("consuming: \(library.describe(status))")
             }
-            // Of so short a message there is one; what announces it says nothing new.
+            // A short message has one body frame. The frames before it aren't needed.
             guard Int32(frame.frame_type) == AMQP_FRAME_BODY else { continue }
             let body = frame.payload.body_fragment
             try hear(Array(UnsafeRawBufferPointer(start: body.bytes, count: body.len)))

@@ -3,13 +3,15 @@ import CLinux
 import Glibc
 import Wire
 
-/// The floor: what relaying ales costs when nothing else is done. One thread, one epoll descriptor, one `recv` per readable
-/// socket, one `send` per receiver and turn.
+/// The baseline: the cost of relaying ales alone. One thread, one epoll descriptor, one `recv` per readable socket, one
+/// `send` per receiver and turn.
 ///
-/// With a ``RelayBus`` it is the floor of several servers on one database: what is said in its rooms goes to the other relays too.
+/// With a ``RelayBus`` it is the baseline of several servers on one database: the ales of its rooms go to the other
+/// relays too.
 ///
-/// No HTTP but a search for the room's id, no JSON, no limits, no time-outs; of a WebSocket only what is needed to take whole
-/// frames apart. It trusts its peers, which are the load generator's, and gives up when they do anything else.
+/// It has no HTTP except for a search for the room's id, no JSON, no limits and no time-outs, and only as much of
+/// WebSocket as it takes to split frames. It trusts its peers, which are the load generator's, and ends when they do
+/// anything else.
 struct Relay: ~Copyable {
     private struct Peer {
         /// -1 before the upgrade.
@@ -41,7 +43,7 @@ struct Relay: ~Copyable {
     private var numbers: [RelayRoomKey: Int32] = [:]
     private var busyRooms: [Int32] = []
     private let bus: RelayBus?
-    /// When everybody is pinged next; `nil`: nobody ever is.
+    /// When all peers are pinged next; `nil`: never.
     private var nextPing: MonotonicTime?
 
     /// Takes over a listening, non-blocking socket.
@@ -97,7 +99,7 @@ struct Relay: ~Copyable {
         }
     }
 
-    /// Pings everybody, if it is time.
+    /// Pings all peers if it is time.
     ///
     /// - Returns: How long to wait for events, in milliseconds; -1: for ever.
     private mutating func ping() throws(BenchFailure) -> Int32 {
@@ -160,7 +162,7 @@ struct Relay: ~Copyable {
         bus?.add(ales, in: number)
     }
 
-    /// Ales that were said on another relay.
+    /// Delivers ales that another relay received.
     private mutating func hear(_ ales: Int, in number: Int32) {
         let room = rooms + Int(number)
         if room.pointee.ales == 0 { busyRooms.append(number) }
@@ -174,7 +176,7 @@ struct Relay: ~Copyable {
         ).apply(to: UnsafeMutableRawBufferPointer(start: buffer + start, count: length))
     }
 
-    /// Answers a request: for a room's id with the upgrade, for anything else with a small page.
+    /// Answers a request: a room's id with the upgrade, anything else with a small page.
     private mutating func answer(_ descriptor: Int32, _ count: Int) throws(BenchFailure) {
         let prefix = "GET /socket?id=".utf8.count
         guard count > prefix + RelayRoomKey.length, buffer.load(fromByteOffset: 5, as: UInt8.self) == UInt8(ascii: "s")
@@ -216,13 +218,13 @@ struct Relay: ~Copyable {
             peers[Int(last.descriptor)].place = peer.place
         }
         guard room.pointee.members.isEmpty else { return }
-        // Its number may be among those of this turn still, and another room may get it: nothing is owed there.
+        // The number may still be queued in this turn, and another room may reuse it. That room has no ales to send.
         room.pointee.ales = 0
         numbers[room.pointee.key] = nil
         freeRooms.append(peer.room)
     }
 
-    /// Pays what a room owes.
+    /// Sends each member the ales of the room's turn.
     private func flush(_ number: Int32) throws {
         let room = rooms + Int(number)
         let ales = room.pointee.ales
@@ -246,7 +248,7 @@ struct Relay: ~Copyable {
     }
 
     private func sent(_ count: Int, of wanted: Int) throws(BenchFailure) {
-        // Who is gone is noticed by `recv`.
+        // `recv` handles a closed connection.
         if count < 0, errno == EPIPE || errno == ECONNRESET { return }
         guard count == wanted else { throw BenchFailure("a peer of the relay doesn't read") }
     }

@@ -1,10 +1,11 @@
 import FoundationEssentials
 
-/// What relays need to be one server, and no more: says what was said in their rooms, gathered as the daemons gather it.
+/// Connects relays to one server: sends the ales of their rooms to all others, batched as the daemons do it.
 ///
-/// Ales that are said while something is under way add up, room by room. It doesn't know who is where: all others are told all.
+/// Ales that arrive while a payload is being sent add up, room by room. All other relays receive all ales, whether or
+/// not they have the room.
 final class RelayBus {
-    /// Which of how many relays on which database: `0/2 host=…`.
+    /// A relay's index, the number of relays, and the database: `0/2 host=…`.
     struct Place {
         let number: Int
         let count: Int
@@ -24,12 +25,12 @@ final class RelayBus {
         var text: String { "\(number)/\(count) \(conninfo)" }
     }
 
-    /// As long as the daemons': of each room a length, two bytes of kind, the UUID, a number, the ales.
+    /// The same size as the daemons': per room a length, two bytes of kind, the UUID, a number, the ales.
     static let entryBytes = 32
 
     private let carrier: any Carrier
     var sockets: [Int32] { carrier.sockets }
-    /// The rooms' UUIDs, by the relay's number, and the other way round.
+    /// The rooms' UUIDs by the relay's number, and the numbers by UUID.
     private var ids: [UUID] = []
     private var numbers: [UUID: Int32] = [:]
     /// Ales to be sent, by the room's number, and the rooms that have any.
@@ -43,7 +44,7 @@ final class RelayBus {
 
     // MARK: Out
 
-    /// The relay has a room with this number now, which another one may have had.
+    /// Registers a room of the relay. Another room may have had its number.
     func register(_ room: Int32, _ id: UUID) {
         if Int(room) < ids.count {
             numbers[ids[Int(room)]] = nil
@@ -61,7 +62,7 @@ final class RelayBus {
         ales[Int(room)] += count
     }
 
-    /// Sends what has gathered, unless something is under way.
+    /// Sends what has been collected, unless a payload is in progress.
     func send() throws(BenchFailure) {
         guard !carrier.isSending, !waiting.isEmpty else { return }
         var payloads: [[UInt8]] = []
@@ -94,7 +95,7 @@ final class RelayBus {
 
     // MARK: In
 
-    /// One of ``sockets`` is readable.
+    /// Reads from `socket`, one of ``sockets``, which is readable.
     func ready(_ socket: Int32, hear: (_ room: Int32, _ ales: Int) -> Void) throws(BenchFailure) {
         let headerBytes = carrier.headerBytes
         try carrier.ready(socket) { bytes throws(BenchFailure) in

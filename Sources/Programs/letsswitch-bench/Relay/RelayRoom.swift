@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// A room of the relay: who is in it, and what they are owed in this turn.
+/// A room of the relay: its members, and the ales to send them at the end of this turn.
 ///
-/// An ale counts once for the room and once for its sender; at the turn's end a member is owed the difference. So an ale costs
-/// two additions, whatever the room's size.
+/// An ale is added to the room's count and to its sender's. At the end of the turn a member gets the difference. An ale
+/// therefore costs two additions, whatever the room's size.
 struct RelayRoom {
     struct Member {
         let descriptor: Int32
-        /// Ales of its own in this turn, and those of before it came.
+        /// The member's own ales in this turn, plus the room's ales before it joined.
         var own: Int
     }
 
@@ -17,7 +17,7 @@ struct RelayRoom {
     var ales = 0
 }
 
-/// A room's UUID, as it is written in the request: not checked, only told apart.
+/// A room's UUID as text from the request. It isn't validated, only compared.
 struct RelayRoomKey: Hashable {
     static let length = 36
     private let words: (UInt64, UInt64, UInt64, UInt64)
@@ -32,7 +32,7 @@ struct RelayRoomKey: Hashable {
         tail = text.loadUnaligned(fromByteOffset: 32, as: UInt32.self)
     }
 
-    /// The UUID; `nil` if it is none.
+    /// The UUID; `nil` if the text isn't one.
     var id: UUID? {
         var text: [UInt8] = []
         for word in [words.0, words.1, words.2, words.3] {

@@ -1,21 +1,21 @@
-/// What several daemons on one database did, beside what was least to be expected.
+/// The results of several daemons on one database, compared with the baselines.
 struct BusReport: Encodable {
     struct Row: Encodable {
         let id: String
         let title: String
         let floorName: String
-        /// At the most that they can do.
+        /// At the highest throughput.
         let daemons: Figures
         let floor: Figures
         /// The medians of the rounds' ratios.
         let rateRatio: Double
         let costRatio: Double
-        /// Of deliveries that crossed, in microseconds, at the same rate for both; 0 where none was measured.
+        /// Latencies of deliveries between servers, in microseconds, at the same rate for both; 0 if not measured.
         private(set) var p50 = 0.0
         private(set) var p99 = 0.0
         private(set) var floorP50 = 0.0
         private(set) var floorP99 = 0.0
-        /// Responses that peers should have got and didn't, or got too many; ales that the daemons have counted as lost or dropped.
+        /// Missing and surplus responses, and the ales that the daemons counted as lost or dropped.
         var missing = 0
         var surplus = 0
         var lost = 0
@@ -35,7 +35,8 @@ struct BusReport: Encodable {
             (p50, p99) = (Figures(daemons).p50, Figures(daemons).p99)
         }
 
-        /// With what is wanted: at least this part of the floor's rate, at most so many times its CPU, its p99.
+        /// Adds the limits: at least `rate` times the baseline's rate, at most `cost` times its CPU and `waits` times
+        /// its p99.
         func judged(rate: Double, cost: Double? = nil, waits: Double? = nil) -> Row {
             var row = self
             var wishes = ["rate ≥ \(Column.number(rate * 100, decimals: 0)) %"]
@@ -54,14 +55,14 @@ struct BusReport: Encodable {
         }
     }
 
-    /// As it was at the start.
+    /// Taken at the start.
     let machine = Report.describeMachine()
     let arguments: [String]
     let rounds: Int
     let secondsPerRound: Double
     let seed: UInt64
     private(set) var rows: [Row] = []
-    /// What the reader should know, one sentence each.
+    /// Notes for the reader, one sentence each.
     var notes: [String] = []
 
     init(_ options: Options) {
@@ -111,6 +112,6 @@ struct BusReport: Encodable {
 }
 
 extension Sample {
-    /// Units a second.
+    /// Units per second.
     fileprivate var rate: Double { Double(work) / max(seconds, 1e-9) }
 }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Text in columns, and numbers as people read them.
+/// Formats numbers, and aligns text in columns.
 enum Column {
-    /// With so many decimals; without a number, two for small ones, none for large ones.
+    /// With `decimals` decimals; by default two for small numbers and none for large ones.
     static func number(_ value: Double, decimals: Int? = nil) -> String {
         let decimals = decimals ?? (value >= 1_000 ? 0 : value >= 20 ? (value == value.rounded() ? 0 : 1) : 2)
         guard value.isFinite, abs(value) < 1e15 else { return "–" }
@@ -25,7 +25,7 @@ enum Column {
         return String(text.reversed())
     }
 
-    /// Lines in columns as wide as their widest entry; the first is to the left, the others to the right.
+    /// Aligns lines in columns as wide as their widest entry: the first to the left, the others to the right.
     static func align(_ lines: [[String]]) -> String {
         let count = lines.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in lines.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }

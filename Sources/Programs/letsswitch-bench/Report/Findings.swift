@@ -1,17 +1,17 @@
 import FoundationEssentials
 
-/// What was seen beside what was wanted, line by line: the report of a benchmark that is no table of workloads.
+/// Measured values and their limits, line by line: the report of a benchmark that isn't a table of workloads.
 struct Findings: Encodable {
     struct Finding: Encodable {
         let what: String
         let value: Double
         let unit: String
-        /// The limit, in words; empty where none was set.
+        /// The limit, in words; empty if there is none.
         let wanted: String
         let isMet: Bool?
     }
 
-    /// As it was at the start.
+    /// Taken at the start.
     let machine = Report.describeMachine()
     let title: String
     var findings: [Finding] = []
@@ -54,7 +54,7 @@ struct Findings: Encodable {
 }
 
 extension Encodable {
-    /// Writes the value for programs.
+    /// Writes the report as JSON.
     func writeJSON(to path: String) throws(BenchFailure) {
         do {
             let encoder = JSONEncoder()

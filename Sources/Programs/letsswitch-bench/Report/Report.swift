@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a run of the benchmark showed, and where and how it ran.
+/// The results of a benchmark run, and where and how it ran.
 struct Report: Encodable {
     let machine: String
     let arguments: [String]
@@ -8,7 +8,7 @@ struct Report: Encodable {
     let rounds: Int
     let secondsPerRound: Double
     private(set) var rows: [Row] = []
-    /// What the reader should know, one sentence each.
+    /// Notes for the reader, one sentence each.
     var notes: [String] = []
 
     init(_ options: Options, daemonFlags: [String]) {
@@ -19,7 +19,7 @@ struct Report: Encodable {
         self.daemonFlags = daemonFlags
     }
 
-    /// Adds a row, and tells the person at the terminal.
+    /// Adds a row, and prints it.
     mutating func add(_ row: Row) {
         rows.append(row)
         Terminal.note(
@@ -62,7 +62,7 @@ struct Report: Encodable {
         return (isMet ? "yes: " : "NO: ") + row.wanted
     }
 
-    /// What it ran on.
+    /// The machine.
     static func describeMachine() -> String {
         let cpu =
             (ProcText.read("/proc/cpuinfo") ?? "").split(separator: "\n")

@@ -1,17 +1,17 @@
-/// One line of the table: a workload, what the daemon needed for it and what the baseline did.
+/// One line of the table: a workload, with the figures of the daemon and of the baseline.
 struct Row: Encodable {
     let id: String
     let title: String
     let unit: String
     let daemon: Figures
     let baseline: Figures
-    /// `relay`, or what else the daemon is compared with.
+    /// What the daemon is compared with, by default `relay`.
     var baselineName = "relay"
     /// The daemon's cost over the baseline's: the median of the rounds' ratios.
     let ratio: Double
-    /// What was to be reached, in words; empty where nothing was.
+    /// The limit, in words; empty if there is none.
     var wanted = ""
-    /// `nil` where nothing was to be reached.
+    /// Whether the limit is met; `nil` if there is none.
     var isMet: Bool?
 
     init(
@@ -27,19 +27,19 @@ struct Row: Encodable {
         self.ratio = ratio
     }
 
-    /// Round by round, so that only what changes within a round disturbs it.
+    /// The ratio of each round, so that only changes within a round disturb it.
     static func ratio(of daemon: [Sample], to baseline: [Sample]) -> Double {
         zip(daemon, baseline).map { $0.costPerUnit / max($1.costPerUnit, 1e-9) }.median
     }
 }
 
-/// What the rounds of one server came to: the medians of their figures.
+/// The medians of one server's rounds.
 struct Figures: Encodable {
     /// The server's CPU microseconds per unit, user and system; for memory, bytes per unit.
     var cost = 0.0
-    /// The part of it in user mode, from 0 to 1.
+    /// The share of it in user mode, from 0 to 1.
     var userShare = 0.0
-    /// Units a second.
+    /// Units per second.
     var rate = 0.0
     /// The generator's CPU microseconds per unit.
     var generatorCost = 0.0
@@ -61,7 +61,7 @@ struct Figures: Encodable {
 }
 
 extension [Double] {
-    /// The middle one, or the mean of the two in the middle; 0 of none.
+    /// The middle one, or the mean of the two in the middle; 0 if there are none.
     var median: Double {
         guard !isEmpty else { return 0 }
         let sorted = sorted()

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A broker of RabbitMQ for a run, in its directory, with a name, ports and an `epmd` of its own: it knows nothing of another
-/// on this machine. Ends with us.
+/// A RabbitMQ broker for one run, in its directory, with its own name, ports and `epmd`, independent of any other
+/// broker on this machine. It ends with this process.
 final class Broker {
     private static let server = "/usr/lib/rabbitmq/bin/rabbitmq-server"
     private static let portMapper = "/usr/bin/epmd"
@@ -11,7 +11,7 @@ final class Broker {
     private let mapper: ServerProcess
     private let process: ServerProcess
 
-    /// As its default user.
+    /// With the default user.
     var url: String { "amqp://guest:guest@127.0.0.1:\(port)/" }
 
     /// - Parameter directory: The run's.
@@ -39,7 +39,7 @@ final class Broker {
             "RABBITMQ_CONFIG_FILE=\(home)/rabbitmq", "RABBITMQ_CONF_ENV_FILE=\(home)/none",
             "RABBITMQ_ENABLED_PLUGINS_FILE=\(home)/plugins", "RABBITMQ_PID_FILE=\(home)/pid",
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-kernel inet_dist_use_interface {127,0,0,1}",
-            // Its start script then becomes the broker.
+            // The start script then replaces itself by the broker.
             "RUNNING_UNDER_SYSTEMD=true",
         ]
         let prefix = ["/usr/bin/env", "-i"] + environment

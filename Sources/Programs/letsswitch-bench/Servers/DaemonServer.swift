@@ -10,7 +10,7 @@ struct DaemonServer {
 
     /// - Parameters:
     ///   - conninfo: Its database.
-    ///   - flags: Further flags, behind `--listen` and `--database-url`.
+    ///   - flags: Further flags, after `--listen` and `--database-url`.
     init(
         executable: String, conninfo: String, flags: [String], name: String = "daemon", on processors: Processors,
         directory: String
@@ -28,7 +28,7 @@ struct DaemonServer {
         let address: String?
     }
 
-    /// That of the `listening` line.
+    /// The port in the `listening` line.
     private static func port(_ log: String) -> UInt16? {
         for text in log.split(separator: "\n") {
             guard let line = try? JSONDecoder().decode(Line.self, from: Data(text.utf8)), line.msg == "listening"
@@ -39,15 +39,16 @@ struct DaemonServer {
     }
 }
 
-/// The daemon's sessions reach tables by index alone (`DatabaseSchema.sessionSettings`); what is compared with it does too.
+/// The daemon's sessions access tables by index alone (`DatabaseSchema.sessionSettings`). Its baselines use the same
+/// settings.
 enum PlannerSettings {
-    /// As `PostgresConfiguration.sessionSettings` takes them.
+    /// In the form of `PostgresConfiguration.sessionSettings`.
     static let settings = [
         "enable_seqscan": "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
         "max_parallel_workers_per_gather": "0", "jit": "off",
     ]
 
-    /// As a connection string takes them.
+    /// In the form of a connection string.
     static var option: String {
         "options='\(settings.map { "-c \($0.key)=\($0.value)" }.joined(separator: " "))'"
     }

@@ -1,5 +1,5 @@
-/// Servers that are one: daemons on one database, or relays that NOTIFY each other. Each has a processor of its own, as far as there are
-/// so many.
+/// Several servers that act as one: daemons on one database, or relays connected by NOTIFY. Each has its own processor,
+/// while there are enough.
 struct Fleet {
     let servers: [Server]
     private let processes: [ServerProcess]
@@ -15,11 +15,11 @@ struct Fleet {
 }
 
 extension Laboratory {
-    /// Daemons that know of each other, each with one loop, for any room, and peers that say as much as they can.
+    /// Daemons on one database, each with one loop, with open rooms and without a limit on messages.
     ///
     /// - Parameters:
     ///   - database: Its conninfo.
-    ///   - flags: What carries ales between them, if they aren't to find it themselves.
+    ///   - flags: What carries ales between them, if not the default.
     func daemons(
         _ count: Int, name: String, database: String, flags: [String] = []
     ) throws(BenchFailure) -> Fleet {
@@ -35,7 +35,7 @@ extension Laboratory {
         return fleet
     }
 
-    /// As many relays, with what they need to be one.
+    /// The same number of relays, connected to each other.
     func relays(_ count: Int) throws(BenchFailure) -> Fleet {
         var members: [(ServerProcess, Server)] = []
         for number in 0..<count {

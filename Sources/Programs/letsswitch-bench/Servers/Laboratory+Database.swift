@@ -1,8 +1,8 @@
 import Postgres
 
-/// What a benchmark does with the database itself: each time in a session of its own.
+/// Access to the database by the benchmark itself, each time in a new session.
 extension Laboratory {
-    /// Another database on the cluster: its conninfo.
+    /// Creates another database on the cluster and returns its conninfo.
     func makeDatabase(_ name: String) throws -> String {
         try execute(["CREATE DATABASE \(name)"], timeout: .seconds(10))
         return "\(conninfo) dbname=\(name)"

@@ -4,21 +4,22 @@ import Glibc
 import Postgres
 import Sockets
 
-/// Where a run takes place: a directory of its own, a private cluster in it, and which processor is whose. Gone when it ends.
+/// The environment of a run: its own directory with a private cluster in it, and the processors assigned to server and
+/// generator. It is removed when the run ends.
 final class Laboratory {
-    /// Flags of a daemon with one loop, for any room.
+    /// Flags of a daemon with one loop and open rooms.
     static let oneLoop = ["--loops", "1", "--open-rooms"]
 
     let options: Options
     let directory: String
     /// The database's.
     let conninfo: String
-    /// All that we may use.
+    /// All processors that this process may use.
     let processors: Processors
-    /// The server's own, and the generator's; the same where there is only one.
+    /// The server's processor and the generator's; the same one if there is only one.
     let serverProcessor: Processors
     let generatorProcessor: Processors
-    /// Sockets that the generator may have open at a time.
+    /// Sockets that the generator may have open at the same time.
     let descriptors: Int
     private let cluster: PrivateCluster
     private let signals: [any DispatchSourceSignal]
@@ -30,7 +31,7 @@ final class Laboratory {
         guard let first = processors.single(0) else { throw BenchFailure("no processor") }
         serverProcessor = first
         generatorProcessor = processors.single(1) ?? first
-        // Of the process; the servers have the same limit, and keep some for themselves.
+        // The process's limit. The servers have the same limit and need some descriptors for themselves.
         descriptors = FileDescriptorLimit.raise() - 128
         directory = try Self.makeDirectory()
         let cluster = PrivateCluster(
@@ -49,15 +50,15 @@ final class Laboratory {
         }
     }
 
-    /// Ends the cluster and forgets everything.
+    /// Stops the cluster and removes the directory.
     func close() {
         let cluster = cluster
-        // What can't be stopped in its time is killed by then.
+        // The cluster is killed if it doesn't stop in time.
         try? Blocking.wait { await cluster.stop() }
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// A daemon, on the server's processor and for our own database unless others are named.
+    /// Starts a daemon, by default on the server's processor and the run's database.
     func daemon(
         name: String = "daemon", flags: [String], on processors: Processors? = nil, database: String? = nil
     ) throws(BenchFailure) -> DaemonServer {
@@ -66,13 +67,13 @@ final class Laboratory {
             on: processors ?? serverProcessor, directory: directory)
     }
 
-    /// - Parameter pings: Whether it pings everybody every three seconds, as Action Cable does.
+    /// - Parameter pings: Whether it pings all peers every three seconds, as Action Cable does.
     func relay(on processors: Processors? = nil, pings: Bool = false) throws(BenchFailure) -> RelayServer {
         try RelayServer(
             flags: pings ? ["--relay-pings"] : [], on: processors ?? serverProcessor, directory: directory)
     }
 
-    /// Under `/tmp`, and to be entered by the cluster's user.
+    /// Under `/tmp`, readable by the cluster's user.
     private static func makeDirectory() throws(BenchFailure) -> String {
         var template = Array("/tmp/letsswitch-bench.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw BenchFailure(call: "mkdtemp") }

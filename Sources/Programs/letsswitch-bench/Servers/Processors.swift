@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// A set of processors that a thread may run on, and what it starts (sched_setaffinity(2)).
+/// A set of processors that a thread and its child processes may run on (sched_setaffinity(2)).
 struct Processors: Equatable, CustomStringConvertible {
-    /// Room for 1,024 processors, the kernel's usual limit.
+    /// Space for 1,024 processors, the kernel's usual limit.
     private static let words = 16
     private var words: [UInt64]
 
-    /// Those that this thread may run on now.
+    /// The processors that this thread may run on now.
     static func current() throws(BenchFailure) -> Processors {
         var set = Processors(words: Array(repeating: 0, count: words))
         let bytes = UInt(words * MemoryLayout<UInt64>.size)
@@ -20,7 +20,7 @@ struct Processors: Equatable, CustomStringConvertible {
         (0..<(words.count * 64)).filter { words[$0 / 64] >> UInt64($0 % 64) & 1 == 1 }
     }
 
-    /// One of them, from 0; `nil` when there are not so many.
+    /// The processor at `index`, from 0; `nil` if there are fewer.
     func single(_ index: Int) -> Processors? {
         guard index < numbers.count else { return nil }
         var set = Processors(words: Array(repeating: 0, count: words.count))
@@ -28,7 +28,7 @@ struct Processors: Equatable, CustomStringConvertible {
         return set
     }
 
-    /// Has this thread, and what it starts from now on, run on them only.
+    /// Restricts this thread, and the processes it starts from now on, to these processors.
     func bind() throws(BenchFailure) {
         let bytes = UInt(words.count * MemoryLayout<UInt64>.size)
         guard sched_setaffinity(0, bytes, words) == 0 else { throw BenchFailure(call: "sched_setaffinity") }

@@ -6,7 +6,7 @@ struct RelayServer {
     let process: ServerProcess
     let server: Server
 
-    /// - Parameter flags: Of the relay's own: with whom it shares a bus.
+    /// - Parameter flags: The relay's own flags, such as its bus.
     init(
         name: String = "relay", flags: [String] = [], on processors: Processors, directory: String
     ) throws(BenchFailure) {
@@ -18,17 +18,17 @@ struct RelayServer {
         server = Server(name: name, pid: process.pid, port: port)
     }
 
-    /// The link itself would mean whoever follows it.
+    /// `/proc/self/exe` itself would name the process that follows the link.
     private static func ownPath() throws(BenchFailure) -> String {
         guard let path = Options.ownPath else { throw BenchFailure(call: "readlink") }
         return path
     }
 
-    /// What the child does: says its port, and serves until it is killed.
+    /// Runs the relay in the child process: prints its port, and serves until it is killed.
     ///
     /// - Parameters:
-    ///   - bus: The one that it shares with others.
-    ///   - pings: Whether it pings everybody.
+    ///   - bus: The bus that it shares with others.
+    ///   - pings: Whether it pings all peers.
     static func run(bus: String?, pings: Bool) throws {
         let (listener, port) = try LoadSocket.listen()
         let line = Array("\(port)\n".utf8)

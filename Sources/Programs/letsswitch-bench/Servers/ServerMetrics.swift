@@ -1,7 +1,7 @@
 import Basics
 import Glibc
 
-/// What a daemon says of itself on `/metrics`.
+/// A daemon's `/metrics`.
 struct ServerMetrics {
     private static let longest = 1 << 20
     private var samples: [Substring: Double] = [:]
@@ -30,7 +30,7 @@ struct ServerMetrics {
         samples.reduce(0) { $1.key.prefix { $0 != "{" } == name ? $0 + $1.value : $0 }
     }
 
-    /// Waits until the daemon knows of so many others, and its bus stands.
+    /// Waits until the daemon's bus is connected to `others` other daemons.
     static func awaitBus(of server: Server, others: Int) throws(BenchFailure) {
         let deadline = MonotonicTime.now() + .seconds(30)
         while true {

@@ -1,22 +1,22 @@
-// Compiled as a whole, the module has `sigset_t` from there.
+// Compiled as a whole, the module has `sigset_t` from CLinux.
 import CLinux
 import CSpawn
 import Glibc
 
-/// A child process whose output goes to a file, and which is ended with us.
+/// A child process that writes its output to a file and ends with this process.
 final class ServerProcess {
     let pid: pid_t
     private let output: String
     private var hasEnded = false
 
-    /// With it the kernel ends the child when we end, however that may be; to be exact, with the thread that started it.
+    /// With it the kernel ends the child when the thread that started it ends, for whatever reason.
     private static let wrapper = ["/usr/bin/setpriv", "--pdeathsig", "TERM", "--"]
 
     /// Starts a program.
     ///
     /// - Parameters:
     ///   - processors: What it may run on.
-    ///   - output: The file for its standard output and error; it is made anew.
+    ///   - output: The file for its standard output and error. An existing file is replaced.
     init(_ arguments: [String], on processors: Processors, output: String) throws(BenchFailure) {
         self.output = output
         let own = try Processors.current()
@@ -34,12 +34,12 @@ final class ServerProcess {
         stop()
     }
 
-    /// What it has written so far.
+    /// Its output so far.
     func written() -> String {
         ProcText.read(output) ?? ""
     }
 
-    /// Waits until `find` finds something in what it has written.
+    /// Waits until `find` returns a value for its output.
     @discardableResult
     func await<Value>(
         _ what: String, within seconds: Int = 30, find: (String) -> Value?
@@ -62,7 +62,7 @@ final class ServerProcess {
         return true
     }
 
-    /// Ends it: politely, and after five seconds not.
+    /// Ends it with SIGTERM, and after five seconds with SIGKILL.
     func stop() {
         guard isRunning() else { return }
         kill(pid, SIGTERM)
@@ -114,7 +114,7 @@ final class ServerProcess {
         return child
     }
 
-    /// Ours, without what configures a daemon or names a database.
+    /// This process's environment, without the variables that configure a daemon or name a database.
     private static func environment() -> [String] {
         var variables: [String] = []
         var next = environ

@@ -2,20 +2,21 @@ import FoundationEssentials
 import Glibc
 import Postgres
 
-/// What each call into the database takes with a thousand tasks and messages stored, and with a million of each; and whether any of them reads a
-/// table from end to end, by the plans that `auto_explain` saw.
+/// Measures each call into the database with a thousand tasks and messages stored, and with a million of each. The
+/// plans logged by `auto_explain` show whether a call scans a whole table.
 struct StoredBenchmark {
     private static let sizes = [1_000, 1_000_000]
     private static let quickSizes = [1_000, 2_000]
     /// Calls of each kind that are timed.
     private static let calls = 200
-    /// Times with many over times with few: a deeper index, and more of it outside of the cache.
+    /// The limit of a call's time with many rows over its time with few. An index then has more levels, and less of it
+    /// is cached.
     private static let flat = 2.0
 
     let laboratory: Laboratory
 
     func run() throws -> Findings {
-        // It migrates, and ends: nobody else is to use the tables.
+        // Runs the migrations and stops, so that only the benchmark uses the tables.
         let daemon = try laboratory.daemon(flags: [])
         try awaitMigrations()
         daemon.process.stop()
@@ -44,7 +45,7 @@ struct StoredBenchmark {
         let plans = try plans()
         findings.add("plans seen", Double(plans.split(separator: "Query Text:").count - 1), "")
         findings.add("index scans in them", Double(plans.ranges(of: "Index ").count), "")
-        // A sequence has one row, and no other way to it; there are four providers at most.
+        // A sequence has one row and is always scanned, and so are the providers, of which there are at most four.
         let scans = plans.ranges(of: "Seq Scan on letsswitch.").count
         let ofFewRows = ["batch", "provider"].map { plans.ranges(of: "Seq Scan on letsswitch.\($0) ").count }.reduce(
             0, +)
@@ -59,7 +60,7 @@ struct StoredBenchmark {
         return findings
     }
 
-    /// A daemon that has waited for its database in vain for a while listens without it.
+    /// A daemon whose database isn't ready listens after a while without it.
     private func awaitMigrations() throws {
         let deadline = ContinuousClock.now + .seconds(60)
         let claims = "SELECT to_regclass('letsswitch.claim')::text AS name"
@@ -69,7 +70,7 @@ struct StoredBenchmark {
         }
     }
 
-    /// The median of each call's times, in microseconds. The first call of each is planned and not timed; its plans are logged.
+    /// The median time of each call, in microseconds. The first call of each kind is planned and logged but not timed.
     private func times(_ calls: [StoredCall]) throws -> [(StoredCall, Double)] {
         let count = laboratory.options.isQuick ? 5 : Self.calls
         return try laboratory.session(with: PlannerSettings.settings) { session in
@@ -92,7 +93,7 @@ struct StoredBenchmark {
         }
     }
 
-    /// What the server has logged.
+    /// The server's log.
     private func plans() throws(BenchFailure) -> String {
         let directory = "\(laboratory.directory)/postgres/data/log"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []

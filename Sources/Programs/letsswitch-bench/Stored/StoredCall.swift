@@ -1,13 +1,13 @@
-/// A call of the daemon's into the database, to be timed with few and with many tasks stored.
+/// A call of the daemon into the database, to be timed with few and with many tasks stored.
 struct StoredCall {
     let name: String
-    /// Whether as much comes of it, however many tasks are stored.
+    /// Whether its result has the same size however many tasks are stored.
     var isAlike = true
-    /// Run before each call, untimed.
+    /// SQL that runs before each call, untimed.
     var preparation: (@Sendable (_ run: Int) -> String)?
     let sql: @Sendable (_ run: Int) -> String
 
-    /// Those that requests and timers make.
+    /// Calls made by requests and timers.
     ///
     /// - Parameters:
     ///   - count: Tasks that are stored.

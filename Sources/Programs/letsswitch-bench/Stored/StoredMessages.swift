@@ -1,4 +1,5 @@
-/// The SQL that fills a database with messages: half of them in one conversation, a second apart, the others a hundred in each.
+/// The SQL that fills a database with messages: half of them in one conversation, one per second, the others in
+/// conversations of a hundred messages.
 enum StoredMessages {
     private static let perConversation = 100
     private static let tables =
@@ -32,7 +33,7 @@ enum StoredMessages {
 
     private static let one = "'00000000-0000-0000-0000-000000000001'"
 
-    /// Calls that requests, sockets and timers make.
+    /// Calls made by requests, sockets and timers.
     ///
     /// - Parameter count: Messages that are stored.
     static func calls(_ count: Int) -> [StoredCall] {

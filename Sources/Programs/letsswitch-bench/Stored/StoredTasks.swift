@@ -1,4 +1,5 @@
-/// The SQL that fills a database with tasks: ten of each device, all in pairs, half of them past and reminded, half ahead.
+/// The SQL that fills a database with tasks: ten per device, all in pairs. Half of them are past and reminded, half in
+/// the future.
 enum StoredTasks {
     /// Slots on either side of now, an hour apart.
     static let slots = 640
@@ -47,7 +48,7 @@ enum StoredTasks {
         """
     }
 
-    /// Makes so many more of them due, of devices of their own.
+    /// Makes `count` more tasks due, of devices of their own.
     static func makeDue(_ count: Int, run: Int) -> String {
         """
         WITH added AS (

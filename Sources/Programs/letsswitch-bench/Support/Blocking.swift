@@ -1,9 +1,9 @@
 import Dispatch
 
-/// Waits, with the thread, for what is asynchronous.
+/// Blocks the thread until an asynchronous call has returned.
 ///
-/// The benchmark is a program of one thread: to a thread belong the processors that it is bound to, the signals that it and its
-/// children may get, and the life of children that end with the one who started them.
+/// The benchmark has one thread because some properties belong to a thread: the processors that it and its children may
+/// use, the signals that it blocks, and the life of children that end with the thread that started them.
 enum Blocking {
     static func wait<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
         let outcome = Outcome<Value>()

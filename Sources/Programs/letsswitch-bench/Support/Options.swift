@@ -1,13 +1,13 @@
 import Glibc
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     enum Command: String, CaseIterable {
-        /// The table.
+        /// All workloads, compared with the relay.
         case table
-        /// The hour strikes.
+        /// Matches due at the same second.
         case hour
-        /// `POST /task` and `GET /schedule` beside pgbench.
+        /// `POST /task` and `GET /schedule`, compared with pgbench.
         case registrations
         /// Calls into the database with few and with many tasks.
         case stored
@@ -15,35 +15,35 @@ struct Options {
         case talk
         /// Several daemons on one database.
         case bus
-        /// A session of questions.
+        /// A question session.
         case hall
-        /// The baseline itself; started by the others.
+        /// The baseline itself, started by the other commands.
         case relay
     }
 
     var command = Command.table
-    /// `letsswitchd`.
+    /// The path of `letsswitchd`.
     var daemon: String
     /// Rounds of each server in each workload.
     var rounds = 5
-    /// How long a round is measured.
+    /// The measured seconds of a round.
     var seconds = 1.0
-    /// Small numbers of everything: to see that it works.
+    /// Small numbers of everything: a trial run.
     var isQuick = false
-    /// Beginnings of the ids of the workloads wanted; all, when empty.
+    /// Prefixes of the ids of the workloads to run; empty: all.
     var only: [String] = []
-    /// Where the results go as JSON.
+    /// The path of the results as JSON.
     var json: String?
-    /// Where the plans of `stored` go.
+    /// The path of the plans of `stored`.
     var plans: String?
     var offersCompression = false
-    /// For the daemon, behind the benchmark's own.
+    /// Further flags for the daemon, after the benchmark's own.
     var daemonFlags: [String] = []
-    /// Of `bus`: who is dealt where.
+    /// The seed of `bus`, which decides the distribution of peers.
     var seed: UInt64 = 1
-    /// Of `relay`: the bus that it shares, and its place there.
+    /// The bus of `relay`, and its place there.
     var relayBus: String?
-    /// Of `relay`: whether it pings everybody.
+    /// Whether `relay` pings all peers.
     var relayPings = false
     var wantsHelp = false
 
@@ -111,7 +111,7 @@ struct Options {
         only.isEmpty || only.contains { id.hasPrefix($0) }
     }
 
-    /// Whether a workload whose id begins with `group` is wanted.
+    /// Whether any workload whose id begins with `group` is wanted.
     func wantsSome(of group: String) -> Bool {
         only.isEmpty || only.contains { $0.hasPrefix(group) || group.hasPrefix($0) }
     }
@@ -133,7 +133,7 @@ struct Options {
         return String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The path of a program in our own directory.
+    /// The path of a program in the same directory.
     private static func besideThis(_ name: String) -> String {
         let parts = (ownPath ?? name).split(separator: "/", omittingEmptySubsequences: false)
         return (parts.dropLast() + [name[...]]).joined(separator: "/")

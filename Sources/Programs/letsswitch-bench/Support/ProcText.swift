@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads small text files: the kernel's, and what servers write.
+/// Reads small text files: the kernel's, and the servers' output.
 enum ProcText {
     private static let maxBytes = 4 << 20
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the person at the terminal sees: results on standard output, progress and complaints on standard error.
+/// Prints results on standard output, progress and errors on standard error.
 enum Terminal {
     static func print(_ text: String) {
         write(text + "\n", to: STDOUT_FILENO)
@@ -17,14 +17,14 @@ enum Terminal {
             if count > 0 {
                 bytes = bytes.dropFirst(count)
             } else if count == 0 || errno != EINTR {
-                // Nobody reads.
+                // The reader has closed the pipe.
                 return
             }
         }
     }
 }
 
-/// Why a benchmark came to nothing: for the person at the terminal.
+/// Why a benchmark failed, as text for the terminal.
 struct BenchFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -1,8 +1,8 @@
-// Compiled as a whole, the module has `timespec` from there.
+// Compiled as a whole, the module has `timespec` from CLinux.
 import CLinux
 import Glibc
 
-/// The time of day: when something is due is said in it.
+/// The time of day, in which due instants are given.
 enum WallClock {
     /// Epoch seconds.
     static func now() -> Double {
@@ -12,7 +12,7 @@ enum WallClock {
     }
 }
 
-/// Instants and dates in UTC as they are written (Howard Hinnant's civil_from_days).
+/// Formats instants and dates in UTC (Howard Hinnant's civil_from_days).
 enum UTCText {
     static let day = 86_400
 

@@ -2,9 +2,10 @@ import Basics
 import Glibc
 import Wire
 
-/// People in conversations, each with a socket: what they say, when it is stored, and when the others hear it.
+/// People in conversations, each with a socket. Measures when their messages are stored, and when the others receive
+/// them.
 struct Talk: ~Copyable {
-    /// Who talks, and where.
+    /// A person in a conversation.
     struct Seat {
         let device: String
         let conversation: String
@@ -13,7 +14,7 @@ struct Talk: ~Copyable {
     private struct Person {
         let socket: Int32
         let conversation: String
-        /// When it said what isn't answered yet.
+        /// When the message was sent that isn't answered yet.
         var since = MonotonicTime.now()
     }
 
@@ -30,10 +31,10 @@ struct Talk: ~Copyable {
     private(set) var answered = 0
     private var said = 0
     private var handshakes = 0
-    /// Answered since it was asked last.
+    /// People whose last message is answered.
     private var ready: [Int] = []
 
-    /// Connects, and waits until everybody is in.
+    /// Connects, and waits until everybody has joined.
     init(_ server: Server, _ seats: [Seat]) throws(BenchFailure) {
         let poller = try Poller()
         let reader = FrameReader(of: server, .text)
@@ -52,7 +53,7 @@ struct Talk: ~Copyable {
         self.people = people
     }
 
-    /// - Returns: The beginning of what came behind the head.
+    /// - Returns: The bytes received after the head.
     private static func awaitUpgrade(on socket: Int32) throws(BenchFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
@@ -72,7 +73,7 @@ struct Talk: ~Copyable {
     }
 
     private mutating func awaitPeople() throws(BenchFailure) {
-        // Some came with the head.
+        // Handles what arrived together with the head.
         for number in people.indices {
             try reader.takeBegun(from: people[number].socket) { message throws(BenchFailure) in
                 try read(message, number, at: .now())
@@ -87,7 +88,7 @@ struct Talk: ~Copyable {
 
     // MARK: One message under way from each
 
-    /// For `warmUp` seconds, and then for as many as are measured; all that is said is answered when it returns.
+    /// Runs for `warmUp` seconds, then measures for `seconds`. Returns when all messages are answered.
     mutating func run(warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
         try awaitPeople()
         ready = Array(people.indices)
@@ -118,9 +119,10 @@ struct Talk: ~Copyable {
 
     // MARK: At a pace
 
-    /// So many a second, by one after the other, whatever is answered; then waits for what is on its way.
+    /// Sends `rate` messages per second, by one person after the other, whether or not they are answered. Then waits
+    /// for those in flight.
     ///
-    /// - Parameter audience: So many hear each.
+    /// - Parameter audience: The number of receivers of each message.
     mutating func run(rate: Double, seconds: Double, audience: Int) throws(BenchFailure) {
         try awaitPeople()
         let (begin, first) = (MonotonicTime.now(), due.count)

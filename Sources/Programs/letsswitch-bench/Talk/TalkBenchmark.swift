@@ -1,10 +1,11 @@
-/// Conversations: `POST /messages` and the socket's `send` beside the same statement from pgbench, on the same cluster, in turn; and how soon
-/// fifty participants hear what is said, by sockets. The cluster's commits are durable.
+/// Conversations: `POST /messages` and the socket's `send`, compared with the same statement from pgbench, on the same
+/// cluster, in turn. Also measures how soon fifty participants receive a message on their sockets. The cluster's
+/// commits are durable.
 struct TalkBenchmark {
     private static let connections = PgBench.clients
-    /// One message is said at a time in each: so many that nobody waits for another.
+    /// Conversations with one message in flight each: enough that messages don't wait for each other.
     private static let pairs = 512
-    /// For what makes the people and their conversations.
+    /// For the statements that create the people and their conversations.
     private static let timeout = Duration.seconds(60)
     private static let full = (groups: [1, 10], people: 50, rate: 500.0, seconds: 10.0)
     private static let quick = (groups: [1, 2], people: 5, rate: 50.0, seconds: 1.0)
@@ -75,7 +76,7 @@ struct TalkBenchmark {
         _ server: Server, _ groups: Int, _ size: (groups: [Int], people: Int, rate: Double, seconds: Double),
         from first: Int, _ findings: inout Findings
     ) throws {
-        // One after the other says something, each in another group.
+        // The people send in turn, each in another group.
         let seats = (1...size.people).flatMap { place in
             (first..<first + groups).map { group in
                 Talk.Seat(

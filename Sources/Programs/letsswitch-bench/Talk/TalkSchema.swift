@@ -1,15 +1,16 @@
-/// The SQL that has people take part in conversations: pairs, or groups, and nobody in two of them. Names are short, so that the key of fifty
-/// is no longer than may be.
+/// The SQL that creates conversations, pairs or groups, each with its own people. Names are short, so that the key of
+/// fifty people isn't too long.
 enum TalkSchema {
     static func device(_ person: Int) -> String { "talk-\(person)" }
 
-    /// A conversation's id, as clients name it.
+    /// A conversation's id, in the form clients use.
     static func conversation(_ number: Int) -> String {
         let digits = String(number, radix: 16)
         return "00000000-0000-0000-0000-" + String(repeating: "0", count: 12 - digits.count) + digits
     }
 
-    /// So many conversations of so many, numbered from `first` on: the people of the first are `(first - 1) * size + 1` and on.
+    /// Creates `count` conversations of `size` people, numbered from `first`. The first has the people from `(first -
+    /// 1) * size + 1` on.
     static func make(_ count: Int, of size: Int, from first: Int) -> [String] {
         let people = (first - 1) * size + 1...(first - 1 + count) * size
         return [
@@ -27,7 +28,7 @@ enum TalkSchema {
         ]
     }
 
-    /// Says something in one of so many pairs, whichever.
+    /// Sends a message in a random one of `count` pairs.
     static func say(inPairs count: Int) -> String {
         """
         \\set pair random(1, \(count))

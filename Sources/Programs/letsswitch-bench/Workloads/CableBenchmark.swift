@@ -1,7 +1,7 @@
 import Glibc
 
-/// What idle connections of Action Cable take: memory beside a plain WebSocket's, and CPU for a ping to each every three seconds beside a
-/// relay that does nothing but send as many.
+/// The cost of idle Action Cable connections: memory, compared with a plain WebSocket's, and the CPU of a ping to each
+/// every three seconds, compared with a relay that only sends pings.
 enum CableBenchmark {
     static let id = "cable"
     private static let (idleID, pingsID) = ("cable-idle", "cable-pings")
@@ -15,12 +15,12 @@ enum CableBenchmark {
             report.add(try idle(laboratory, count(laboratory, crowds: 1, idleID, &report)))
         }
         if laboratory.options.wants(pingsID) {
-            // Those of the relay are open at the same time.
+            // The relay's connections are open at the same time.
             report.add(try pings(laboratory, count(laboratory, crowds: 2, pingsID, &report)))
         }
     }
 
-    /// How many connections to each server.
+    /// The number of connections to each server.
     private static func count(_ laboratory: Laboratory, crowds: Int, _ row: String, _ report: inout Report) -> Int {
         guard !laboratory.options.isQuick else { return 400 }
         let count = min(10_000, laboratory.descriptors / crowds - 500) / 2 * 2
@@ -53,11 +53,11 @@ enum CableBenchmark {
         return row
     }
 
-    /// Both at the same time: whatever else the machine does, it does to both. What each takes while nobody is connected, for its database and
-    /// its clock, is no ping's.
+    /// Measures both servers at the same time, so that disturbances affect both. The CPU time without connections, for
+    /// database and clock, is subtracted.
     private static func pings(_ laboratory: Laboratory, _ count: Int) throws(BenchFailure) -> Row {
         let relay = try laboratory.relay(pings: true)
-        // The WebSockets' own pings are none of Action Cable's.
+        // Turns off the WebSockets' own pings, which aren't Action Cable's.
         let daemon = try laboratory.daemon(flags: Laboratory.oneLoop + ["--ping-interval", "1h"])
         let meters = [try ProcessMeter(pid: relay.server.pid), try ProcessMeter(pid: daemon.server.pid)]
         let seconds = laboratory.options.isQuick ? pingInterval : 10 * pingInterval
@@ -87,7 +87,7 @@ enum CableBenchmark {
         return row
     }
 
-    /// The CPU seconds that each process takes in so many seconds.
+    /// The CPU seconds that each process uses in `seconds`.
     private static func cpu(of meters: [ProcessMeter], for seconds: Int) throws(BenchFailure) -> [Double] {
         var used: [Double] = []
         for meter in meters { used.append(-(try meter.cpu())) }

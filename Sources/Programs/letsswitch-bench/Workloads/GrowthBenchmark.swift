@@ -1,11 +1,12 @@
-/// What an ale, a coming and a going cost as connections and rooms become more: rooms of two, five of them busy.
+/// What an ale, a join and a leave cost as connections and rooms grow in number. Rooms have two members, and five of
+/// them are busy.
 enum GrowthBenchmark {
     static let id = "growth"
     private static let roomCounts = [1, 5, 50, 500, 5_000, 10_000]
     private static let busyRooms = 5
-    /// Peers that come and go on top.
+    /// Peers that join and leave on top.
     private static let passers = 2_000
-    /// The rates of so few connections are beyond what a peer may do.
+    /// With few connections each peer exceeds the default message rate.
     private static let flags = Laboratory.oneLoop + ["--message-rate", "0"]
 
     static func run(_ laboratory: Laboratory, _ report: inout Report) throws(BenchFailure) {

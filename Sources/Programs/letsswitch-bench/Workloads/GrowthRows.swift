@@ -1,13 +1,13 @@
-/// What one server did at one size.
+/// The figures of one server at one size.
 struct GrowthPoint {
     var delivery: [Sample] = []
     var join: [Sample] = []
     var leave: [Sample] = []
 }
 
-/// The table's rows of all sizes: an ale, a coming, a going, each by size, and judged beside a smaller one.
+/// The table's rows of all sizes: an ale, a join, a leave, each compared with a smaller size.
 struct GrowthRows {
-    /// The rows' ids begin so.
+    /// The prefix of the rows' ids.
     let id: String
     private var rows: [[Row]] = [[], [], []]
 
@@ -30,10 +30,11 @@ struct GrowthRows {
         }
     }
 
-    /// Those of the ales first, each with what is wanted of it.
+    /// The rows with their limits, those of the ales first.
     var judged: [Row] { rows.flatMap(Self.judge) }
 
-    /// Against the size of ten connections; the kernel's caches, which the relay feels too, are not the daemon's fault.
+    /// Compares with the size of ten connections. The kernel's caches also slow the relay, so their effect isn't
+    /// counted as the daemon's.
     private static func judge(_ rows: [Row]) -> [Row] {
         rows.enumerated().map { index, row in
             guard index > 1 else { return row }

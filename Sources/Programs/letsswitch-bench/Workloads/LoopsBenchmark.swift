@@ -1,6 +1,6 @@
 import Glibc
 
-/// Two event loops beside one, on all processors: what it costs that they are two.
+/// Two event loops compared with one, on all processors: the overhead of the second.
 enum LoopsBenchmark {
     static let id = "loops"
 

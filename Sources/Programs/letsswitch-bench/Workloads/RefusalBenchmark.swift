@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// What it costs to refuse: the app asks for a room that isn't open again and again, each time on a new connection. The floor
-/// accepts as many, and answers each with a page.
+/// The cost of a refusal: an app asks for a closed room again and again, each time on a new connection. The baseline
+/// accepts the same connections and answers each with a page.
 enum RefusalBenchmark {
     static let id = "refusal"
     private static let places = 64
 
     static func run(_ laboratory: Laboratory, _ report: inout Report) throws(BenchFailure) {
         let relay = try laboratory.relay()
-        // Only here are rooms open when their time has come: these never are.
+        // Without `--open-rooms`, so that these rooms are never open.
         let daemon = try laboratory.daemon(flags: ["--loops", "1"])
         let rooms = (0..<places).map { _ in LoadFrame.upgrade(room: UUID().uuidString, offersCompression: false) }
         let pages = rooms.map { _ in LoadRequest.get("/healthz") }

@@ -1,4 +1,4 @@
-/// The table: every workload, the relay and the daemon in turn.
+/// Runs all workloads, the relay and the daemon in turn.
 struct TableBenchmark {
     let laboratory: Laboratory
     private var options: Options { laboratory.options }

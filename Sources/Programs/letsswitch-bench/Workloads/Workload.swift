@@ -1,21 +1,21 @@
-/// Something to measure: what is done, in which unit its cost is counted, and what it may cost.
+/// A workload: its load, the unit of its cost, and its limits.
 struct Workload {
     enum Kind {
-        /// Closed loop: rooms of so many, all busy.
+        /// Closed loop: `rooms` rooms of `roomSize`, all busy.
         case fanOut(roomSize: Int, rooms: Int, ClosedLoop.Pattern)
-        /// Open loop: so many ales a second.
+        /// Open loop: `rate` ales per second.
         case steady(roomSize: Int, rooms: Int, rate: Double)
         /// Peers that connect, upgrade and stay.
         case arrivals(peers: Int)
-        /// Peers that connect, upgrade, send an ale and leave; so many at a time.
+        /// Peers that connect, upgrade, send an ale and leave; `places` at the same time.
         case visitors(places: Int)
         /// Requests over kept connections.
         case requests(path: String, connections: Int)
     }
 
-    /// What a row must reach: one of the two is enough, since figures drift with the machine and ratios don't.
+    /// The limits of a row. One of cost and ratio is enough, since figures vary with the machine and ratios don't.
     struct Bound {
-        /// CPU microseconds per unit; `nil` when only the ratio counts.
+        /// CPU microseconds per unit; `nil` if only the ratio counts.
         var cost: Double?
         /// The daemon's cost over the relay's.
         var ratio: Double?
@@ -30,7 +30,7 @@ struct Workload {
     let kind: Kind
     var bound = Bound()
 
-    /// The table's rows, in its order; a thousand connections where the room's size doesn't ask for another number.
+    /// The table's rows, in its order. They use a thousand connections unless the room's size needs another number.
     static let all: [Workload] = [
         fanOut(2, .oneMember(ales: 1), cost: 5.2),
         fanOut(10, .oneMember(ales: 1), cost: 3.0),
@@ -68,7 +68,7 @@ struct Workload {
 }
 
 extension Row {
-    /// Of the samples of baseline and daemon, in this order.
+    /// - Parameter samples: Those of the baseline, then those of the daemon.
     init(_ workload: Workload, _ samples: [[Sample]]) {
         self.init(
             id: workload.id, title: workload.title, unit: workload.unit, daemon: Figures(samples[1]),

@@ -5,7 +5,7 @@ struct WorkloadRun {
     /// The first is the baseline.
     let servers: [Server]
 
-    /// How long a round is loaded before it is measured.
+    /// How long each round loads the server before measuring.
     private var warmUp: Double { options.seconds / 5 }
 
     func run() throws(BenchFailure) -> [[Sample]] {
@@ -72,7 +72,7 @@ extension ClosedLoop.Pattern {
     }
 }
 
-/// Measures servers in turn, round by round, so that whatever the machine does meanwhile it does to all of them.
+/// Measures servers in turn, round by round, so that disturbances affect all of them.
 enum Alternation {
     /// - Returns: Each server's samples, in the order of the servers.
     static func run(
@@ -81,7 +81,7 @@ enum Alternation {
         var samples = servers.map { _ in [Sample]() }
         for _ in 0..<rounds {
             for index in servers.indices {
-                // What the rounds before have left to do is not this one's.
+                // Work left from earlier rounds must not count for this one.
                 for server in servers { try server.waitUntilIdle() }
                 samples[index].append(try measure(index))
             }
