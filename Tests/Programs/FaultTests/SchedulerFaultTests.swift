@@ -71,7 +71,7 @@ import Testing
             }
             let answer = try await endpoint.get("/readyz").json()
             #expect(answer["database"] == true && answer["migrated"] == true && answer["ready"] == false)
-            #expect(answer["reason"].string?.hasPrefix("Reminders are held up") == true)
+            #expect(answer["reason"].string?.hasPrefix("Reminders are late") == true)
             let failures = try await MetricsReading(endpoint)[#"letsswitch_scheduler_failures_total{job="claim"}"#]
             #expect(failures > 0)
             try await journey.sql(works)

@@ -104,7 +104,7 @@ import Testing
             }
             let (adas, cems) = (try await enter(ada, "ada"), try await enter(cem, "cem"))
             try await adas.press("s")
-            try await adas.shows("It isn't time yet.")
+            try await adas.shows("A task can't be marked as started before its start time.")
             try await eventually("it is written who came") {
                 try await query("SELECT FROM letsswitch.attendance WHERE present > 0") == 2
             }
