@@ -1,17 +1,17 @@
 import Crypto
 import Wire
 
-/// A page that is one answer: its style sheet and its script stand in the HTML.
+/// A page in one answer: its HTML contains the style sheet and the script.
 struct InlinedPage: Sendable {
     let html: String
-    /// What the page may load and do (Content Security Policy Level 3): what is in it, and talk to this server.
+    /// What the page may load and do (Content Security Policy Level 3): its own content, and requests to this server.
     let contentSecurityPolicy: String
 
     /// - Parameters:
-    ///   - html: Without style and script.
-    ///   - forms: Where forms may lead: a source list.
-    ///   - hasWorker: Whether its script has the service worker keep it.
-    /// - Throws: ``CryptoError`` when there is no SHA-256.
+    ///   - html: The HTML without style and script.
+    ///   - forms: The allowed targets of forms, as a source list.
+    ///   - hasWorker: Whether its script registers the service worker.
+    /// - Throws: ``CryptoError`` if SHA-256 is unavailable.
     init(html: [UInt8], style: String, script: String, forms: String, hasWorker: Bool = false) throws {
         func hash(_ text: String) throws -> String { "'sha256-\(Base64.encode(try SHA256.digest(Array(text.utf8))))'" }
         let own = [

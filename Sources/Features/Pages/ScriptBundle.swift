@@ -1,6 +1,7 @@
-/// Several modules in one script: each after those that it imports.
+/// Several modules in one script, each after those that it imports.
 enum ScriptBundle {
-    /// They share one scope: no two have something of the same name, and what is imported keeps its name. An `import` stands on one line.
+    /// Joins the modules, which share one scope. No two may define the same name, and imports keep their names. Each
+    /// `import` is on one line.
     static func join(_ modules: [[UInt8]]) -> String {
         modules.map { module in
             String(decoding: module, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)

@@ -1,19 +1,20 @@
 package import Domain
 package import Postgres
 
-/// What is kept of a person, for the person. Throws `PostgresError`.
+/// The stored data of a device, for its user. Throws `PostgresError`.
 ///
-/// A connection of its own for each, since it may take as long as whoever reads it: nobody's request waits behind it.
+/// Each export uses its own connection, because it may take as long as its reader. Requests don't wait for it.
 package struct ExportStore: Sendable {
     private static let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
     private static let declare = """
         DECLARE export NO SCROLL CURSOR FOR
         SELECT jsonb_build_object('kind', kind, 'stored', jsonb_strip_nulls(stored))::text AS line FROM letsswitch.export_device($1)
         """
-    /// Rows, of a few kilobytes at most each.
+    /// Each row has at most a few kilobytes.
     private static let fetch = "FETCH 500 FROM export"
 
-    /// For the next rows: a person's messages are sorted before the first of them comes. The command waits a minute.
+    /// The time limit for the next rows. A person's messages are sorted before the first is returned. The command waits
+    /// a minute.
     private static let patience = Duration.seconds(50)
 
     private let configuration: PostgresConfiguration
@@ -24,8 +25,8 @@ package struct ExportStore: Sendable {
         self.configuration = configuration
     }
 
-    /// All that is stored of a device, as it is at one moment: JSON objects `{"kind","stored"}`. `take` gets some at a time, and the next
-    /// are read when it returns.
+    /// Exports all stored data of a device, as of one moment: JSON objects `{"kind","stored"}`. `take` receives some at
+    /// a time. The next ones are read when it returns.
     package func export(_ device: DeviceID, _ take: ([String]) async throws -> Void) async throws {
         let session = try await PostgresSession.connect(configuration)
         do {

@@ -1,6 +1,7 @@
 package import Postgres
 
-/// Which functions stand in the database: while daemons are upgraded one after the other, a newer build's. Throws `PostgresError`.
+/// The revision of the functions in the database. During an upgrade, daemon by daemon, it can be that of a newer build.
+/// Throws `PostgresError`.
 package struct FunctionsRevision: Sendable {
     private static let select = PostgresStatement(name: "", sql: "SELECT revision FROM letsswitch.functions")
 
@@ -10,7 +11,7 @@ package struct FunctionsRevision: Sendable {
         self.database = database
     }
 
-    /// Their revision, if they aren't this build's any more.
+    /// Returns the revision if it isn't this build's.
     package func newer() async throws -> Int? {
         let rows = try await database.query(Self.select, [])
         guard let revision = try rows.first?.integer("revision") else { return nil }
@@ -19,8 +20,8 @@ package struct FunctionsRevision: Sendable {
 }
 
 extension PostgresError {
-    /// Whether something isn't there, or isn't what it was when the statement was written (class 42 of SQLSTATE, and a plan that
-    /// can't go on).
+    /// Whether an object is missing or has changed since the statement was written (class 42 of SQLSTATE, and an
+    /// invalid plan).
     package var meansOtherDefinitions: Bool {
         switch kind {
         case .server(let sqlState): sqlState.hasPrefix("42") || sqlState == "0A000"

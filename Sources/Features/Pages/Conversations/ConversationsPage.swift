@@ -2,17 +2,17 @@ import CEmbedded
 package import Server
 package import Wire
 
-/// The page about conversations: one answer, compressed once.
+/// The page of conversations: one answer, compressed once.
 ///
-/// Made ready at the first request: a daemon that nobody visits by browser need not have OpenSSL and zlib in memory for it.
+/// Created at the first request, so that a daemon without browsers doesn't load OpenSSL and zlib for it.
 package actor ConversationsPage {
     private var ready: PageAsset?
 
     package init() {}
 
-    /// The answer to a GET or HEAD.
+    /// Returns the answer to a GET or HEAD.
     ///
-    /// - Throws: ``CryptoError`` when there is no SHA-256.
+    /// - Throws: ``CryptoError`` if SHA-256 is unavailable.
     package func response(to head: HTTPRequestHead) throws -> Response {
         let asset = try ready ?? Self.make()
         ready = asset
@@ -33,7 +33,7 @@ package actor ConversationsPage {
             ])
     }
 
-    /// The day's page's, and its own: each after those that it imports.
+    /// The modules of the day's page and of this page, each after those that it imports.
     private static var modules: [EmbeddedFile] {
         [
             .words_js, .retry_js, .dom_js, .device_js, .store_js, .api_js, .identity_js, .keeper_js, .talks_js,

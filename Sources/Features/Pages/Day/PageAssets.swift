@@ -3,15 +3,15 @@ import Crypto
 import Server
 import Wire
 
-/// The files of the page, embedded in the program; made ready once.
+/// The files of the page, embedded in the program and prepared once.
 struct PageAssets: Sendable {
     let document: PageAsset
-    /// By their names below `/page/`.
+    /// The files by their names below `/page/`.
     let files: [String: PageAsset]
 
     private static let script = "text/javascript; charset=utf-8"
 
-    /// - Throws: ``CryptoError`` when there is no SHA-256.
+    /// - Throws: ``CryptoError`` if SHA-256 is unavailable.
     init(_ facts: PageFacts) throws {
         let document = try PageDocument(
             html: EmbeddedFile.index_html.content,
@@ -37,7 +37,7 @@ struct PageAssets: Sendable {
             document: self.document, files: files)
         files["worker.js"] = try PageAsset(
             worker.script, contentType: Self.script,
-            // A service worker serves what is below its own path, unless it is allowed more.
+            // By default, a service worker controls only pages below its own path.
             headers: headers + [HTTPField("Service-Worker-Allowed", "/")])
         self.files = files
     }
@@ -56,26 +56,26 @@ struct PageAssets: Sendable {
 }
 
 extension EmbeddedFile {
-    /// What is in it.
+    /// The content of the file.
     var content: [UInt8] { Array(UnsafeRawBufferPointer(start: bytes, count: count)) }
 }
 
-/// A file of the page as it is served: compressed once, and with everything that caches need to know.
+/// A file of the page as it is sent: compressed once, with the header fields for caches.
 struct PageAsset: Sendable {
-    /// What the content is known by, whatever its form.
+    /// Identifies the content in every form.
     let digest: String
     private let plain: Form
-    /// `nil` where compressing gains nothing.
+    /// `nil` if compression gains nothing.
     private let compressed: Form?
     private let headers: [HTTPField]
 
-    /// One representation (RFC 9110 §8): each has an entity tag of its own.
+    /// One representation (RFC 9110 §8). Each has its own entity tag.
     private struct Form: Sendable {
         let bytes: [UInt8]
         let tag: String
     }
 
-    /// - Throws: ``CryptoError`` when there is no SHA-256.
+    /// - Throws: ``CryptoError`` if SHA-256 is unavailable.
     init(_ bytes: [UInt8], contentType: String, headers: [HTTPField]) throws {
         let digest = Base64.encodeForURL(try SHA256.digest(bytes).prefix(12))
         self.digest = digest
@@ -85,14 +85,14 @@ struct PageAsset: Sendable {
         self.headers = [HTTPField("Content-Type", contentType)] + headers
     }
 
-    /// Bytes of content that go over the wire to a browser.
+    /// The number of bytes that are sent to a browser.
     var transferredSize: Int { (compressed ?? plain).bytes.count }
     var size: Int { plain.bytes.count }
 
-    /// The answer to a GET or HEAD: the content, or `304` to who has it.
+    /// Returns the answer to a GET or HEAD: the content, or `304` if the client has it.
     func response(to head: HTTPRequestHead) -> Response {
         let form = compressed.flatMap { head.headers.prefersGzip ? $0 : nil } ?? plain
-        // Revalidated each time: then the files that make up the page are always of one build.
+        // Browsers ask each time, so that all files of the page belong to the same build.
         var fields = [HTTPField("ETag", form.tag), HTTPField("Cache-Control", "no-cache")]
         if compressed != nil { fields.append(HTTPField("Vary", "Accept-Encoding")) }
         if head.headers.names(entityTag: form.tag) { return Response(.notModified, headers: fields) }

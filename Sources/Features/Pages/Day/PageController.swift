@@ -1,7 +1,7 @@
 package import Server
 import Wire
 
-/// The page for browsers: `GET /`, and what it consists of below `/page/`.
+/// Serves the page for browsers at `GET /`, and its files below `/page/`.
 package struct PageController: RouteCollection, Sendable {
     private let cache: PageAssetCache
 
@@ -20,8 +20,8 @@ package struct PageController: RouteCollection, Sendable {
     }
 }
 
-/// Makes the page's files ready once, when the first browser asks: a daemon that nobody visits by browser need not have
-/// OpenSSL and zlib in memory for them, which is two megabytes.
+/// Prepares the page's files when the first browser asks. A daemon without browsers doesn't load OpenSSL and zlib for
+/// them, which take two megabytes.
 actor PageAssetCache {
     private let facts: PageFacts
     private var ready: PageAssets?
@@ -30,7 +30,7 @@ actor PageAssetCache {
         self.facts = facts
     }
 
-    /// - Throws: ``CryptoError`` when there is no SHA-256.
+    /// - Throws: ``CryptoError`` if SHA-256 is unavailable.
     func assets() throws -> PageAssets {
         if let ready { return ready }
         let assets = try PageAssets(facts)

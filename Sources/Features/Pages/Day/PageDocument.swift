@@ -1,15 +1,15 @@
 import Crypto
 import Wire
 
-/// What the page has to know of the server.
+/// The settings of the server that the page needs.
 package struct PageFacts: Sendable {
-    /// How long before the start registration closes and the room opens.
+    /// The time before the start at which registration closes and the room opens.
     let lead: Duration
-    /// How long after the start the room closes.
+    /// The time after the start at which the room closes.
     let roomDuration: Duration
-    /// Until how long after the start whoever waits may be joined.
+    /// How long after the start a waiting person may be joined.
     let lateJoin: Duration
-    /// Whether browsers can subscribe to Web Push; if not, they need not ask.
+    /// Whether browsers can subscribe to Web Push.
     let offersPush: Bool
 
     package init(lead: Duration, roomDuration: Duration, lateJoin: Duration, offersPush: Bool) {
@@ -20,15 +20,15 @@ package struct PageFacts: Sendable {
     }
 }
 
-/// The page's HTML as it is sent: the style sheet within it, so that the first answer alone can be painted, and the settings
-/// that it has to know.
+/// The page's HTML as it is sent. It includes the style sheet, so that the browser can paint after the first answer,
+/// and the settings.
 struct PageDocument: Sendable {
     let html: [UInt8]
-    /// What the page may load and do (Content Security Policy Level 3). It covers the service worker too, whose own answer
-    /// has to allow what it fetches.
+    /// What the page may load and do (Content Security Policy Level 3). It also applies to the service worker, so it
+    /// must allow what the worker fetches.
     let contentSecurityPolicy: String
 
-    /// - Throws: ``CryptoError`` when there is no SHA-256.
+    /// - Throws: ``CryptoError`` if SHA-256 is unavailable.
     init(html: [UInt8], styleSheet: [UInt8], facts: PageFacts) throws {
         let style = String(decoding: styleSheet, as: UTF8.self)
         let document = String(decoding: html, as: UTF8.self)
@@ -44,7 +44,8 @@ struct PageDocument: Sendable {
         contentSecurityPolicy = [
             "default-src 'none'", "script-src 'self'", "style-src 'sha256-\(hash)'", "img-src 'self'",
             "connect-src 'self'", "manifest-src 'self'", "worker-src 'self'", "base-uri 'none'", "form-action 'none'",
-            // No HTML is ever made of text; the one script URL that is made at run time is the service worker's.
+            // The page never creates HTML from text. The only script URL created at run time is that of the service
+            // worker.
             "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types page",
         ].joined(separator: "; ")
     }

@@ -4,20 +4,20 @@ package import Wire
 
 /// The page for operators: one answer, compressed once, and an icon.
 ///
-/// Made ready at the first request: a daemon that nobody looks at need not have OpenSSL and zlib in memory for it.
+/// Created at the first request, so that a daemon without operators' browsers doesn't load OpenSSL and zlib for it.
 package actor OperationsPage {
     private var ready: (page: PageAsset, icon: PageAsset)?
 
     package init() {}
 
-    /// The answer to a GET or HEAD.
+    /// Returns the answer to a GET or HEAD.
     ///
-    /// - Throws: ``CryptoError`` when there is no SHA-256.
+    /// - Throws: ``CryptoError`` if SHA-256 is unavailable.
     package func response(to head: HTTPRequestHead) throws -> Response {
         try assets().page.response(to: head)
     }
 
-    /// The same of the icon: where operators look, there may be no other page.
+    /// Returns the icon. The operators' address may serve no other page.
     package func icon(to head: HTTPRequestHead) throws -> Response {
         try assets().icon.response(to: head)
     }

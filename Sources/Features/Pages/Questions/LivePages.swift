@@ -2,11 +2,11 @@ package import FoundationEssentials
 package import Server
 package import Wire
 
-/// The pages about questions: those of a session, which are live, and those that work without JavaScript.
+/// The pages of question sessions: live ones, and ones that work without JavaScript.
 ///
-/// Made ready at the first request: a daemon that nobody visits by browser need not have OpenSSL and zlib in memory for them.
+/// Created at the first request, so that a daemon without browsers doesn't load OpenSSL and zlib for them.
 package actor LivePages {
-    /// What of a session is on its pages from the start; the rest comes over the WebSocket.
+    /// The facts about a session that its pages contain. Everything else comes through the WebSocket.
     package struct Session: Sendable {
         let id: UUID
         let title: String
@@ -25,16 +25,16 @@ package actor LivePages {
 
     package init() {}
 
-    /// The audience's page: asks, votes, sees answers.
+    /// Returns the audience's page, to ask, vote and read answers.
     ///
-    /// - Throws: ``CryptoError`` when there is no SHA-256; so do the others.
+    /// - Throws: ``CryptoError`` if SHA-256 is unavailable, like the other functions.
     package func audience(_ session: Session, to head: HTTPRequestHead) throws -> Response {
         try page(of: session, role: "audience", invitation: "", head)
     }
 
-    /// The presenter's page: approves, dismisses, answers, reopens, announces, closes; and invites.
+    /// Returns the presenter's page, to approve, dismiss, answer, reopen, announce, close and invite.
     ///
-    /// - Parameter origin: Where people reach this server: `https://example.org`.
+    /// - Parameter origin: The address of this server: `https://example.org`.
     package func presenter(_ session: Session, origin: String, to head: HTTPRequestHead) throws -> Response {
         let address = "\(origin)/questions/\(session.id.uuidString)"
         let image = QRCode(address).map { $0.svg(label: "QR code of \(address)") + "\n" } ?? ""
@@ -43,7 +43,7 @@ package actor LivePages {
             of: session, role: "presenter", invitation: "\(image)<p>Join at <a href=\"\(text)\">\(text)</a></p>", head)
     }
 
-    /// A page that the server makes whole.
+    /// Returns a page without a script.
     ///
     /// - Parameter content: HTML.
     package func plain(title: String, content: String, to head: HTTPRequestHead) throws -> Response {

@@ -1,31 +1,32 @@
 import CQRencode
 import Glibc
 
-/// A text as a QR code (ISO/IEC 18004), by libqrencode. `nil` where the library is missing: then the text has to do.
+/// A QR code of a text (ISO/IEC 18004), made by libqrencode. `nil` if the library is missing. Then the page shows only
+/// the text.
 struct QRCode: Sendable {
-    /// Modules on each side.
+    /// The number of modules on each side.
     let width: Int
-    /// Row by row; whether a module is dark.
+    /// Whether each module is dark, row by row.
     let modules: [Bool]
 
-    /// Light modules around it, which the standard asks for.
+    /// The light modules around the code, required by the standard.
     private static let margin = 4
-    /// What the largest code takes at this level of correction is 2,331 bytes; addresses that people scan are far shorter.
+    /// The largest code holds 2,331 bytes at this level of correction. Addresses that people scan are much shorter.
     private static let maximumBytes = 1_024
 
     init?(_ text: String) {
         guard let library = QRLibrary.loaded, text.utf8.count <= Self.maximumBytes else { return nil }
         let bytes = Array(text.utf8)
-        // Any version that holds it; a seventh of it may be damaged.
+        // The smallest version that fits. About a seventh of the code may be damaged.
         guard let code = library.encode(Int32(bytes.count), bytes, 0, QR_ECLEVEL_M) else { return nil }
         defer { library.free(code) }
         width = Int(code.pointee.width)
         guard (21...177).contains(width), let data = code.pointee.data else { return nil }
-        // The lowest bit is the colour, the others are about how the module came there.
+        // The lowest bit is the colour. The others describe the module's purpose.
         modules = (0..<width * width).map { data[$0] & 1 == 1 }
     }
 
-    /// The drawing: dark on light whatever the page's colours, since many readers want it so.
+    /// Returns the drawing, dark on light in every colour scheme, because many readers require it.
     func svg(label: String) -> String {
         let side = width + 2 * Self.margin
         var path = ""
@@ -47,9 +48,9 @@ struct QRCode: Sendable {
     }
 }
 
-/// libqrencode, loaded when it is first asked for, and never unloaded.
+/// libqrencode. It is loaded at the first use and never unloaded.
 private struct QRLibrary: @unchecked Sendable {
-    // Sendable holds: the pointers to C's functions never change once they are found, and Debian's library is built for threads.
+    // Safe to send: the pointers to C functions never change after loading, and Debian's library is built for threads.
 
     static let loaded = QRLibrary()
 
@@ -61,7 +62,7 @@ private struct QRLibrary: @unchecked Sendable {
         guard let handle = dlopen("libqrencode.so.4", RTLD_NOW | RTLD_LOCAL),
             let encode = dlsym(handle, "QRcode_encodeData"), let free = dlsym(handle, "QRcode_free")
         else { return nil }
-        // A pointer to a C function is as wide as any other (POSIX, dlsym).
+        // Pointers to C functions have the size of other pointers (POSIX, dlsym).
         self.encode = unsafeBitCast(
             encode,
             to: (@convention(c) (Int32, UnsafePointer<UInt8>?, Int32, QRecLevel) -> UnsafeMutablePointer<

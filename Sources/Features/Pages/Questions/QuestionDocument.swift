@@ -3,31 +3,31 @@ import Crypto
 import Server
 import Wire
 
-/// The HTML of the pages about questions: style sheet and script within it, so that one answer is the whole page, and a hall of people
-/// asks once each.
+/// The HTML of the pages of question sessions. It contains the style sheet and the script, so that each person in a
+/// large audience sends only one request.
 package struct QuestionDocument: Sendable {
     private static let style = String(
         decoding: EmbeddedFile.base_css.content + EmbeddedFile.questions_css.content, as: UTF8.self)
 
     private let template: InlinedPage
 
-    /// - Throws: ``CryptoError`` when there is no SHA-256.
+    /// - Throws: ``CryptoError`` if SHA-256 is unavailable.
     init() throws {
         template = try InlinedPage(
             html: EmbeddedFile.questions_html.content, style: Self.style,
             script: String(decoding: EmbeddedFile.questions_js.content, as: UTF8.self), forms: "'self'")
     }
 
-    /// A session's live page.
+    /// Returns a session's live page.
     ///
     /// - Parameters:
-    ///   - list: Where the questions are as JSON.
-    ///   - facts: What the script has to know: attributes by their names, in letters that need no quoting.
-    ///   - invitation: HTML, for who presents.
+    ///   - list: The address of the questions as JSON.
+    ///   - facts: The attributes for the script. Their values need no quoting.
+    ///   - invitation: HTML for the presenter.
     func live(title: String, list: String, facts: [(name: String, value: String)], invitation: String) -> String {
         let title = Self.escape(title)
         let attributes = facts.map { "data-\($0.name)=\"\(Self.escape($0.value))\"" }.joined(separator: " ")
-        // The title last: what stands in it is never looked at again.
+        // The title comes last, so that its text is never replaced again.
         return template.html.replacing("<body data-facts>", with: "<body \(attributes)>", maxReplacements: 1)
             .replacing("<a href=\"list\">", with: "<a href=\"\(Self.escape(list))\">", maxReplacements: 1)
             .replacing(
@@ -38,7 +38,7 @@ package struct QuestionDocument: Sendable {
             .replacing("<title></title>", with: "<title>\(title)</title>", maxReplacements: 1)
     }
 
-    /// A page that works without a script.
+    /// Returns a page that works without a script.
     ///
     /// - Parameter content: HTML.
     func plain(title: String, content: String) -> String {
@@ -65,12 +65,12 @@ package struct QuestionDocument: Sendable {
             """
     }
 
-    /// The answer that a page is, compressed for whoever takes it so.
+    /// Returns the page as an answer, compressed if the client accepts it.
     func response(_ html: String, to head: HTTPRequestHead) -> Response {
         var headers = [
             HTTPField("Content-Type", "text/html; charset=utf-8"),
             HTTPField("Vary", "Accept-Encoding"), HTTPField("Content-Security-Policy", template.contentSecurityPolicy),
-            // The browser is to say from where a form comes, to this server.
+            // The browser must send the origin of a form to this server.
             HTTPField("Referrer-Policy", "same-origin"), HTTPField("Cross-Origin-Resource-Policy", "same-origin"),
         ]
         let bytes = Array(html.utf8)
@@ -81,7 +81,7 @@ package struct QuestionDocument: Sendable {
         return Response(headers: headers, body: .bytes(compressed))
     }
 
-    /// What people wrote, as text.
+    /// Escapes text that people have written.
     package static func escape(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
             .replacing("\"", with: "&quot;")
