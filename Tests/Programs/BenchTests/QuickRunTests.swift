@@ -20,7 +20,7 @@ import Testing
         return (output, try TestJSON(parsing: Array(try Data(contentsOf: URL(filePath: file)))))
     }
 
-    @Test("A quick run counts right and writes its results as JSON")
+    @Test("A quick run counts correctly and writes its results as JSON")
     func quick() async throws {
         let (output, report) = try await run(["--quick", "--only", "ale-2,every,visit,healthz,refusal"])
         let rows = try #require(report["rows"].array)
@@ -38,7 +38,7 @@ import Testing
         #expect(output.contains("one ale in flight, K = 2"))
     }
 
-    @Test("Action Cable's idle connections stand beside plain ones, and its pings beside a relay's")
+    @Test("Idle Action Cable connections are compared with plain ones, and their pings with a relay's")
     func cable() async throws {
         let (output, report) = try await run(["--quick", "--only", "cable"])
         let rows = try #require(report["rows"].array)
@@ -52,7 +52,7 @@ import Testing
         #expect(output.contains("idle on /cable, 400 open"))
     }
 
-    @Test("Two daemons on one database lose nothing and double nothing, beside what NOTIFY carries, and relays")
+    @Test("Two daemons on one database neither lose nor repeat ales; NOTIFY and relays are the baselines")
     func bus() async throws {
         let (output, report) = try await run(["bus", "--quick", "--only", "apart,cross"])
         let rows = try #require(report["rows"].array)
@@ -61,7 +61,7 @@ import Testing
         #expect(output.contains("2 daemons, 10 rooms (floor: NOTIFY alone)"))
     }
 
-    @Test("In a hall every page shows every question and every vote")
+    @Test("In a large question session every page shows every question and every vote")
     func hall() async throws {
         let (output, report) = try await run(["hall", "--quick"])
         #expect(output.contains("A hall: 20 people in a session, 10 questions and 100 votes"))
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "So do they with RabbitMQ, beside what the broker carries",
+        "Two daemons connected by RabbitMQ neither lose nor repeat ales; the broker is the baseline",
         .enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)))
     func busOverRabbitMQ() async throws {
         let (output, report) = try await run(["bus", "--quick", "--only", "amqp"])
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("What is said in conversations is stored and heard, beside pgbench")
+    @Test("Messages of conversations are stored and received; pgbench is the baseline")
     func talk() async throws {
         let (_, report) = try await run(["talk", "--quick"])
         let findings = try #require(report["findings"].array)
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("No call into the database reads a table from end to end")
+    @Test("No call into the database scans a whole table")
     func stored() async throws {
         let (_, report) = try await run(["stored", "--quick"])
         let findings = try #require(report["findings"].array)

@@ -5,7 +5,7 @@ import Testing
 
 /// The daemon's commands, as pages have them: this build understands every one.
 @Suite struct CommandTests {
-    @Test("Every letsswitchd command in a page is one that this build understands")
+    @Test("This build accepts every letsswitchd command in the pages")
     func commands() throws {
         let secret = FileManager.default.temporaryDirectory.appending(path: "ticket-secret-\(UUID())")
         try Data(repeating: 0x61, count: 40).write(to: secret)

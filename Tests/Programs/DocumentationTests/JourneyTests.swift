@@ -5,7 +5,7 @@ import Testing
     static let page = "Sources/README.md"
 
     @Test(
-        "Each stop of a journey names files that exist, and functions that these files declare",
+        "Each step of a journey names files that exist and functions that these files declare",
         arguments: ["## An ale, from one socket to the others", "## A task, from curl to the reminder"])
     func stops(heading: String) throws {
         let tree = try PageTree.repository()

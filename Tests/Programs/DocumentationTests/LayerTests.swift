@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("An import that points upwards is found") func found() throws {
+    @Test("An upward import is found") func found() throws {
         let json = #"""
             {"targets": [
                 {"name": "Low", "path": "Sources/Platform/Low", "dependencies": [{"byName": ["High", null]}]},

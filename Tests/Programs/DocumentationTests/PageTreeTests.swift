@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(
-        "A link leads to a file, a directory or a heading",
+        "A link to a file, a directory or a heading is accepted",
         arguments: [
             "[a](A/B.md)", "[a](A)", "[a](A/../C.md)", "[a](#one-page)", "[a](A/B.md#it-s--two)",
             "[a](https://x.test/no)",
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "A link that leads nowhere is found",
+        "A broken link is found",
         arguments: [
             "no.md", "A/no.md", "A/B.md/C", "../README.md", "/README.md", "#two", "A/B.md#one-page", "A#one-page",
             "C.md#x",
@@ -37,17 +37,17 @@ import Testing
                 == ["README.md: \(link)"])
     }
 
-    @Test("A link is taken from where its page is")
+    @Test("A link is relative to its page")
     func relative() throws {
         #expect(try broken(["A/B.md": "[a](C.md) [b](../D.md)", "A/C.md": "", "D.md": "[c](C.md)"]) == ["D.md: C.md"])
     }
 
-    @Test("Headings of one text are told apart")
+    @Test("Headings with the same text get different anchors")
     func repeatedHeadings() {
         #expect(MarkdownPage("# a\n## A\n```\n# b\n```\n#c\n## a").anchors == ["a", "a-1", "a-2"])
     }
 
-    @Test("A numbered list is read with what is continued")
+    @Test("A numbered list is parsed with its continuation lines")
     func steps() {
         let page = MarkdownPage("## Way\nWords.\n\n1. one\n   and a half\n2. [`two`](two)\n\n## Other\n1. three\n")
         #expect(page.steps(below: "## Way") == ["one and a half", "[`two`](two)"])

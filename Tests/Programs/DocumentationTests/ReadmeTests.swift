@@ -11,16 +11,16 @@ import Testing
         tree = try PageTree.repository()
     }
 
-    @Test("Every link leads somewhere") func links() throws {
+    @Test("Every link has a target") func links() throws {
         #expect(tree.pages.count > 10)
         #expect(try tree.brokenLinks() == [])
     }
 
-    @Test("The first page can be read in one sitting") func firstPage() throws {
+    @Test("The README's size stays within its limit") func firstPage() throws {
         #expect(try tree.page("README.md").lineCount <= 240)
     }
 
-    @Test("Every target says what it is, and the map leads there") func targets() throws {
+    @Test("Every target has a description, and the map links to it") func targets() throws {
         let manifest = try #require(tree.read("Package.swift"))
         let names = manifest.matches(of: #/\.(?:executableT|t)arget\(\s*name: "([^"]+)"/#).map { String($0.output.1) }
         let map = try tree.page("Sources/README.md").links
@@ -40,7 +40,7 @@ import Testing
             .first { tree.exists("Sources/\($0)") }
     }
 
-    @Test("The package takes no page for a source") func pagesInManifest() throws {
+    @Test("The package doesn't take pages for sources") func pagesInManifest() throws {
         let manifest = try #require(tree.read("Package.swift"))
         for page in tree.pages {
             let parts = page.split(separator: "/", maxSplits: 3)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("A page that repeats --help repeats it exactly") func helpText() throws {
+    @Test("A page that quotes --help quotes it exactly") func helpText() throws {
         for path in tree.pages {
             for block in try tree.page(path).codeBlocks where Self.isHelp(block) {
                 #expect(HelpText.render().contains(block.joined(separator: "\n")), "\(path)")
@@ -70,7 +70,7 @@ import Testing
         "--only", "--rounds", "--now", "--at", "--zone", "--server", "--device", "--invite", "--kind", "--help",
     ]
 
-    @Test("A flag that a page names is there") func flags() throws {
+    @Test("Every flag that a page names exists") func flags() throws {
         let help = HelpText.render()
         for path in tree.pages {
             let named = try tree.page(path).lines.flatMap { line in
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("The page about settings has the groups that --help has") func groups() throws {
+    @Test("The page about settings has the groups of --help") func groups() throws {
         let rows = try tree.page("Sources/Operations/Settings/SETTINGS.md").lines.drop { !$0.hasPrefix("| group of") }
             .dropFirst(2).prefix { $0.hasPrefix("| ") }
         let named = rows.flatMap { row in
@@ -91,7 +91,7 @@ import Testing
         #expect(named.sorted() == Setting.Section.allCases.map(\.rawValue).sorted())
     }
 
-    @Test("The daemon's manual has its commands, and flags that there are") func manual() throws {
+    @Test("The daemon's manual has every command, and only flags that exist") func manual() throws {
         let manual = try #require(tree.read("Sources/Programs/letsswitchd/letsswitchd.8")).replacing("\\-", with: "-")
         let help = HelpText.render()
         let commands = help.matches(of: #/(?:Usage:|\n {6}) letsswitchd \[?([a-z]+)/#).map { String($0.output.1) }

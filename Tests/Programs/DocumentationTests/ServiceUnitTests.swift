@@ -2,7 +2,7 @@ import Testing
 
 /// What the unit takes from the daemon that it doesn't need.
 @Suite struct ServiceUnitTests {
-    @Test("The daemon of a package may no more than it must")
+    @Test("The packaged service has only the rights that it needs")
     func hardening() throws {
         let unit = try #require(
             try PageTree.repository().read("Sources/Programs/letsswitchd/systemd/letsswitchd.service"))

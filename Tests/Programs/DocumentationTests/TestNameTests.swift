@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("Every test says in a sentence what must be true")
+    @Test("Every test is named by a sentence")
     func sentences() throws {
         let root = Checkout.url("Tests").path
         let files = try FileManager.default.subpathsOfDirectory(atPath: root).filter { $0.hasSuffix(".swift") }
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "What says it in another way, or not at all, is found",
+        "A missing or malformed test name is found",
         arguments: [
             ("@Test func works() {}", 1), ("    @Test(arguments: [1, 2])\n    func works(_ x: Int) {}", 1),
             ("@Test(\n    .serialized)", 1), ("@Test(\"it works\") func works() {}", 1), ("@Test(\"It works.\")", 1),

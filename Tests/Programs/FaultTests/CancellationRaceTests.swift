@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("Cancelling races with firing, a thousand times: after a 200 the reminder never comes")
+    @Test("In a thousand races between a cancellation and its reminder, no reminder follows a 200")
     func thousand() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.schedule.maxTasksPerDevice = 2 * Self.count }

@@ -23,7 +23,7 @@ import Testing
         reading[#"letsswitch_db_query_seconds_count{name="\#(statement)"}"#]
     }
 
-    @Test("An hour ahead or back: nothing fires twice or early, nothing spins, and all is right within a second")
+    @Test("After the clock jumps an hour, no reminder fires early or twice, and all is correct within a second")
     func hour() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.daemonAndEndpoint()
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("A clock that goes back unnoticed: what seemed due is not claimed before its time, and nobody asks in a loop")
+    @Test("After the clock went back unnoticed, nothing is claimed early, and nobody queries in a loop")
     func unnoticed() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

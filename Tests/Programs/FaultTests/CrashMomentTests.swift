@@ -10,7 +10,8 @@ import Testing
     enum Fate: CaseIterable { case committed, rolledBack }
 
     @Test(
-        "Killed between claim and send: who comes again is reminded, by one reminder a task", arguments: Fate.allCases)
+        "After a kill between claim and send, a reconnecting stream gets one reminder per task",
+        arguments: Fate.allCases)
     func betweenClaimAndSend(_ fate: Fate) async throws {
         try await Journey.run { journey in
             let first = try await journey.process()
@@ -47,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "Killed between send and commit: the repeat has the same id, and who names it gets none",
+        "After a kill between send and commit, the repeated reminder has the same id, and a stream that names it gets none",
         arguments: Fate.allCases)
     func betweenSendAndCommit(_ fate: Fate) async throws {
         try await Journey.run { journey in

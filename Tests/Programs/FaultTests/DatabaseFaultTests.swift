@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "503 within 2 s, rooms don't notice; back by itself within 5 s, reminders 2 s late at most, none lost or twice",
+        "With a faulty database requests get 503 within 2 s, rooms are unaffected, and recovery takes 5 s; no reminder is lost or repeated",
         arguments: DatabaseFault.allCases)
     func fault(_ fault: DatabaseFault) async throws {
         let cluster = try await fault.cluster()

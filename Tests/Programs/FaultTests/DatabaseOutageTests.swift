@@ -23,7 +23,9 @@ import Testing
         return answers
     }
 
-    @Test("The database goes and comes under load: 503 at once, rooms go on, then all is as before, reminders included")
+    @Test(
+        "During an outage under load requests get 503 at once and rooms continue; afterwards all works, reminders included"
+    )
     func outage() async throws {
         let cluster = try await TestCluster.dedicated()
         try await Journey.run(on: cluster, patience: .promised) { journey in
@@ -87,7 +89,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("A daemon starts without its database, says so, and works once it is there")
+    @Test("A daemon starts without its database, reports it, and works once the database is up")
     func awayAtStart() async throws {
         let cluster = try await TestCluster.dedicated()
         try await Journey.run(on: cluster, patience: .promised) { journey in

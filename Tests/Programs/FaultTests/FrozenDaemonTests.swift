@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "1,000 due at once, one daemon stopped in its claim and resumed: all are delivered, each once to every stream")
+        "With a daemon stopped during its claim and continued, 1,000 due reminders reach every stream once")
     func stoppedInItsClaim() async throws {
         try await Journey.run(patience: .promised) { journey in
             // There is no lease; what comes nearest is a query's time, past which the resumed one gives its claim up.

@@ -10,7 +10,7 @@ import Testing
 
 /// The database is there, and the daemon's connections to it are not.
 @Suite struct LostConnectionsTests {
-    @Test("Every connection is terminated, LISTEN's included: all work again at once, and notifications come as before")
+    @Test("After all database connections were terminated, all work again at once, and notifications arrive as before")
     func terminated() async throws {
         try await Journey.run(patience: .promised) { journey in
             let endpoint = try await journey.daemon { $0.database = .url(journey.faultyConninfo) }
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "A database that accepts the connection and says nothing, at start: the daemon serves, and works once it speaks"
+        "With a database that accepts connections but doesn't answer, the daemon starts, and works once it answers"
     )
     func silentAtStart() async throws {
         try await Journey.run(patience: .promised) { journey in

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "One that can't be claimed is tried again, later each time, and set aside at its start; the others are in time")
+        "A reminder that can't be claimed is retried with growing delays until its start; the others are on time")
     func unclaimable() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("One that can't be marked as delivered costs the others nothing, and nothing spins over it")
+    @Test("A reminder that can't be marked as delivered delays no other, and isn't retried in a loop")
     func unmarkable() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("One whose reader takes nothing waits for it until the start; the others are in time")
+    @Test("A reminder whose reader doesn't read waits until the start; the others are on time")
     func unread() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemonOnUnixSocket {

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "While what asks for missed reminders fails or hangs, and connections are lost, reminders come in time",
+        "Reminders are on time while the query for missed reminders fails or hangs, and connections are lost",
         arguments: [
             ("reminders_of", Sabotage.fails), ("reminders_of", .hangs), ("open_rooms", .fails),
             ("fired_between", .hangs),
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("What can't claim isn't ready, and says why; it is again when it can")
+    @Test("A daemon that can't claim isn't ready and says why, and is ready again once it can")
     func readiness() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("A claim that was committed and whose answer was lost is counted, and told to its streams")
+    @Test("A committed claim whose answer was lost is counted and sent to its streams")
     func lostClaim() async throws {
         try await Journey.run { journey in
             let (relay, conninfo) = try journey.relay()
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("With a thousand reminders ahead, whoever comes again gets what is new, and nothing twice")
+    @Test("With a thousand reminders ahead, a reconnecting stream gets the new ones and no repetition")
     func manyPending() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {

@@ -6,7 +6,7 @@ import Testing
 
 /// A database that answers, and lacks what is ours.
 @Suite struct SchemaFaultTests {
-    @Test("Without our tables every request is told to come again, and is served once they are there")
+    @Test("Without the server's tables every request gets 503, and is served once they exist")
     func absent() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("What can't be purged keeps no reminder waiting, and is tried again much later")
+    @Test("A failing purge delays no reminder and is retried much later")
     func unpurgeable() async throws {
         try await Journey.run { journey in
             try await journey.sql("ALTER FUNCTION letsswitch.purge RENAME TO test_purge")

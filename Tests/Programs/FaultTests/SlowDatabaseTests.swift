@@ -9,7 +9,7 @@ import Testing
 
 /// The database is slow, or some of it is, and nobody waits in vain or for ever.
 @Suite struct SlowDatabaseTests {
-    @Test("A burst that takes longer than a request waits for a silent database is answered whole")
+    @Test("A burst that waits longer for a silent database than one request may is answered completely")
     func burst() async throws {
         try await Journey.run(patience: .promised) { journey in
             let (relay, conninfo) = try journey.relay()
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("One statement that hangs holds up nobody but itself, and its own request gets a 503 in time")
+    @Test("A statement that hangs delays nothing else, and its request gets 503 in time")
     func hangingStatement() async throws {
         try await Journey.run(patience: .promised) { journey in
             let endpoint = try await journey.daemon {
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("Connections that went dead while idle are noticed all at once: the second try is answered")
+    @Test("Connections that died while idle are all noticed at once, and the second request is answered")
     func deadWhileIdle() async throws {
         try await Journey.run(patience: .promised) { journey in
             let (relay, conninfo) = try journey.relay()

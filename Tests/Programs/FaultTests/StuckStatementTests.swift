@@ -7,7 +7,8 @@ import Testing
 
 /// Statements that don't get on, and more and more requests that bring the same.
 @Suite struct StuckStatementTests {
-    @Test("A daemon has never more connections than it may, no statement outlives its time, and then all is as before")
+    @Test(
+        "The number of connections stays within its limit, no statement exceeds its time, and then all works as before")
     func stuck() async throws {
         let cluster = try await TestCluster.dedicated()
         try await Journey.run(on: cluster, patience: .promised) { journey in
@@ -67,7 +68,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("A statement that deadlocks is done all the same, and one that can't be is a 503")
+    @Test("A deadlocked statement is retried, and one that can't succeed gets 503")
     func deadlock() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -5,7 +5,7 @@ import Testing
 
 /// The inputs that fuzzing found worth keeping, read once more: what held once holds still, without a fuzzer.
 @Suite struct CorpusTests {
-    @Test("Every input of the corpus keeps what is promised", arguments: FuzzTarget.allCases)
+    @Test("Every input of the corpus keeps the fuzz target's properties", arguments: FuzzTarget.allCases)
     func replay(target: FuzzTarget) async throws {
         let corpora = Checkout.url("Tests/Fuzz/Corpora/\(target.rawValue)")
         let files = try FileManager.default.contentsOfDirectory(at: corpora, includingPropertiesForKeys: nil)
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test("`make fuzz` tries each, with words to begin from")
+    @Test("`make fuzz` runs each target, with its dictionary")
     func makefile() throws {
         for target in FuzzTarget.allCases {
             let dictionary = Checkout.url("Tests/Fuzz/Dictionaries/\(target.rawValue).dict")
@@ -26,7 +26,7 @@ import Testing
         #expect(names.split(separator: " ").map(String.init).sorted() == FuzzTarget.allCases.map(\.rawValue).sorted())
     }
 
-    @Test("An input may be empty, or too short to say how it is to be read", arguments: FuzzTarget.allCases)
+    @Test("An input may be empty or too short", arguments: FuzzTarget.allCases)
     func short(target: FuzzTarget) async {
         for count in 0...2 { #expect(await broken(target, Data(repeating: 0xFF, count: count)) == nil) }
     }

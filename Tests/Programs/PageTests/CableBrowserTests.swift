@@ -38,7 +38,7 @@ struct CableBrowserTests {
     }
 
     @Test(
-        "A9: connects, is rejected, performs, hears, is cut off, comes again by itself, and leaves",
+        "A browser connects, is rejected, performs, receives, is disconnected, reconnects by itself, and leaves",
         arguments: [SIGTERM, SIGKILL])
     func journey(signal: Int32) async throws {
         try await PageWorld.run(["--open-rooms"]) { world in
@@ -71,7 +71,7 @@ struct CableBrowserTests {
         }
     }
 
-    @Test("A6: who isn't let in stays away")
+    @Test("A refused browser doesn't reconnect")
     func unauthorized() async throws {
         let flags = ["--require-tickets", "--ticket-secret", String(repeating: "s", count: 40)]
         try await PageWorld.run(flags) { world in
@@ -92,7 +92,7 @@ struct CableBrowserTests {
         }
     }
 
-    @Test("A8: hears and says on each channel of a device's, a session's and a conversation's")
+    @Test("A browser receives and sends on each channel of a device, a session and a conversation")
     func channels() async throws {
         try await PageWorld.run(["--reminder-lead", "30s"]) { world in
             func post(_ target: String, _ json: TestJSON) async throws -> String {

@@ -5,7 +5,7 @@ import Testing
 /// Who else is in a conversation, who one is there, and what is there without a network.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct ConversationCompanyTests {
-    @Test("One sees who is here, and who has left, in the list and in the conversation")
+    @Test("The list and the conversation show who is present and who has left")
     func company() async throws {
         try await PageWorld.run(["--presence-grace", "0s"]) { world in
             try await world.name("ada", "bob", "eve")
@@ -37,7 +37,7 @@ struct ConversationCompanyTests {
         }
     }
 
-    @Test("Without a server the page opens, shows what it has kept, and keeps what is written until it is back")
+    @Test("Without a server the page opens, shows what is cached, and keeps written messages until it is back")
     func offline() async throws {
         try await PageWorld.run { world in
             try await world.name("ada", "bob")
@@ -63,7 +63,7 @@ struct ConversationCompanyTests {
         }
     }
 
-    @Test("Where the server wants tickets, one comes by the link or by hand, and is not left in the address")
+    @Test("Where the server requires tickets, one is taken from the link or by hand, and removed from the address")
     func ticket() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "ticket-\(UUID().uuidString)")
         let secret = String(repeating: "s", count: 40)

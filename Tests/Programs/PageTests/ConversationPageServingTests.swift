@@ -5,7 +5,7 @@ import Testing
 /// How the page of conversations is served, and what its modules decide.
 struct ConversationPageServingTests {
     @Test(
-        "One answer that is compressed, guarded and revalidated, with all it loads under 25 KB; who says who it is gets the list"
+        "The page is one compressed, guarded and revalidated response, under 25 KB with its files; a named user gets the list"
     )
     func serving() async throws {
         try await PageWorld.run { world in
@@ -37,7 +37,7 @@ struct ConversationPageServingTests {
         }
     }
 
-    @Test("What the modules decide", .enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+    @Test("The modules' decisions are correct", .enabled(if: Chromium.isInstalled, "Chromium is not installed"))
     func decisions() async throws {
         let page = try await BrowserPage.open(.init(timeZone: "Europe/Prague"))
         for (module, cases) in [

@@ -24,7 +24,8 @@ struct ConversationPageTests {
         try await page.wait(until: "document.body.dataset.view === 'list'")
     }
 
-    @Test("Three people by keyboard alone: names, a pair, a group, and one message to both; text stays text")
+    @Test(
+        "Three people use the keyboard alone for names, a pair, a group, and a message to both; text isn't interpreted")
     func journey() async throws {
         try await PageWorld.run { world in
             let ada = try await arrive("ada", in: world, .init(width: 320, height: 640, isDark: true))
@@ -107,7 +108,7 @@ struct ConversationPageTests {
         }
     }
 
-    @Test("What is opened is read; who is away reads later what was missed, each once")
+    @Test("An opened conversation is marked as read; missed messages are read later, each once")
     func reading() async throws {
         try await PageWorld.run { world in
             try await world.name("ada", "bob")
@@ -129,7 +130,7 @@ struct ConversationPageTests {
         }
     }
 
-    @Test("What is said without a server waits, says so, and arrives once when it is back, in order")
+    @Test("A message without a server waits visibly and arrives once and in order when it is back")
     func waiting() async throws {
         try await PageWorld.run { world in
             try await world.name("ada", "bob")
@@ -149,7 +150,7 @@ struct ConversationPageTests {
         }
     }
 
-    @Test("What a browser has no room for is sent all the same, also what two tabs write at once")
+    @Test("A message that the browser can't store is sent anyway, also from two tabs at once")
     func fullStorage() async throws {
         try await PageWorld.run { world in
             try await world.name("ada", "bob")
@@ -182,7 +183,7 @@ struct ConversationPageTests {
         }
     }
 
-    @Test("Before the server has said who one is there is nothing to use; why it doesn't is said")
+    @Test("Before the server has identified the user nothing can be used, and an error is shown")
     func beginning() async throws {
         try await PageWorld.run { world in
             try await world.name("ada")
@@ -198,7 +199,7 @@ struct ConversationPageTests {
         }
     }
 
-    @Test("A refused message says why, and can be sent again under its id, or deleted")
+    @Test("A refused message shows the reason, and can be sent again under its id or deleted")
     func refused() async throws {
         try await PageWorld.run { world in
             try await world.name("ada", "bob")
@@ -225,7 +226,7 @@ struct ConversationPageTests {
         }
     }
 
-    @Test("Older messages come as one scrolls up, and move nothing; what is new meanwhile is told")
+    @Test("Older messages load on scrolling up without moving the view; new ones meanwhile are announced")
     func history() async throws {
         try await PageWorld.run(["--device-message-rate", "1000"]) { world in
             try await world.name("ada", "bob")
@@ -255,7 +256,7 @@ struct ConversationPageTests {
         }
     }
 
-    @Test("Who turns away before the server was told has read what was shown, and not what comes after")
+    @Test("Messages shown before the user turns away are marked as read, and later ones aren't")
     func turnedAway() async throws {
         try await PageWorld.run { world in
             try await world.name("ada", "bob", "eve")
@@ -282,7 +283,7 @@ struct ConversationPageTests {
     }
 
     @Test(
-        "Muted, a conversation counts no more; left, a group stays to be read, and a pair's next message brings it back"
+        "A muted conversation isn't counted; a group that was left stays readable, and a pair returns with its next message"
     )
     func leaving() async throws {
         try await PageWorld.run { world in

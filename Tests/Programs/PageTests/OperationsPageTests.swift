@@ -25,7 +25,7 @@ struct OperationsPageTests {
         "[...document.querySelectorAll('.plot')].find(plot => plot.querySelector('h2').textContent === '\(title)')"
     }
 
-    @Test("What happens is plotted by itself, spans and daemons are chosen by keyboard, and nothing is complained of")
+    @Test("Values are plotted live, spans and daemons are chosen by keyboard, and there are no browser errors")
     func page() async throws {
         try await PageWorld.run { world in
             let (daemon, endpoint, page) = try await open(world, .init(width: 390, height: 780, isDark: true))
@@ -64,7 +64,7 @@ struct OperationsPageTests {
         }
     }
 
-    @Test("Numbers and paths are what they say")
+    @Test("Numbers and paths are formatted correctly")
     func decisions() async throws {
         try await PageWorld.run { world in
             let (daemon, _, page) = try await open(world)

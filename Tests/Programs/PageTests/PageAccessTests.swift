@@ -5,7 +5,7 @@ import Testing
 /// For everybody: by keyboard alone, on small screens, in either colour scheme, by a name that is read out.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageAccessTests {
-    @Test("Everything can be done by keyboard alone, and the focus is where one expects it")
+    @Test("Everything works by keyboard alone, with the expected focus")
     func keyboard() async throws {
         try await PageWorld.run(["--reminder-lead", "4s"]) { world in
             let page = try await world.visit(.init(device: "ada"))
@@ -35,7 +35,7 @@ struct PageAccessTests {
         }
     }
 
-    @Test("What is said is said where it is heard: in regions that were there before, outside of open dialogs")
+    @Test("Announcements use live regions that exist before and are outside of open dialogs")
     func announcements() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"))
@@ -70,7 +70,7 @@ struct PageAccessTests {
         }
     }
 
-    @Test("The focus is not lost with what it was on")
+    @Test("The focus isn't lost with its element")
     func focus() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(
@@ -100,7 +100,9 @@ struct PageAccessTests {
         }
     }
 
-    @Test("It fits 320 pixels, reads well in both schemes, and names all that can be used", arguments: [false, true])
+    @Test(
+        "The page fits 320 pixels, has enough contrast in both schemes, and labels every control",
+        arguments: [false, true])
     func appearance(_ isDark: Bool) async throws {
         try await PageWorld.run(["--reminder-lead", "30s"]) { world in
             try await world.register(

@@ -10,7 +10,7 @@ struct PageAgainTests {
     }
 
     @Test(
-        "After the start one would like the partner again; how it went has both lists, where either is said and undone, by keyboard"
+        "After the start the user prefers or blocks the partner; the history lists and undoes both, by keyboard"
     )
     func again() async throws {
         try await PageWorld.run(paced: ["--reminder-lead": 3]) { world in

@@ -5,7 +5,7 @@ import Testing
 /// Promises that are moved, and taken back from a partner; and how they went.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageChangeTests {
-    @Test("A promise is moved to another time of the day, and taken back though somebody counts on it; both see it")
+    @Test("A matched task is moved within the day and then cancelled, and both users see it")
     func moved() async throws {
         try await PageWorld.run { world in
             for (device, title) in [("ada", "History"), ("bob", "Maths")] {
@@ -44,7 +44,7 @@ struct PageChangeTests {
         }
     }
 
-    @Test("Who has started says so once; the page shows how it went")
+    @Test("A start is reported once, and the page shows the history")
     func past() async throws {
         try await PageWorld.run(paced: ["--reminder-lead": 3]) { world in
             let page = try await world.visit(.init(width: 320, isPhone: true, device: "ada"))

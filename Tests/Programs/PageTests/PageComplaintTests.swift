@@ -4,7 +4,7 @@ import Testing
 /// That no browser complains means something only if complaints are heard.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageComplaintTests {
-    @Test("What a browser complains of is heard")
+    @Test("A browser error fails the test")
     func complaints() async throws {
         let misdeeds = [
             "console.error('wrong')", "setTimeout(() => { throw new Error('wrong') })",

@@ -5,7 +5,7 @@ import Testing
 /// The day, as a person sees and changes it.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageDayTests {
-    @Test("Each state of a slot is told by words and by shape")
+    @Test("Each state of a slot is shown by text and by shape")
     func states() async throws {
         try await PageWorld.run { world in
             try await world.register("ada", "History", at: PageWorld.hour(18))
@@ -62,7 +62,7 @@ struct PageDayTests {
         }
     }
 
-    @Test("A promise is made, changed and taken back, and others see it at once")
+    @Test("A task is registered, changed and cancelled, and others see it at once")
     func promise() async throws {
         try await PageWorld.run { world in
             let ada = try await world.visit(.init(device: "ada"))
@@ -102,7 +102,7 @@ struct PageDayTests {
         }
     }
 
-    @Test("What the server refuses is said beside the field")
+    @Test("A refusal is shown beside its field")
     func refusals() async throws {
         try await PageWorld.run(["--reminder-lead", "20s"]) { world in
             let page = try await world.visit(mayComplain: true)
@@ -122,7 +122,7 @@ struct PageDayTests {
         }
     }
 
-    @Test("Other days are a click away")
+    @Test("Other days are one click away")
     func days() async throws {
         try await PageWorld.run { world in
             try await world.register("ada", "History", at: PageWorld.hour(9 + 24))
@@ -136,7 +136,7 @@ struct PageDayTests {
         }
     }
 
-    @Test("The day is the server's, also where the browser's clock is a day ahead")
+    @Test("The day is the server's, also if the browser's clock is a day ahead")
     func wrongClock() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(
@@ -146,7 +146,7 @@ struct PageDayTests {
         }
     }
 
-    @Test("After a flight, the hours are those of where one is")
+    @Test("After a change of time zone the hours are local")
     func flight() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(timeZone: "Europe/Prague", device: "ada"))
@@ -158,7 +158,7 @@ struct PageDayTests {
         }
     }
 
-    @Test("A promise is for the day that it was opened on, also when the page has gone on to another")
+    @Test("A task is for the day on which its dialog was opened, also if the page shows another day since")
     func promisedDay() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"))
@@ -175,7 +175,7 @@ struct PageDayTests {
         }
     }
 
-    @Test("The outcome of a request is not taken for that of the next one", arguments: [false, true])
+    @Test("The result of a request isn't taken for that of the next one", arguments: [false, true])
     func lateOutcome(_ isRefused: Bool) async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"), mayComplain: isRefused)

@@ -5,7 +5,7 @@ import Testing
 /// Who one is, and reminders outside of the page.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageDeviceTests {
-    @Test("The secret is made once, and makes another browser the same device by hand; one can be forgotten")
+    @Test("The secret is made once, can be moved to another browser by hand, and can be deleted")
     func moving() async throws {
         try await PageWorld.run { world in
             let first = try await world.visit()
@@ -37,7 +37,7 @@ struct PageDeviceTests {
         }
     }
 
-    @Test("Where the browser trusts nothing, the page still works: a secret by dice, no notifications")
+    @Test("In an insecure context the page works, with a random secret and without notifications")
     func untrusted() async throws {
         try await PageWorld.run(["--hosts", Chromium.untrustedName]) { world in
             let page = try await world.visit()
@@ -57,7 +57,7 @@ struct PageDeviceTests {
         }
     }
 
-    @Test("A reminder is a notification when nobody looks at the page, and a push of the same replaces it")
+    @Test("A reminder is a notification while the page is hidden, and a push of the same reminder replaces it")
     func notifications() async throws {
         try await PageWorld.run(["--reminder-lead", "60s"]) { world in
             let page = try await BrowserPage.open(.init(device: "ada", showsNotifications: true))
@@ -128,7 +128,7 @@ struct PageDeviceTests {
         """
     private static let withPush = ["--web-push-contact", "mailto:ops@example.org"]
 
-    @Test("Where the server offers Web Push, the browser subscribes and tells it")
+    @Test("Where the server offers Web Push, the browser subscribes and registers")
     func subscribing() async throws {
         try await PageWorld.run(Self.withPush) { world in
             let page = try await BrowserPage.open(.init(device: "ada", showsNotifications: true))
@@ -160,7 +160,7 @@ struct PageDeviceTests {
     }
 
     @Test(
-        "Who allowed notifications before is subscribed without asking, and nothing is promised that the server refused"
+        "With earlier permission the browser subscribes without asking, and a refusal by the server is shown"
     )
     func subscribingAgain() async throws {
         try await PageWorld.run(Self.withPush) { world in
@@ -194,7 +194,7 @@ struct PageDeviceTests {
         }
     }
 
-    @Test("Without a service worker, nothing is said of notifications and nothing waits for one")
+    @Test("Without a service worker notifications aren't offered, and nothing waits for one")
     func withoutWorker() async throws {
         try await PageWorld.run(Self.withPush) { world in
             let page = try await world.visit(

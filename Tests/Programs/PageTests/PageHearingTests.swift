@@ -6,7 +6,7 @@ import Testing
 /// That what the server says to pages is judged: at the end of each test's world.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageHearingTests {
-    @Test("What a page hears by WebSockets and event streams is judged by the door")
+    @Test("Messages that a page receives by WebSocket and event stream are validated")
     func judged() async throws {
         try await PageWorld.run(["--open-rooms"]) { world in
             let page = try await world.visit()

@@ -5,7 +5,7 @@ import Testing
 /// What a page asks for when others' promises change the day.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageHintTests {
-    @Test("What others promise on the day shown is seen, with few questions; of other days the page doesn't ask")
+    @Test("The page shows others' tasks of its day with few requests, and doesn't ask for other days")
     func pace() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"))
@@ -25,7 +25,7 @@ struct PageHintTests {
         }
     }
 
-    @Test("The stream is for the day shown, and goes on with another one when that is chosen")
+    @Test("The stream is for the day shown, and changes with it")
     func days() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"))
@@ -49,7 +49,7 @@ struct PageHintTests {
         }
     }
 
-    @Test("Tabs that show different days share a stream of all of them")
+    @Test("Tabs that show different days share one stream of all of them")
     func tabs() async throws {
         try await PageWorld.run { world in
             let first = try await world.visit(.init(device: "ada"))

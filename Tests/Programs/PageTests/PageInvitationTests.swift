@@ -5,7 +5,7 @@ import Testing
 /// With whom: a promise that waits for a guest.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageInvitationTests {
-    @Test("Who invites gets a link, and waits for its guest; who opens it is the partner")
+    @Test("A host gets a link and waits; a guest who opens it is the partner")
     func invitation() async throws {
         try await PageWorld.run { world in
             // Somebody waits there already.

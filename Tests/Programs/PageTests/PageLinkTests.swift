@@ -34,7 +34,7 @@ struct PageLinkTests {
         return value
     }
 
-    @Test("There is one socket, also when the network returns while the last refusal is still looked into")
+    @Test("There is one socket, also if the network returns while a refusal is being checked")
     func oneSocket() async throws {
         let seen = try await Self.run(
             """
@@ -49,7 +49,7 @@ struct PageLinkTests {
         #expect(seen == [2, "lost", "open"])
     }
 
-    @Test("Without a network one isn't in the room, and what a socket of before says is not heard")
+    @Test("Without a network the user isn't in the room, and an old socket's messages are ignored")
     func offline() async throws {
         let seen = try await Self.run(
             """
@@ -67,7 +67,7 @@ struct PageLinkTests {
         #expect(seen == ["open", "lost", true, false, "open", true, "ale"])
     }
 
-    @Test("A connection that doesn't come about is given up, and one that was left is not sought again")
+    @Test("A connection that isn't established is given up, and a room that was left isn't reconnected")
     func patience() async throws {
         let seen = try await Self.run(
             """

@@ -4,7 +4,7 @@ import Testing
 /// The page's decisions: modules without DOM, asked one by one where they run.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageModuleTests {
-    @Test("What each module decides")
+    @Test("Each module's decisions are correct")
     func decisions() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(timeZone: "UTC"))

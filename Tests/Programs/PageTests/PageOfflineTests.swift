@@ -5,7 +5,7 @@ import Testing
 /// The page without a network, and without a server.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageOfflineTests {
-    @Test("Offline, the page says so and shows the last schedule; back online, it is fresh by itself")
+    @Test("Offline, the page says so and shows the last schedule; online again, it updates by itself")
     func offline() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"), mayComplain: true)
@@ -29,7 +29,7 @@ struct PageOfflineTests {
     }
 
     @Test(
-        "A day that can't be loaded is marked as of when it is, and says why, also while the stream is alive",
+        "A day that can't be loaded shows its age and the reason, also while the stream is open",
         arguments: [
             (503, #"{"code":"database_unavailable"}"#, "can’t read the day"), (200, "<html>", "can’t be loaded"),
         ])
@@ -54,7 +54,7 @@ struct PageOfflineTests {
         }
     }
 
-    @Test("Offline, a day that was never seen shows its hours and offers nothing")
+    @Test("Offline, an unknown day shows its hours without actions")
     func unknownDay() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"), mayComplain: true)
@@ -69,7 +69,7 @@ struct PageOfflineTests {
         }
     }
 
-    @Test("With the server gone, a reload still shows the page and the day")
+    @Test("With the server down a reload still shows the page and the day")
     func reload() async throws {
         try await PageWorld.run { world in
             try await world.register("ada", "History", at: PageWorld.hour(18))
@@ -85,7 +85,7 @@ struct PageOfflineTests {
         }
     }
 
-    @Test("The page is kept whole, and another build takes its place whole")
+    @Test("The page is cached completely, and another build replaces it completely")
     func builds() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"), mayComplain: true)

@@ -5,7 +5,7 @@ import Testing
 /// Partners who talk on, from the day and from the room.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PagePartnerTests {
-    @Test("What one partner asks, the other sees at once; when both have, each page leads to their conversation")
+    @Test("A request for a conversation appears at the partner's at once; when both have asked, each page links to it")
     func talk() async throws {
         try await PageWorld.run { world in
             try await world.name("ada", "bob")
@@ -33,7 +33,7 @@ struct PagePartnerTests {
         }
     }
 
-    @Test("Who has no name is led to where names are chosen; who has no partner is offered nothing")
+    @Test("A user without a name is led to choose one; a user without a partner gets no offer")
     func nameless() async throws {
         try await PageWorld.run { world in
             try await world.register("ada", "History", at: PageWorld.hour(16))

@@ -18,7 +18,7 @@ struct PageRematchTests {
         try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
     }
 
-    @Test("Two who sit alone go on together; who had closed the laptop waits, and is joined by who comes late")
+    @Test("Two users alone in their rooms are matched again; one with a closed laptop waits for the late partner")
     func rematched() async throws {
         let flags: KeyValuePairs = ["--reminder-lead": 8.0, "--no-show-after": 3, "--presence-grace": 1]
         try await PageWorld.run(paced: flags) { world in
@@ -87,7 +87,7 @@ struct PageRematchTests {
         }
     }
 
-    @Test("Who isn't there when the partner goes on with somebody else is told where it waits")
+    @Test("A user whose partner was matched again meanwhile gets the new room on return")
     func absent() async throws {
         try await PageWorld.run(paced: ["--reminder-lead": 6, "--no-show-after": 2, "--presence-grace": 0]) { world in
             let start = PageWorld.second(in: 20 * world.pace)
@@ -109,7 +109,7 @@ struct PageRematchTests {
         }
     }
 
-    @Test("Who can't make it says so from the room, after a second thought; the other is told, and waits")
+    @Test("A user leaves from the room after a confirmation; the partner is notified and waits")
     func leaving() async throws {
         try await PageWorld.run(["--reminder-lead", "60s"]) { world in
             let start = PageWorld.second(in: 60 + 6 * world.pace)
@@ -130,7 +130,7 @@ struct PageRematchTests {
         }
     }
 
-    @Test("Who has had nobody asks from the room whether somebody waits, and when somebody does, goes to them")
+    @Test("A user without a partner asks from the room for another, and is led to them when there is one")
     func seeking() async throws {
         // Nobody is absent here, however long it takes.
         try await PageWorld.run(["--no-show-after", "240s"], paced: ["--reminder-lead": 6]) { world in

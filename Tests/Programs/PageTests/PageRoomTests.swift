@@ -5,7 +5,7 @@ import Testing
 /// From the promise to the ale, in real time.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageRoomTests {
-    @Test("Two people register, are reminded, enter, count down together and cheer; then the room is over")
+    @Test("Two users register, are reminded, enter, count down together and cheer; then the room closes")
     func journey() async throws {
         try await PageWorld.run(paced: ["--reminder-lead": 7, "--room-duration": 4]) { world in
             let ada = try await world.visit(.init(device: "ada"))
@@ -75,7 +75,7 @@ struct PageRoomTests {
         }
     }
 
-    @Test("Without a partner there is the same countdown, alone")
+    @Test("Without a partner the countdown is the same")
     func alone() async throws {
         try await PageWorld.run(paced: ["--reminder-lead": 6]) { world in
             let page = try await world.visit(
@@ -102,7 +102,7 @@ struct PageRoomTests {
         }
     }
 
-    @Test("A reminder is taken down when the task begins")
+    @Test("A reminder is removed when the task begins")
     func reminder() async throws {
         try await PageWorld.run(paced: ["--reminder-lead": 3]) { world in
             let page = try await world.visit(.init(device: "ada"))
@@ -117,7 +117,7 @@ struct PageRoomTests {
         }
     }
 
-    @Test("The way to a room, as a notification shows it, is found in what is known, or by the server, or not at all")
+    @Test("A notification's link finds its room locally or at the server, or says that there is none")
     func wayIn() async throws {
         try await PageWorld.run { world in
             try await world.register("ada", "History", at: PageWorld.hour(16))
@@ -157,7 +157,7 @@ struct PageRoomTests {
         }
     }
 
-    @Test("A room that is lost is entered again by itself", arguments: [SIGKILL, SIGTERM])
+    @Test("A lost room is entered again by itself", arguments: [SIGKILL, SIGTERM])
     func reconnecting(_ signal: Int32) async throws {
         try await PageWorld.run(["--reminder-lead", "30s"]) { world in
             let start = PageWorld.second(in: 30 + 2 * world.pace)

@@ -8,7 +8,7 @@ private let screenshotDirectory = ProcessInfo.processInfo.environment["LETSSWITC
 @Suite(
     .enabled(if: screenshotDirectory != nil && Chromium.isInstalled, "LETSSWITCH_SCREENSHOTS names no directory"))
 struct PageScreenshots {
-    @Test("Day, registration, waiting room and countdown, on a desk and on a phone")
+    @Test("Screenshots show day, registration, waiting room and countdown, on desktop and phone")
     func screenshots() async throws {
         try await PageWorld.run { world in
             for (device, title, hour) in [
@@ -54,7 +54,7 @@ struct PageScreenshots {
         }
     }
 
-    @Test("A session of questions, in the hall and on the desk of who presents")
+    @Test("Screenshots show a question session, for the audience and the presenter")
     func questions() async throws {
         try await PageWorld.run { world in
             let made = try await HTTPTestClient.request(

@@ -13,7 +13,7 @@ struct PageSeriesTests {
         try await page.wait(until: "document.querySelector('#days li:nth-child(\(day)) [aria-current]')")
     }
 
-    @Test("By keyboard a series is made, seen, left out for a day, renamed from a day on, and ended")
+    @Test("By keyboard a series is created, shown, skipped for a day, renamed from a day on, and ended")
     func series() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(
@@ -90,7 +90,7 @@ struct PageSeriesTests {
         }
     }
 
-    @Test("The calendar's feed has what the page makes of a series, and what is moved as the same event")
+    @Test("The calendar feed has the tasks of a series, and a moved one as the same event")
     func calendar() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"))

@@ -4,7 +4,7 @@ import Testing
 /// One stream for the tabs of a browser.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageSharingTests {
-    @Test("The tabs of a browser share one stream, and the next goes on when one is closed")
+    @Test("The tabs of a browser share one stream, and another tab takes over when one is closed")
     func tabs() async throws {
         try await PageWorld.run { world in
             let first = try await world.visit(.init(device: "ada"))
@@ -22,7 +22,7 @@ struct PageSharingTests {
     }
 
     @Test(
-        "Where the browser keeps nothing of the site, each tab has a stream of its own",
+        "Where the browser stores nothing for the site, each tab has its own stream",
         arguments: [
             "LockManager.prototype.request = async () => { throw new DOMException('no', 'SecurityError') }",
             "BroadcastChannel = class { constructor() { throw new DOMException('no', 'SecurityError') } }",
@@ -79,7 +79,7 @@ struct PageSharingTests {
         return value
     }
 
-    @Test("A tab that sleeps with the stream in its hands has it taken, and takes it back when the other one sleeps")
+    @Test("A frozen tab loses the stream to another, and takes it back when that one freezes")
     func sleeping() async throws {
         let seen = try await Self.run(
             """
@@ -100,7 +100,7 @@ struct PageSharingTests {
             ])
     }
 
-    @Test("A tab whose stream beats keeps it")
+    @Test("A tab whose stream is alive keeps it")
     func beating() async throws {
         let seen = try await Self.run(
             """

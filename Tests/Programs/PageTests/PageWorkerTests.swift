@@ -34,7 +34,7 @@ struct PageWorkerTests {
         return value
     }
 
-    @Test("A cache that takes nothing spoils neither the worker nor an answer")
+    @Test("A full cache breaks neither the worker nor a response")
     func fullStorage() async throws {
         let seen = try await Self.run(
             caches: """
@@ -48,7 +48,7 @@ struct PageWorkerTests {
         #expect(seen == "/page/app.js")
     }
 
-    @Test("A page that doesn't come whole is not taken")
+    @Test("An incomplete page isn't cached")
     func incomplete() async throws {
         let seen = try await Self.run(
             caches: "{ open: async () => { throw new Error('opened') } }",
@@ -57,7 +57,7 @@ struct PageWorkerTests {
         #expect(seen == "The page did not come whole.")
     }
 
-    @Test("What is kept of this build comes without the network, and what is said to the server goes by")
+    @Test("Cached files of this build need no network, and requests to the server aren't cached")
     func answers() async throws {
         let seen = try await Self.run(
             caches: "{ match: async (path, { cacheName }) => cacheName.length > 10 ? 'kept ' + path : undefined }",
@@ -67,7 +67,7 @@ struct PageWorkerTests {
         #expect(seen == ["kept /", "kept /page/words.js", "nothing", "nothing"])
     }
 
-    @Test("The page of conversations is kept when it asks for that, and given to who doesn't say who it is")
+    @Test("The page of conversations is cached on request, and served to requests without a user")
     func conversations() async throws {
         let seen = try await Self.run(
             caches: """
@@ -91,7 +91,7 @@ struct PageWorkerTests {
             ])
     }
 
-    @Test("A push that can't be read is shown all the same")
+    @Test("A push that can't be read is shown anyway")
     func garbledPush() async throws {
         let seen = try await Self.run(
             caches: "{}", fetch: "null",
@@ -99,7 +99,7 @@ struct PageWorkerTests {
         #expect(seen == ["Let’s Switch"])
     }
 
-    @Test("A push of messages shows their words, and a tap leads to the conversation, in its window if there is one")
+    @Test("A push of messages shows their texts, and a tap opens the conversation in its window if there is one")
     func messages() async throws {
         let seen = try await Self.run(
             caches: "{}", fetch: "null",

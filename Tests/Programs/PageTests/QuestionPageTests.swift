@@ -32,7 +32,7 @@ struct QuestionPageTests {
         "[...document.querySelectorAll('[data-question]')].find(row => row.innerText.includes('\(text)'))"
     }
 
-    @Test("Two people and a presenter, by keyboard alone: asked, approved, voted for, answered; a restart keeps all")
+    @Test("Two people and a presenter ask, approve, vote and answer by keyboard; a restart keeps everything")
     func journey() async throws {
         try await PageWorld.run { world in
             let session = try await makeSession(in: world, isModerated: true)
@@ -83,7 +83,7 @@ struct QuestionPageTests {
         }
     }
 
-    @Test("The vote that a browser gave is one after the daemon was killed, and can be taken back")
+    @Test("A vote counts once after the daemon was killed, and can be undone")
     func restart() async throws {
         try await PageWorld.run { world in
             let session = try await makeSession(in: world, isModerated: false)
@@ -113,7 +113,7 @@ struct QuestionPageTests {
         try await page.wait(until: "\(row(text)).querySelector('.vote').matches(':enabled')")
     }
 
-    @Test("A vote that is refused is taken back on the page, and can be given again")
+    @Test("A refused vote is undone on the page and can be given again")
     func refusedVote() async throws {
         try await PageWorld.run(["--max-stored-votes", "1"]) { world in
             let session = try await makeSession(in: world, isModerated: false)
@@ -133,7 +133,7 @@ struct QuestionPageTests {
         }
     }
 
-    @Test("A vote that was lost with its connection is given again, and so is one that was taken back")
+    @Test("A vote that was lost with its connection is sent again, and so is an undone one")
     func lostVote() async throws {
         try await PageWorld.run { world in
             let session = try await makeSession(in: world, isModerated: false)
@@ -161,7 +161,7 @@ struct QuestionPageTests {
     }
 
     @Test(
-        "A closed session takes nothing until it is opened again; dismissed questions are seen by the presenter alone")
+        "A closed session accepts nothing until it is opened again; only the presenter sees dismissed questions")
     func closing() async throws {
         try await PageWorld.run { world in
             let session = try await makeSession(in: world, isModerated: false)
@@ -185,7 +185,9 @@ struct QuestionPageTests {
         }
     }
 
-    @Test("They fit 320 pixels, read well in both schemes, and name all that can be used", arguments: [false, true])
+    @Test(
+        "The pages fit 320 pixels, have enough contrast in both schemes, and label every control",
+        arguments: [false, true])
     func appearance(_ isDark: Bool) async throws {
         try await PageWorld.run { world in
             let session = try await makeSession(in: world, isModerated: true)
@@ -220,7 +222,7 @@ struct QuestionPageTests {
         }
     }
 
-    @Test("The table of everybody's session works without a script: what is asked is there, and answered by its button")
+    @Test("The open session's table works without a script, including the answer button")
     func withoutScript() async throws {
         try await PageWorld.run(["--open-questions"]) { world in
             let asker = try await WebSocketTestClient.connect(to: world.endpoint, "/socket")

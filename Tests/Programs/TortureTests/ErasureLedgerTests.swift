@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("It has nothing against the match that is left, its end, and who comes again as somebody new")
+    @Test("The ledger accepts the remaining match, its end, and an erased person's return as somebody new")
     func fine() {
         var scene = Scene()
         scene.ledger.sees("bob", [scene.key("bob"): .init(task: scene.partner, room: scene.room, partner: nil)])
@@ -78,7 +78,7 @@ import Testing
         case partnerNotTold = "believes"
     }
 
-    @Test("It objects to whatever is left of somebody erased, or comes back", arguments: Damage.allCases)
+    @Test("The ledger reports whatever is left of an erased person", arguments: Damage.allCases)
     func objects(_ damage: Damage) {
         var scene = Scene()
         switch damage {
@@ -100,7 +100,7 @@ import Testing
         #expect(scene.violations.contains { $0.contains(damage.rawValue) }, "\(scene.violations)")
     }
 
-    @Test("What may have been on its way when somebody was erased is no fault")
+    @Test("The ledger accepts what may have been in flight during an erasure")
     func doubts() {
         var scene = Scene()
         // An answer that comes late, of what was there before.

@@ -48,7 +48,7 @@ import Testing
         var violations: [String] { ledger.violations(in: stored, hold: hold) }
     }
 
-    @Test("It has nothing against who waits for a guest, nor against one who has come, and leaves or moves")
+    @Test("The ledger accepts a host who waits, and a guest who has come and leaves or moves")
     func fine() {
         #expect(Scene(isAccepted: false).violations == [])
         var scene = Scene()
@@ -62,7 +62,7 @@ import Testing
         #expect(scene.violations == [])
     }
 
-    @Test("A link is used once, and once more when its owner has asked for another guest, or may have")
+    @Test("A link is used once, and once more if its owner may have asked for another guest")
     func uses() {
         var twice = Scene()
         twice.accept(twice.stranger, "cleo")
@@ -77,7 +77,7 @@ import Testing
         #expect(!doubtful.violations.contains { $0.contains("used the same") })
     }
 
-    @Test("Who came by a link is whose partner it was said to be")
+    @Test("A guest by a link has the reported partner")
     func guests() {
         var lost = Scene()
         lost.pair(lost.stranger, "cleo")
@@ -91,7 +91,9 @@ import Testing
         #expect(other.violations.contains { $0.contains("was another's") })
     }
 
-    @Test("Nobody is given to who waits for a guest, until that has lasted long enough, or a guest may have come")
+    @Test(
+        "A host who waits for a guest is matched with nobody else until the invitation has lapsed or a guest may have come"
+    )
     func strangers() {
         var scene = Scene(isAccepted: false)
         scene.pair(scene.stranger, "cleo")

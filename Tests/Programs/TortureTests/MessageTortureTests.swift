@@ -18,7 +18,7 @@ import Testing
         ProcessInfo.processInfo.environment[variable].flatMap(Int.init)
     }
 
-    @Test("S4, V7, V8: whatever is killed and when: acknowledged is stored, what is stored all hear once, in order")
+    @Test("With random kills every acknowledged message is stored, and every stored one is received once and in order")
     func survives() async throws {
         if Self.longKills == nil {
             LeftOut.say("all but \(Self.shortKills) kills while people talk: make torture")

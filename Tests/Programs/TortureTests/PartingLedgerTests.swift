@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("It has nothing against a run in which everything went well, nor against a doubt")
+    @Test("The ledger accepts a correct run, and doubtful results")
     func fine() {
         var scene = Scene()
         #expect(scene.violations.isEmpty, "\(scene.violations)")
@@ -69,7 +69,7 @@ import Testing
         case notReminded = "0 reminders"
     }
 
-    @Test("It objects to each thing that may go wrong", arguments: Damage.allCases)
+    @Test("The ledger reports each kind of fault", arguments: Damage.allCases)
     func objects(_ damage: Damage) {
         var scene = Scene()
         let elsewhere = PartingLedger.Key(device: "ada", slot: Self.slot + 60)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct PartingTortureTests {
     private static let shortKills = 2
 
-    @Test("Whatever is killed and when: nobody is in two pairs, and everybody knows with whom, and where")
+    @Test("With random kills nobody is in two matches, and everybody knows their partner and room")
     func survives() async throws {
         if TortureTests.longKills == nil {
             LeftOut.say("all but \(Self.shortKills) kills of the partings: make interop")

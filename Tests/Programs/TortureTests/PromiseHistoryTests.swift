@@ -21,7 +21,7 @@ import Testing
         history.objections.isEmpty && history.contradictions(to: task).isEmpty
     }
 
-    @Test("What was acknowledged must be there, and what was cancelled must not")
+    @Test("An acknowledged task must exist, and a cancelled one must not")
     func certain() {
         let registered = history({ $0.registered(promise, isNew: true) })
         #expect(isConsistent(registered, with: task))
@@ -45,7 +45,7 @@ import Testing
         #expect(!isConsistent(repeated, with: nil))
     }
 
-    @Test("It may take effect after a later answer, until the database has died")
+    @Test("It may take effect after a later answer, until the database is killed")
     func late() {
         let open = history(
             { $0.registered(promise, isNew: true) }, { $0.unanswered(.cancellation) },
@@ -71,7 +71,7 @@ import Testing
         #expect(isConsistent(during, with: nil))
     }
 
-    @Test("A doubt that arose while the database died is not over")
+    @Test("A request in doubt while the database was killed stays in doubt")
     func dying() {
         var history = history({ $0.registered(promise, isNew: true) })
         history.databaseDies()
@@ -83,7 +83,7 @@ import Testing
         #expect(isConsistent(history, with: nil))
     }
 
-    @Test("A match is kept, whatever doubt there is about a cancel")
+    @Test("A match stays, whatever doubt there is about a cancellation")
     func fixed() {
         var paired = promise
         paired.partner = "bob"
@@ -98,7 +98,7 @@ import Testing
         #expect(!cancelled.objections.isEmpty)
     }
 
-    @Test("Answers that contradict those before are objected to")
+    @Test("Contradictory answers are reported")
     func answers() {
         let other = PromiseHistory.Promise(id: UUID(), room: UUID())
         var moved = promise

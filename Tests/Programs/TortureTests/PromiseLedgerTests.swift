@@ -57,7 +57,7 @@ import Testing
         var violations: [String] { ledger.violations(in: stored) }
     }
 
-    @Test("It has nothing against a run in which everything went well")
+    @Test("The ledger accepts a correct run")
     func fine() {
         var scene = Scene()
         #expect(scene.violations.isEmpty)
@@ -91,7 +91,7 @@ import Testing
         case objection = "answered 500"
     }
 
-    @Test("It objects to each thing that may go wrong", arguments: Damage.allCases)
+    @Test("The ledger reports each kind of fault", arguments: Damage.allCases)
     func objects(_ damage: Damage) {
         var scene = Scene()
         apply(damage, to: &scene)

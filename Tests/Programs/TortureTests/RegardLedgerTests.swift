@@ -31,7 +31,8 @@ import Testing
         return ledger
     }
 
-    @Test("What was acknowledged is there, and what was undone isn't", arguments: RegardLedger.Kind.allCases)
+    @Test(
+        "An acknowledged preference or block exists, and an undone one doesn't", arguments: RegardLedger.Kind.allCases)
     func acknowledged(_ kind: RegardLedger.Kind) {
         var ledger = ledger(kind)
         #expect(ledger.violations(in: stored(kind)) == [])
@@ -43,7 +44,7 @@ import Testing
         #expect(ledger.violations(in: stored(kind)) == [])
     }
 
-    @Test("Neither is made twice, nor gone before it is undone", arguments: RegardLedger.Kind.allCases)
+    @Test("A preference or block isn't made twice, nor gone before it is undone", arguments: RegardLedger.Kind.allCases)
     func answers(_ kind: RegardLedger.Kind) {
         var twice = ledger(kind)
         twice.made(kind, Self.regard, UUID(), isNew: true)
@@ -54,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "Who is blocked is never given anew; who was the partner already stays, and who isn't blocked any more may come"
+        "A blocked user is never matched again; an existing match stays, and an unblocked user may be matched"
     )
     func blocked() {
         var ledger = ledger(.block)
@@ -71,7 +72,7 @@ import Testing
         #expect(ledger.violations(in: pair) == [])
     }
 
-    @Test("Only those of whom one has blocked the other, for a time at least, may wait beside one another")
+    @Test("Two users may stay unmatched in a slot only if one has blocked the other meanwhile")
     func strangers() {
         let waiting = stored(nil)
         #expect(waiting.contradictions(.partings).contains("2 wait for one another at 1000"))

@@ -15,7 +15,7 @@ import Testing
         return stored
     }
 
-    @Test("What was said once is kept once, and shown; what nobody said isn't")
+    @Test("A start reported once is stored once and shown, and no other is")
     func once() {
         var ledger = StartLedger()
         #expect(ledger.violations(in: stored(nil)) == [])
@@ -33,7 +33,7 @@ import Testing
         for startedAt in [nil, 6] { #expect(ledger.violations(in: stored(startedAt)) != []) }
     }
 
-    @Test("The history shows what was heard, and ever the same")
+    @Test("The history shows the reported starts and doesn't change")
     func history() {
         func objections(_ change: (inout StartLedger) -> Void) -> Int {
             var ledger = StartLedger()
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("Who is preferred comes first")
+    @Test("A preferred user is matched first")
     func preferred() {
         var ledger = ChoiceLedger()
         ledger.made(.init(slot: 1_000, chooser: "ada", preferred: "bob"))

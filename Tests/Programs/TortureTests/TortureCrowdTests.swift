@@ -20,18 +20,18 @@ import Testing
         return TortureCrowd.violations(in: tallies + [stranger], lost: lost)
     }
 
-    @Test("Everybody has heard the others, and not itself")
+    @Test("Every peer has received the others' ales and not its own")
     func whole() {
         #expect(violations(heard: [3, 5, 8]) == [])
     }
 
-    @Test("One ale too many is found, and one's own", arguments: [[4, 5, 8], [3, 6, 8], [3, 5, 9], [8, 8, 8]])
+    @Test("A surplus ale is found, and so is an own one", arguments: [[4, 5, 8], [3, 6, 8], [3, 5, 9], [8, 8, 8]])
     func tooMany(heard: [Int]) {
         #expect(!violations(heard: heard).isEmpty)
     }
 
     @Test(
-        "What is missing was lost by the daemon of who has missed it, or said by or to somebody whose daemon was killed"
+        "A missing ale was counted as lost by the receiver's daemon, or came from or was for a killed daemon's peer"
     )
     func missing() {
         #expect(!violations(heard: [3, 4, 8]).isEmpty)

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "Whatever is killed and when: nothing acknowledged is lost, nobody is paired twice, every reminder comes",
+        "With random kills no acknowledged change is lost, nobody is matched twice, and every reminder arrives",
         arguments: TortureWorld.Kind.allCases)
     func survives(_ kind: TortureWorld.Kind) async throws {
         if Self.longKills == nil { LeftOut.say("all but \(Self.shortKills) kills of the torture run: make interop") }

@@ -37,25 +37,25 @@ import Testing
         #expect(try count([Array(repeatElement(ale, count: frames).joined())]).ales == frames)
     }
 
-    @Test("A frame that is cut in two is counted once, wherever it is cut", arguments: 1..<24)
+    @Test("A frame cut in two is counted once, wherever it is cut", arguments: 1..<24)
     func cut(at place: Int) throws {
         let bytes = ale + ale + ale
         #expect(try count([Array(bytes.prefix(24 + place)), Array(bytes.dropFirst(24 + place))]).ales == 3)
     }
 
-    @Test("A ping between frames is answered, and is no ale")
+    @Test("A ping between frames is answered and not counted as an ale")
     func pinged() throws {
         let (ales, answer) = try count([ale + ping + ale, ping])
         #expect(ales == 2)
         #expect(answer == LoadFrame.pong + LoadFrame.pong)
     }
 
-    @Test("Anything else ends the benchmark", arguments: [[0x88, 2, 3, 0xE8], LoadFrame.handshake])
+    @Test("Any other message ends the benchmark", arguments: [[0x88, 2, 3, 0xE8], LoadFrame.handshake])
     func unexpected(frame: [UInt8]) {
         #expect(throws: BenchFailure.self) { try count([ale + frame]) }
     }
 
-    @Test("A connection that ends, ends the benchmark")
+    @Test("A closed connection ends the benchmark")
     func ended() throws {
         try withPair { server, client in
             #expect(shutdown(server, Int32(SHUT_WR)) == 0)

@@ -35,7 +35,7 @@ import Wire
         return (messages, Array(answer.prefix(max(0, length))))
     }
 
-    @Test("Messages are read once, wherever they are cut, and a ping between them is answered", arguments: 0...211)
+    @Test("Messages are read once wherever they are cut, and a ping between them is answered", arguments: 0...211)
     func cut(at place: Int) throws {
         let (first, second) = (Array(Self.frames.prefix(place)), Array(Self.frames.dropFirst(place)))
         for (begun, pieces) in [(first, [second]), ([], [first, second])] where pieces.allSatisfy({ !$0.isEmpty }) {
@@ -45,7 +45,7 @@ import Wire
         }
     }
 
-    @Test("Frames of another kind, and a connection that ends, end the benchmark")
+    @Test("A frame of another type and a closed connection end the benchmark")
     func unexpected() throws {
         #expect(throws: BenchFailure.self) { try read([], [Self.frame("one", .binary)]) }
         #expect(throws: BenchFailure.self) { try read([0x88, 0], []) }

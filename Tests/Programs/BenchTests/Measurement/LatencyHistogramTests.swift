@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct LatencyHistogramTests {
     @Test(
-        "A quantile is right to 1.6 %", arguments: [0, 1, 63, 64, 65, 127, 128, 1_000, 33_333, 1_000_000, 987_654_321])
+        "A quantile is accurate to 1.6 %",
+        arguments: [0, 1, 63, 64, 65, 127, 128, 1_000, 33_333, 1_000_000, 987_654_321])
     func oneValue(nanoseconds: UInt64) {
         var histogram = LatencyHistogram()
         histogram.add(nanoseconds: nanoseconds)
@@ -14,7 +15,7 @@ import Testing
         }
     }
 
-    @Test("Quantiles count from the shortest wait")
+    @Test("Quantiles are taken from sorted latencies")
     func manyValues() {
         var histogram = LatencyHistogram()
         for value in (1...1_000).shuffled() { histogram.add(nanoseconds: UInt64(value) * 1_000) }
@@ -24,14 +25,14 @@ import Testing
         }
     }
 
-    @Test("The longest wait that there is has a place")
+    @Test("The longest possible latency has a bucket")
     func longest() {
         var histogram = LatencyHistogram()
         histogram.add(nanoseconds: .max)
         #expect(histogram.microseconds(quantile: 0.5) > 1e16)
     }
 
-    @Test("Of no waits every quantile is 0")
+    @Test("Every quantile of an empty histogram is 0")
     func empty() {
         #expect(LatencyHistogram().microseconds(quantile: 0.99) == 0)
     }

@@ -12,7 +12,7 @@ import Testing
         return #"{"channel":"ConversationChannel"\#(id)\#(more)}"#
     }
 
-    @Test("A8: speaks, hears what it missed and what is said, the sender too, and reads history")
+    @Test("A subscriber sends messages, receives missed and new ones and its own, and reads history")
     func journey() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("A8: what is spoken again under its id comes to who speaks, where it was stored, and to nobody else")
+    @Test("A message sent again under its id is repeated to its sender with its first offset, and to nobody else")
     func repeated() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("Who isn't in a conversation, has no name or no device is rejected")
+    @Test("A subscriber outside the conversation, without a name or without a device is rejected")
     func rejections() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(
-        "A8: notifications tell of conversations that begin, and what is said in them; also who takes a name only then")
+        "Notifications announce new conversations and their messages, also if the name is taken later")
     func notifications() async throws {
         try await Journey.run { journey in
             let (endpoint, other) = (try await journey.daemon(), try await journey.daemon())
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test("Backlogs of many subscriptions at once come whole, however much they are together, to who reads slowly too")
+    @Test("Large backlogs of many simultaneous subscriptions arrive complete, also at a slow reader")
     func backlogs() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.cable.messageRate = 0 }
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test("Whoever asks for many pages of history at once gets them as it takes them, by either door")
+    @Test("Many pages of history requested at once are sent as the client reads them, by WebSocket and by Action Cable")
     func histories() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemonOnUnixSocket { $0.cable.messageRate = 0 }
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test("What is said is paid for once")
+    @Test("A message counts once against its rate limit")
     func rates() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.cable.messageRate = 1 }
@@ -244,7 +244,7 @@ import Testing
         }
     }
 
-    @Test("S7: a device that identifiers name pays for what is said so, on all connections together")
+    @Test("A device named in identifiers has one rate limit on all its connections")
     func namedDevice() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.cable.messageRate = 1 }

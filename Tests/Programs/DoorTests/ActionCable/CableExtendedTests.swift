@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("A11: who comes back by its session is inside again, hears what it has missed, and then what is said")
+    @Test("A client that restores its session is subscribed again and receives missed and new messages")
     func restored() async throws {
         try await with { _, endpoint, pair in
             let mine = identifier(pair)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("A11: who is restored and doesn't ask for what it has missed hears what is said from now on, and can speak")
+    @Test("A restored client that doesn't ask for missed messages receives new ones and can send")
     func silentlyRestored() async throws {
         try await with { _, endpoint, pair in
             let mine = identifier(pair)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("Who is confirmed hears what is said from then on, however late it is looked up where all stands")
+    @Test("A confirmed subscriber receives every later message, however long the lookup of the latest offset takes")
     func confirmed() async throws {
         try await with { journey, endpoint, pair in
             // The second look, which comes behind the confirmation, waits until something was said.
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(
-        "A11: what is asked for several times at once is answered as often, and what is said then comes behind all of it"
+        "A history request that is repeated is answered each time, and new messages follow all answers"
     )
     func severalTimes() async throws {
         try await with { _, endpoint, pair in
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("A11: while the database is away a few requests for what was missed wait for it, and more are refused")
+    @Test("During a database outage a few history requests wait, and more are refused")
     func outage() async throws {
         try await with { journey, endpoint, pair in
             try await journey.sql("CREATE TABLE outage AS SELECT true")
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test("A11: a repeat comes to who speaks again, and moves nobody's place")
+    @Test("A repeated message is sent to its author only and changes no offsets")
     func repeated() async throws {
         try await with { _, endpoint, pair in
             let mine = identifier(pair)
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test("A11: what isn't to be had is refused, and what is said now comes all the same")
+    @Test("Unavailable history is refused, and new messages still arrive")
     func rejected() async throws {
         try await with { journey, endpoint, pair in
             try await endpoint.say(1, "1", in: pair)
@@ -261,7 +261,7 @@ import Testing
         }
     }
 
-    @Test("A11: who is there, by join, leave and presence; pongs have no effect")
+    @Test("Presence is reported by join and leave, and pongs have no effect")
     func presence() async throws {
         try await with { _, endpoint, pair in
             let mine = identifier(pair)
@@ -298,7 +298,7 @@ import Testing
         }
     }
 
-    @Test("A11, V7: cut at random while two speak at two daemons, by its session or anew: each offset once, in order")
+    @Test("With connections cut at random while two daemons receive messages, each offset arrives once and in order")
     func cuts() async throws {
         try await Journey.run { journey in
             var endpoints: [ClientEndpoint] = []

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("A10: it subscribes and speaks in text and binary, and holds several identifiers of one channel")
+    @Test("A client subscribes and sends in text and binary, with several identifiers of one channel")
     func commands() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("A7: a message longer than 32,768 bytes comes in three frames, of which none is above 16,384")
+    @Test("A message longer than 32,768 bytes is sent in three frames, each at most 16,384")
     func fragments() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -14,7 +14,7 @@ import Testing
 /// `/cable` by a raw client: the protocol, and rooms that have two doors.
 @Suite struct CableJourneyTests {
     @Test(
-        "A1: a handshake agrees on the subprotocol that is known, and without one the protocol is the same",
+        "The handshake selects the known subprotocol; without one the protocol is the same",
         arguments: [
             ("actioncable-v1-json, actioncable-unsupported", "actioncable-v1-json"), (nil, nil), ("chat", nil),
         ] as [(String?, String?)])
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("A1: who isn't let in learns why, on the WebSocket where a browser hides the status")
+    @Test("A refused client gets the reason on the WebSocket, where a browser hides the HTTP status")
     func refusals() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -54,7 +54,9 @@ import Testing
         }
     }
 
-    @Test("S2, S3: the room's two doors hear each other, nobody hears itself, and two identifiers hear twice")
+    @Test(
+        "Members by /socket and by /cable receive each other's ales but not their own; two identifiers receive each ale twice"
+    )
     func doors() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }
@@ -91,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("Ales said at once, with however long an identifier, come as the peer takes them, and cut nobody off")
+    @Test("A burst of ales with long identifiers arrives at the peer's speed and closes no connection")
     func bursts() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemonOnUnixSocket { $0.openRooms = true }
@@ -111,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("Ales that wait add up by their kind, and beyond two thousand of one they are left out")
+    @Test("Waiting ales are added up by kind, and beyond two thousand of a kind they are dropped")
     func waitingAles() {
         var waiting = WaitingAles()
         #expect(waiting.add(0, of: .plain) == 0)
@@ -128,7 +130,7 @@ import Testing
         #expect(waiting.isEmpty)
     }
 
-    @Test("A4: commands take effect in order for each identifier, in text and in binary frames")
+    @Test("Commands take effect in order for each identifier, in text and in binary frames")
     func order() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }
@@ -155,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("A4: what can't be subscribed to is rejected, and what can't be done is told")
+    @Test("A subscription that is impossible is rejected, and a command that is impossible gets an error")
     func rejections() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -190,7 +192,7 @@ import Testing
         }
     }
 
-    @Test("A5: thirty frames that mean nothing are counted, and the connection stays")
+    @Test("Thirty invalid frames are counted, and the connection stays")
     func nonsense() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }
@@ -219,7 +221,7 @@ import Testing
         }
     }
 
-    @Test("S7: a message has 32,768 bytes, and a connection a hundred subscriptions")
+    @Test("A message has at most 32,768 bytes, and a connection at most a hundred subscriptions")
     func limits() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }
@@ -238,7 +240,7 @@ import Testing
         }
     }
 
-    @Test("S7: a device that sends too much, on all its connections together, is cut off")
+    @Test("A device that sends too much over all its connections is disconnected")
     func rate() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.cable.messageRate = 1 }
@@ -254,7 +256,7 @@ import Testing
         }
     }
 
-    @Test("A4: 64 commands may wait for the welcome")
+    @Test("64 commands may wait for the welcome")
     func early() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }
@@ -274,7 +276,7 @@ import Testing
         }
     }
 
-    @Test("A6: SIGTERM says that the server comes again, then 1001")
+    @Test("SIGTERM sends a disconnect with reconnect, then 1001")
     func restart() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(["--open-rooms"])
@@ -287,7 +289,7 @@ import Testing
         }
     }
 
-    @Test("A6: a device that is erased is cut off, and its subscriptions on others' connections end; others don't")
+    @Test("An erased device is disconnected and its subscriptions on other connections end; others stay")
     func erasure() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }
@@ -304,7 +306,7 @@ import Testing
         }
     }
 
-    @Test("What the database is asked for a cable comes from the purse of its address' requests")
+    @Test("Database queries of a cable count against the request limit of its address")
     func purse() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -322,7 +324,7 @@ import Testing
         }
     }
 
-    @Test("A3: pings come every three seconds, the first within three")
+    @Test("Pings are sent every three seconds, the first within three")
     func pings() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -23,7 +23,7 @@ struct CablePageTests {
         return program.replacingOccurrences(of: address, with: endpoint.authority)
     }
 
-    @Test("Rails, Python, JavaScript and Swift need five lines each")
+    @Test("Clients in Rails, Python, JavaScript and Swift need five lines each")
     func fiveLines() throws {
         for languages in [["rb", "erb", "mjs"], ["python"], ["js"]] {
             let lines = try languages.flatMap { try Self.program($0).split(separator: "\n") }
@@ -33,7 +33,9 @@ struct CablePageTests {
         #expect(try Self.program("swift").split(separator: "\n").count <= 5)
     }
 
-    @Test("JavaScript hears an ale, and says one", .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
+    @Test(
+        "The JavaScript client receives an ale and sends one",
+        .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
     func javaScript() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }
@@ -50,7 +52,7 @@ struct CablePageTests {
     }
 
     @Test(
-        "A page of a Rails application's gets a reminder, by the address in its head",
+        "A page of a Rails application receives a reminder, with the address in its head",
         .enabled(
             if: RailsClient.isInstalled && RailsServer.isInstalled, "\(RailsClient.hint); \(RailsServer.hint)"))
     func rails() async throws {
@@ -77,7 +79,7 @@ struct CablePageTests {
         }
     }
 
-    @Test("Ruby gets a reminder", .enabled(if: RailsServer.isInstalled, "\(RailsServer.hint)"))
+    @Test("The Ruby client receives a reminder", .enabled(if: RailsServer.isInstalled, "\(RailsServer.hint)"))
     func ruby() async throws {
         try await getsReminder("ruby", start: startRuby)
     }
@@ -86,7 +88,9 @@ struct CablePageTests {
         try await ChildProcess.start("/usr/bin/ruby", ["-e", program], environment: DaemonProcess.cleanEnvironment())
     }
 
-    @Test("Python gets a reminder", .enabled(if: PythonPackages.ofCable.areInstalled, "\(PythonPackages.ofCable.hint)"))
+    @Test(
+        "The Python client receives a reminder",
+        .enabled(if: PythonPackages.ofCable.areInstalled, "\(PythonPackages.ofCable.hint)"))
     func python() async throws {
         // A busy machine has longer.
         let patience = "import aioactioncable; aioactioncable.connect.SUBSCRIPTION_TIMEOUT = 120\n"

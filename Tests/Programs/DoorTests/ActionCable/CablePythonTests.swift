@@ -64,7 +64,7 @@ struct CablePythonTests {
     }
 
     @Test(
-        "A1, A4: they subscribe without a subprotocol, hear presence and ales, say one, and leave",
+        "Python clients subscribe without a subprotocol, receive presence and ales, send one, and leave",
         arguments: Library.allCases)
     func room(_ library: Library) async throws {
         try await Journey.run { journey in
@@ -90,7 +90,7 @@ struct CablePythonTests {
     }
 
     /// Its reader ends when a message comes before it has taken the confirmation in.
-    @Test("A4: aioactioncable gets the backlog of one subscription, and then that of another")
+    @Test("aioactioncable receives the backlog of one subscription, then that of another")
     func backlog() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test("A8, Q12: asks, votes and is told what a live socket of the audience's is, which is the same person")
+    @Test("A cable and a WebSocket of one person ask, vote and receive the same")
     func journey() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -77,7 +77,8 @@ import Testing
         }
     }
 
-    @Test("What is no session is rejected, and what can't be done is answered; others in the session notice nothing")
+    @Test(
+        "An unknown session is rejected, invalid actions get an error, and the others in the session see nothing of it")
     func refusals() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.sessionSize = 2 }
@@ -125,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("Who takes it back at once is in no session, and who asks before it is confirmed is heard")
+    @Test("A subscription taken back at once joins no session, and a question sent before the confirmation is stored")
     func atOnce() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.sessionSize = 1 }
@@ -148,7 +149,7 @@ import Testing
         }
     }
 
-    @Test("Lists of many sessions at once come whole, however much they are together, to who reads slowly too")
+    @Test("Long lists of many sessions arrive complete, also at a slow reader")
     func lists() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemonOnUnixSocket { $0.cable.messageRate = 0 }
@@ -187,7 +188,7 @@ import Testing
     }
 
     @Test(
-        "What changes comes whole to each of a connection's places, however much it is together, to who reads slowly too"
+        "Changes arrive complete in each of a connection's sessions, also at a slow reader"
     )
     func changes() async throws {
         try await Journey.run { journey in
@@ -232,7 +233,7 @@ import Testing
         return ids
     }
 
-    @Test("Who takes nothing of what changes is cut off after sixteen changes that wait, and others hear all of them")
+    @Test("A connection that doesn't read is closed after sixteen unsent changes, and others receive all changes")
     func unread() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemonOnUnixSocket()
@@ -270,7 +271,7 @@ import Testing
         }
     }
 
-    @Test("S7: a connection has a hundred subscriptions, also of one session and one room; one more is rejected")
+    @Test("A connection has at most a hundred subscriptions, also of one session and one room")
     func subscriptions() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }
@@ -298,7 +299,7 @@ import Testing
         }
     }
 
-    @Test("A4: nothing is said of a subscription before it is confirmed, also where more waits for that than may")
+    @Test("Nothing is sent for a subscription before its confirmation, also when the queue is full")
     func waiting() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -316,7 +317,7 @@ import Testing
         }
     }
 
-    @Test("A6: more than 64 commands that wait for their turn end the connection for good")
+    @Test("More than 64 waiting commands close the connection without reconnect")
     func overflow() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.cable.messageRate = 0 }

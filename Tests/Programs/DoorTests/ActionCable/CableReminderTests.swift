@@ -15,7 +15,7 @@ import Testing
     private let notifications = #"{"channel":"NotificationsChannel"}"#
 
     @Test(
-        "A8: a reminder comes as it fires and as backlog, counts as delivered, and opens the room, which closes for all"
+        "A reminder arrives when due and as backlog, counts as delivered, and its room opens and closes"
     )
     func journey() async throws {
         try await Journey.run { journey in
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("Who subscribes and takes it back at once leaves no place taken")
+    @Test("A subscription that is taken back at once uses no place")
     func takenBack() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.maxStreamsPerDevice = 1 }
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("A device listens as often as its streams may be, on whatever door")
+    @Test("The limit of streams per device counts event streams and subscriptions together")
     func quota() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.maxStreamsPerDevice = 2 }
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("A backlog longer than a connection may have waiting goes out as it is read, whole, and counts as delivered")
+    @Test("A backlog larger than a connection's queue is sent as it is read, complete, and counts as delivered")
     func backlog() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemonOnUnixSocket { $0.schedule.reminderLead = .seconds(1800) }

@@ -9,7 +9,7 @@ import Testing
 
 /// Who is in a room, by a cable, and how many may be.
 @Suite struct CableRoomTests {
-    @Test("S5: who asks is told how many are there, after the confirmation and when that changes")
+    @Test("A client that asks for presence gets the member count after the confirmation and at each change")
     func presence() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "A4: who subscribes while ales pour in is told first who is there, not before 50 ms")
+        "A client that subscribes during many ales gets the presence first, not before 50 ms")
     func presenceFirst() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("S3: a room that is full by one door is full by the other")
+    @Test("The room size limit counts members by /socket and by /cable together")
     func roomSize() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {

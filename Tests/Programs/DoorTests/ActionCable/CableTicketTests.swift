@@ -8,7 +8,7 @@ import Testing
 /// Tickets on `/cable`.
 @Suite struct CableTicketTests {
     @Test(
-        "S6, A1: who brings a ticket that isn't valid learns it on the WebSocket, and who brings none has no identity")
+        "An invalid ticket is refused on the WebSocket, and a client without a ticket has no identity")
     func invalid() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.tickets = TestTickets.own.settings }
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("A6: a ticket's end is the connection's, which says so once, and nothing of its subscriptions")
+    @Test("The connection ends when its ticket expires, with one disconnect and no rejections")
     func expiry() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -79,7 +79,7 @@ import Testing
         return try #require(try opened.json()["id"].string)
     }
 
-    @Test("S6: an identifier names no device where tickets are required, nor another than the ticket's")
+    @Test("An identifier can't name a device where tickets are required, nor a device other than the ticket's")
     func named() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "S6: a ticket of PyJWT's is good by either of two secrets, and by no third",
+        "A ticket by PyJWT is valid with either of two secrets, and with no third",
         .enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
     func rotation() async throws {
         let program = """
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("S6: a ticket that is for one topic opens the channels of that one alone")
+    @Test("A ticket for one topic opens only the channels of that topic")
     func topics() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {

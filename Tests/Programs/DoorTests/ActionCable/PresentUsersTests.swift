@@ -5,7 +5,7 @@ import Wire
 
 /// Who is in a conversation, as the extended protocol tells.
 @Suite struct PresentUsersTests {
-    @Test("Who asks before anything is known is told when it is, and then of changes alone")
+    @Test("A client that asks before presence is known gets it once known, and then only changes")
     func askedEarly() {
         var users = PresentUsers(tellsJoins: true)
         #expect(users.take(.presence).isEmpty)
@@ -15,7 +15,7 @@ import Wire
         #expect(users.take(.presence) == [.info(["carl", "ada"])])
     }
 
-    @Test("Who didn't ask is told nothing of who was there before, and of changes only while it wants to be")
+    @Test("A client that didn't ask for presence gets only changes, and only while it wants them")
     func changes() {
         var users = PresentUsers(tellsJoins: false)
         #expect(users.update(["ada"]).isEmpty)

@@ -9,7 +9,7 @@ import Testing
 /// Foreign ends: Rails' server beside ours, and Rails' JavaScript with ours.
 @Suite(.enabled(if: TestBroker.isWanted, "they need Rails: make interop-cable")) struct RailsTests {
     @Test(
-        "A2: one dialogue, and both servers answer alike, byte for byte",
+        "Rails and this server answer one dialogue alike, byte for byte",
         .enabled(if: RailsServer.isInstalled, "\(RailsServer.hint)"))
     func dialogue() async throws {
         let rails = try await RailsServer.start()
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "A9: Rails' JavaScript subscribes, performs, is rejected and unsubscribes",
+        "Rails' JavaScript subscribes, performs, is rejected and unsubscribes",
         .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
     func client() async throws {
         try await Journey.run { journey in
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(
-        "A8: Rails' JavaScript hears and says on a device's, a session's and a conversation's channel",
+        "Rails' JavaScript receives and sends on the channels of a device, a session and a conversation",
         .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
     func channels() async throws {
         try await Journey.run { journey in
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(
-        "A9: Rails' JavaScript keeps its connection for a minute, and hears what comes then",
+        "Rails' JavaScript keeps its connection for a minute and receives what is sent then",
         .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
     func minute() async throws {
         try await Journey.run { journey in
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(
-        "A9: Rails' JavaScript comes again after a restart and after kill -9, and subscribes again",
+        "Rails' JavaScript reconnects and subscribes again after a restart and after kill -9",
         .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"), arguments: [SIGTERM, SIGKILL])
     func restart(signal: Int32) async throws {
         try await Journey.run { journey in
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test(
-        "A6: Rails' JavaScript stays away from where it isn't let in",
+        "Rails' JavaScript doesn't reconnect after a refusal",
         .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
     func unauthorized() async throws {
         try await Journey.run { journey in

@@ -15,7 +15,8 @@ import Testing
     /// They answer with documents of their own, which have nothing else for an example.
     private static let documents: Set = ["getOpenapiJson", "getSchemasName"]
 
-    @Test("Each body and each answer in JSON has an example, which is as described") func table() async throws {
+    @Test("Each JSON body of a request and an answer has an example that matches its schema") func table() async throws
+    {
         try await Journey.run { journey in
             let document = try await OpenAPITests.endpoint(journey).get("/openapi.json").json()
             let operations = DescribedRoutes(document).operations.filter { !Self.documents.contains($0.key) }
@@ -43,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("Each is played, and answered as described") func play() async throws {
+    @Test("Each example request is sent, and its answer matches the description") func play() async throws {
         try await Journey.run { journey in
             // On the day before that of the examples.
             try await journey.advance(to: try #require(Instant("2026-11-21T08:00:00Z")))

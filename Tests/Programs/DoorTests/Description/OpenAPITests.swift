@@ -27,7 +27,7 @@ import Wire
         }
     }
 
-    @Test("Every route says what it is, each parameter of its path, and what comes of it") func routes() async throws {
+    @Test("Every route has a summary, its path parameters and its responses") func routes() async throws {
         try await Journey.run { journey in
             let document = try await Self.endpoint(journey).get("/openapi.json").json()
             #expect(document["openapi"] == "3.1.0")
@@ -47,7 +47,7 @@ import Wire
         }
     }
 
-    @Test("A body may be left out only where nothing has to stand in it") func bodies() async throws {
+    @Test("A body is optional only if it has no required member") func bodies() async throws {
         try await Journey.run { journey in
             let endpoint = try await Self.endpoint(journey)
             let document = try await endpoint.get("/openapi.json").json()
@@ -80,7 +80,7 @@ import Wire
         }
     }
 
-    @Test("As many as an announcement may name, as many are described") func recipients() async throws {
+    @Test("The limit of recipients in the description is the server's") func recipients() async throws {
         try await Journey.run { journey in
             let document = try await Self.endpoint(journey).get("/openapi.json").json()
             let announce = try #require(DescribedRoutes(document).operations["postQuestionsSessionAnnounce"])
@@ -102,7 +102,9 @@ import Wire
         }
     }
 
-    @Test("Whatever has something new kept for long counts for its address' day, and nothing else") func registering()
+    @Test(
+        "Every route that stores something for long counts against the daily limit of its address, and no other route does"
+    ) func registering()
         async throws
     {
         try await Journey.run { journey in
@@ -140,7 +142,7 @@ import Wire
         }
     }
 
-    @Test("Help is commands that have this server's address") func help() async throws {
+    @Test("Help consists of commands with this server's address") func help() async throws {
         try await Journey.run { journey in
             let endpoint = try await Self.endpoint(journey)
             let help = try await endpoint.get("/help")

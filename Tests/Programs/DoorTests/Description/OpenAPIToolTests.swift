@@ -10,7 +10,7 @@ import Testing
     .enabled(if: TestBroker.isWanted, "they are of the long tests: make interop-openapi"),
     .enabled(if: PythonPackages.ofOpenAPI.areInstalled, "\(PythonPackages.ofOpenAPI.hint)"))
 struct OpenAPIToolTests {
-    @Test("openapi-spec-validator accepts it") func valid() async throws {
+    @Test("openapi-spec-validator accepts the description") func valid() async throws {
         try await Journey.run { journey in
             let document = try await OpenAPITests.endpoint(journey).get("/openapi.json").json()
             let program = """
@@ -23,7 +23,7 @@ struct OpenAPIToolTests {
         }
     }
 
-    @Test("schemathesis finds no error of the server's, and no answer that isn't described") func schemathesis()
+    @Test("schemathesis finds no server error and no answer outside the description") func schemathesis()
         async throws
     {
         try await Journey.run { journey in

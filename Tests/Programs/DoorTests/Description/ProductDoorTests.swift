@@ -8,7 +8,7 @@ import Testing
 /// That the tests hear what isn't described. What is described is heard in all of them.
 @Suite struct ProductDoorTests {
     @Test(
-        "Each door has its schemas",
+        "Each protocol has its schemas",
         arguments: [
             ("/socket?id=1&presence=true", "ale"), ("/socket?taskId=1&id=2", "ale"), ("/socket", "questions"),
             ("/socket?deviceId=ada", "questions"), ("/cable?deviceId=ada", "cable"), ("/cable", "cable"),
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "What isn't described is complained of",
+        "A message that isn't described is reported",
         arguments: [
             ("/socket?id=1", nil, #"{"type":"handshake","more":1}"#), ("/socket?id=1", nil, #"{"type":"ale"}"#),
             ("/cable", nil, "no JSON"), ("/questions/1/socket", nil, #"{"type":"presence","data":{"count":"1"}}"#),
@@ -37,7 +37,8 @@ import Testing
         #expect(await ProductDoors.judged { Doors.judge?(target) } != nil)
     }
 
-    @Test("What tests' clients hear is judged, by whichever library") func clients() async throws {
+    @Test("Messages that the tests' clients receive are validated, in every client library") func clients() async throws
+    {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.echo = true }
             // What is said at this door is what a client has said.

@@ -8,7 +8,7 @@ import Testing
 
 /// The examples of refusals in `/openapi.json` are what is answered. Every journey's refusals are held against them, by ``ProductDoors``.
 @Suite struct RefusalExampleTests {
-    @Test("Each code that may be answered has an example, as described, and no other has one") func table()
+    @Test("Each error code has an example that matches its schema, and no other code has one") func table()
         async throws
     {
         try await Journey.run { journey in
@@ -54,7 +54,7 @@ import Testing
         "has_partner": " has",
     ]
 
-    @Test("Each reason is one that the sources give") func reasons() throws {
+    @Test("The reason of each example occurs in the sources") func reasons() throws {
         let sources = try Self.sources()
         for (code, bodies) in AnswerExamples.refusals where code != "invalid_request" {
             for body in bodies.values {
@@ -95,7 +95,7 @@ import Testing
         return false
     }
 
-    @Test("What can be had without waiting is answered so") func play() async throws {
+    @Test("Errors that can be caused without waiting are caused, and match their examples") func play() async throws {
         try await Journey.run { journey in
             let endpoint = try await OpenAPITests.endpoint(journey)
             let id = UUID().uuidString
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(
-        "A refusal that isn't as its example is complained of",
+        "An error that differs from its example is reported",
         arguments: [
             (404, #"{"error":true,"code":"no_such_tea","reason":"None."}"#),
             (409, #"{"error":true,"code":"no_such_task","reason":"None."}"#),
@@ -130,7 +130,7 @@ import Testing
         #expect(ProductDoors.complaint(aboutRefusal: status, Array(body.utf8)) != nil)
     }
 
-    @Test("What journeys are refused is judged") func judged() async throws {
+    @Test("Errors that occur in journeys are validated") func judged() async throws {
         try await Journey.run { journey in
             // By whom it is judged anyway.
             #expect(Doors.judgeOfRefusals != nil)

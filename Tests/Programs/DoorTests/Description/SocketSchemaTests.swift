@@ -44,7 +44,7 @@ struct SocketSchemaTests {
             program, ["schema": schema, "messages": .object(messages.mapValues { .array($0) })])
     }
 
-    @Test("In a room") func ale() async throws {
+    @Test("Messages of rooms match their schemas") func ale() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }
             let room = UUID()
@@ -62,7 +62,7 @@ struct SocketSchemaTests {
         }
     }
 
-    @Test("In a session of questions") func questions() async throws {
+    @Test("Messages of question sessions match their schemas") func questions() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openQuestions = true }
             let session = QuestionSession.open.id
@@ -80,7 +80,7 @@ struct SocketSchemaTests {
         }
     }
 
-    @Test("In conversations") func conversations() async throws {
+    @Test("Messages of conversations match their schemas") func conversations() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
             for (device, name) in [("d1", "user1"), ("d2", "user2")] {
@@ -97,7 +97,7 @@ struct SocketSchemaTests {
         }
     }
 
-    @Test("On Action Cable, whatever the channel") func cable() async throws {
+    @Test("Messages of Action Cable match their schemas on every channel") func cable() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
                 $0.openRooms = true
@@ -161,7 +161,7 @@ struct SocketSchemaTests {
         }
     }
 
-    @Test("On event streams, by the event's name") func events() async throws {
+    @Test("Messages of event streams match the schemas of their events") func events() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
             for name in ["ada", "bob", "eve"] {

@@ -11,7 +11,7 @@ import Testing
 
 /// Each route of conversations and each of its refusals, over HTTP.
 @Suite struct ConversationRoutesTests {
-    @Test("A name: made, repeated, taken, has one; who is there")
+    @Test("A name can be taken once and repeated, a taken one is refused, and users are listed")
     func users() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("A conversation is made, found again and listed; a message has its members in order")
+    @Test("A conversation is created, found again and listed; a message has its members in order")
     func conversations() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("What is wrong, foreign or not there is refused as said, and stores nothing")
+    @Test("Invalid, foreign and unknown input is refused with its code and stores nothing")
     func refusals() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.conversations.perDevice = 2 }
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("Partners ask for a conversation, each is told, and it is there when both have asked")
+    @Test("Partners who both ask for a conversation get one, and each is notified")
     func partners() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test("A block is made, listed to its owner alone, and undone")
+    @Test("A block is made, listed only to its owner, and undone")
     func blocks() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    @Test("curl's stream has what was missed, and then what is said")
+    @Test("curl's stream receives missed messages, then new ones")
     func stream() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -238,7 +238,7 @@ import Testing
     }
 
     @Test(
-        "A ticket that is for one conversation opens no other, makes none, takes no name; plain devices may be refused")
+        "A ticket for one conversation opens no other, makes none and takes no name; plain devices may be refused")
     func tickets() async throws {
         try await Journey.run { journey in
             let secret = String(repeating: "s", count: 40)

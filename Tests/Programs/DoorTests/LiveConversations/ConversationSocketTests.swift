@@ -7,7 +7,8 @@ import Testing
 
 /// Sockets that hear conversations, on one daemon and on two.
 @Suite struct ConversationSocketTests {
-    @Test("The handshake says who one is and where one's conversations stand; a message comes to all, the sender too")
+    @Test(
+        "The handshake has the name and the offsets of the conversations; a message reaches everybody, its sender too")
     func hearing() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -44,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("What is refused is said with its ref, and the socket stays; history comes by pages")
+    @Test("An error has the command's ref and keeps the socket open; history arrives in pages")
     func commands() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -82,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("Who comes again gets what it missed, in order and once, and then what is said", arguments: [1, 2])
+    @Test("A client that reconnects gets missed messages in order and once, then new ones", arguments: [1, 2])
     func resuming(_ daemons: Int) async throws {
         try await Journey.run { journey in
             var endpoints: [ClientEndpoint] = []
@@ -109,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "V7: cut a hundred times at random while a thousand messages are said, by two at two daemons: each offset once, in order"
+        "With a hundred random cuts during a thousand messages at two daemons, each offset arrives once and in order"
     )
     func cuts() async throws {
         try await Journey.run { journey in
@@ -139,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("What is said while a daemon can't hear of it comes when it can again")
+    @Test("Messages stored while a daemon can't read them arrive once it can")
     func outage() async throws {
         try await Journey.run { journey in
             let (one, other) = (try await journey.daemon(), try await journey.daemon())
@@ -161,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("Who left hears no more; whoever was erased is sent away")
+    @Test("A client that left receives no more, and an erased one is disconnected")
     func ends() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -191,7 +192,7 @@ import Testing
         }
     }
 
-    @Test("That somebody leaves, or is erased, is told on every daemon, and on curl's stream")
+    @Test("A leave and an erasure are reported on every daemon and on curl's stream")
     func leaving() async throws {
         try await Journey.run { journey in
             let (one, other) = (try await journey.daemon(), try await journey.daemon())
@@ -215,7 +216,7 @@ import Testing
         }
     }
 
-    @Test("S5: who is there is told to newcomers, and to all when that changes, on every daemon and on /cable")
+    @Test("Presence is sent to newcomers, and to all when it changes, on every daemon and on /cable")
     func presence() async throws {
         try await Journey.run { journey in
             var endpoints: [ClientEndpoint] = []
@@ -249,7 +250,7 @@ import Testing
         }
     }
 
-    @Test("S5: who comes back within the grace hasn't been away")
+    @Test("A client that returns within the grace period was never reported as away")
     func grace() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.presenceGrace = .seconds(3_600) }
@@ -265,7 +266,7 @@ import Testing
         }
     }
 
-    @Test("A daemon reads nothing of what nobody there hears, and everything that somebody does")
+    @Test("A daemon reads only the conversations that somebody on it receives")
     func reading() async throws {
         try await Journey.run { journey in
             let (one, other) = (try await journey.daemon(), try await journey.daemon())
@@ -282,7 +283,7 @@ import Testing
         }
     }
 
-    @Test("Nobody gets in without a device, a name, offsets that can be read; nor into a conversation by /socket")
+    @Test("A socket needs a device, a name and valid offsets, and /socket opens no conversation")
     func door() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -304,7 +305,7 @@ import Testing
         }
     }
 
-    @Test("Whoever has another name than the daemon knew hears by that one")
+    @Test("A client whose name the daemon knew differently gets the new name")
     func renamed() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

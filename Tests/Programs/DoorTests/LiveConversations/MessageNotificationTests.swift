@@ -28,7 +28,8 @@ import Wire
         try await journey.sql("SELECT pg_notify('letsswitch_deliveries', 'ntfy')")
     }
 
-    @Test("Who isn't there is told at once, of what follows within a minute in one, and not of what it has read")
+    @Test(
+        "An absent participant is notified at once, then once for the next minute, and not of messages that were read")
     func gathered() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
@@ -61,7 +62,8 @@ import Wire
         }
     }
 
-    @Test("Who listens on any daemon gets none, nor who has muted, left or blocked; who has gone gets the next")
+    @Test(
+        "A connected, muted, departed or blocking participant gets no notification; one that disconnects gets the next")
     func silent() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
@@ -100,7 +102,7 @@ import Wire
         }
     }
 
-    @Test("By Web Push come the words; the webhook is told whose, who and how many")
+    @Test("Web Push has the text; the webhook has the author, the participants and the count")
     func words() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
@@ -133,7 +135,7 @@ import Wire
         }
     }
 
-    @Test("A daemon that was killed has nobody listening any more; the next one tells who isn't there")
+    @Test("After a daemon was killed, its clients count as absent and get notifications from the next daemon")
     func killed() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in

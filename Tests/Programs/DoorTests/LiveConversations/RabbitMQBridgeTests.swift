@@ -33,7 +33,9 @@ struct RabbitMQBridgeTests {
         }
     }
 
-    @Test("Both ways: each hears each message once, whichever way it comes", arguments: BrokerClient.Library.allCases)
+    @Test(
+        "Clients of the broker and of the server receive each message once, in both directions",
+        arguments: BrokerClient.Library.allCases)
     func bothWays(_ library: BrokerClient.Library) async throws {
         guard library.isInstalled else { return LeftOut.say("\(library.rawValue) is missing: make setup-interop") }
         try await with { broker, journey in
@@ -91,7 +93,7 @@ struct RabbitMQBridgeTests {
         }
     }
 
-    @Test("The broker is restarted: what was said meanwhile waits, all comes in order and once, both ways")
+    @Test("After a broker's restart waiting messages arrive in order and once, in both directions")
     func restart() async throws {
         guard BrokerClient.Library.pika.isInstalled else { return LeftOut.say("pika is missing: make setup-interop") }
         try await with { broker, journey in
@@ -165,7 +167,7 @@ struct RabbitMQBridgeTests {
         }
     }
 
-    @Test("Messages without a conversation go to the group of exactly these participants")
+    @Test("A message without a conversation goes to the group of exactly its participants")
     func groupWithoutConversation() async throws {
         guard BrokerClient.Library.pika.isInstalled else { return LeftOut.say("pika is missing: make setup-interop") }
         try await with { broker, journey in
@@ -186,7 +188,9 @@ struct RabbitMQBridgeTests {
         }
     }
 
-    @Test("Two daemons share the bridge's queue: what comes is stored once and heard on both, what goes out goes once")
+    @Test(
+        "Two daemons share the bridge's queue: an incoming message is stored once and received on both, an outgoing one is sent once"
+    )
     func several() async throws {
         guard BrokerClient.Library.pika.isInstalled else { return LeftOut.say("pika is missing: make setup-interop") }
         try await with { broker, journey in
@@ -215,7 +219,7 @@ struct RabbitMQBridgeTests {
         }
     }
 
-    @Test("The check says whether the broker takes what the bridge needs")
+    @Test("The check reports whether the broker accepts what the bridge needs")
     func check() async throws {
         try await with { broker, journey in
             var configuration = Configuration()

@@ -7,7 +7,7 @@ import Testing
 /// What those are told who follow a session, over sockets.
 @Suite struct LiveQuestionsTests {
     @Test(
-        "Asked, approved, voted for, answered, dismissed, closed: the presenter sees everything, the audience what is approved"
+        "The presenter receives every change of a question, and the audience those of approved ones"
     )
     func follows() async throws {
         try await Journey.run { journey in
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "Without a device nobody votes; with one the id is the same after a reconnect and a restart, one vote counts, and all is kept"
+        "Without a device nobody can vote; with one the id survives reconnects and restarts, and one vote counts"
     )
     func identity() async throws {
         try await Journey.run { journey in
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("Seven questions in a minute: six are stored, and the seventh is told why not")
+    @Test("Of seven questions in a minute six are stored, and the seventh is refused with a reason")
     func pace() async throws {
         try await Journey.run { journey in
             let session = try await TestSession.make(at: try await journey.daemon())
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("Who says more than two hundred things at once is cut off, and nobody else")
+    @Test("A person that sends more than two hundred messages at once is disconnected, and nobody else is")
     func haste() async throws {
         try await Journey.run { journey in
             let session = try await TestSession.make(at: try await journey.daemon())
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("A device's pace is one on all its sockets; another's is its own")
+    @Test("The rate limit of a device counts all its sockets, and devices don't share it")
     func devicePace() async throws {
         try await Journey.run { journey in
             let session = try await TestSession.make(at: try await journey.daemon())
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("Votes for many long questions keep no answer from anybody, and all of them are told")
+    @Test("Votes for many long questions delay no answer, and all are reported")
     func votesWait() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test("A list of several pages comes whole, also to who joins while much changes")
+    @Test("A list of several pages arrives complete, also to a person who joins during many changes")
     func pages() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("Two daemons on a database are one: questions, votes, answers, announcements and states cross")
+    @Test("Questions, votes, answers, announcements and states cross between two daemons on one database")
     func twoDaemons() async throws {
         try await Journey.run { journey in
             let here = try await TestSession.make(at: try await journey.daemon())
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test("While the database is away asking fails and says so; what others stored meanwhile is told once it is back")
+    @Test("While the database is down asking fails with an error; changes by others arrive once it is up again")
     func outage() async throws {
         let cluster = try await TestCluster.dedicated()
         try await Journey.run(on: cluster, patience: .promised) { journey in
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    @Test("Who is erased on one daemon is nowhere on another: sockets, cables, subscriptions and streams end")
+    @Test("An erasure on one daemon ends sockets, cables, subscriptions and streams on another")
     func erasedElsewhere() async throws {
         try await Journey.run { journey in
             let here = try await TestSession.make(at: try await journey.daemon())
@@ -277,7 +277,7 @@ import Testing
         }
     }
 
-    @Test("Who is erased leaves no word with anybody, and its sockets end")
+    @Test("After an erasure nobody's page shows the person's texts, and the person's sockets end")
     func erasure() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

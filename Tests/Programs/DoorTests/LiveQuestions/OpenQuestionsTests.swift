@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "The tutorial's types decode every frame, asked in text or binary; answering by the page's button tells who asked, once"
+        "The tutorial's types decode every frame, in text and binary; the page's answer button notifies the author once"
     )
     func tutorial() async throws {
         try await Journey.run { journey in
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("More questions than a page shows are behind it")
+    @Test("Questions beyond a page are on the next page")
     func pages() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openQuestions = true }
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("Wrong addresses are refused as said, and without the flag there is no such session")
+    @Test("Invalid addresses are refused with their codes, and without the flag the session doesn't exist")
     func refusals() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openQuestions = true }
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("Another's id, unknown types and garbage are answered to the sender alone, who then may ask")
+    @Test("Another person's id, unknown types and garbage are answered only to the sender, who can continue")
     func garbage() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openQuestions = true }
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test("A hundred ask at once: all is stored, each hears of its own, and a gone asker hinders nothing")
+    @Test("A hundred questions at once are all stored, and a person that has left delays nothing")
     func many() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openQuestions = true }
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("Ten thousand join and leave, and nothing of them stays", .timeLimit(.minutes(10)))
+    @Test("After ten thousand joins and leaves nothing is left of them", .timeLimit(.minutes(10)))
     func comingAndGoing() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(["--open-questions"])

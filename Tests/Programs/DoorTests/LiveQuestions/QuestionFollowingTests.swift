@@ -124,7 +124,7 @@ import Testing
         try await database.run("ALTER FUNCTION letsswitch.list_later\(types) RENAME TO list_questions")
     }
 
-    @Test("What changes once somebody has the list is told, also where the session couldn't be followed at first")
+    @Test("Changes after the list are sent, also if the session couldn't be read at first")
     func late() async throws {
         try await withHall { hall in
             let heard = EventRecorder<String>()
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test("Who asks before the session is followed hears of the answer all the same")
+    @Test("A question asked before the session is read gets its answer")
     func early() async throws {
         try await withHall { hall in
             let (heard, questions) = (EventRecorder<String>(), hall.questions)
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test("The last one who leaves a session takes that one along, and looks at no other")
+    @Test("When the last person leaves a session, only that session is closed")
     func lastOne() async throws {
         try await withHall { hall in
             let (feeds, other) = (hall.questions.feeds, try await hall.makeSession())
@@ -168,7 +168,8 @@ import Testing
         }
     }
 
-    @Test("Everybody hears how many they are: a device is one, however often it comes, and who doesn't say is one each")
+    @Test(
+        "Everybody gets the number of people: a device counts once, and a connection without a device counts each time")
     func company() async throws {
         try await withHall { hall in
             let heard = EventRecorder<String>()
@@ -192,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("A ticket ends by the clock of tickets")
+    @Test("A ticket expires by the clock of tickets")
     func expiry() async throws {
         try await withHall { hall in
             for (end, what) in [(Self.now, "the end, expired"), (Self.now + 1_000, "questions")] {
@@ -204,7 +205,7 @@ import Testing
         }
     }
 
-    @Test("Who is in a session that was deleted is told so, and asks for it no more")
+    @Test("People in a deleted session are notified, and the session is no longer queried")
     func deleted() async throws {
         try await withHall { hall in
             _ = try await hall.questions.feeds.open(hall.session)

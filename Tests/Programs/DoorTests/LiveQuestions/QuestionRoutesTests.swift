@@ -13,7 +13,7 @@ import Testing
         try await HTTPTestClient.request(at: endpoint, "POST", target, headers: headers, body: Array(body.utf8))
     }
 
-    @Test("A session is made and shown; its key is shown once, and kept as a digest")
+    @Test("A session is made and shown; its key is shown once and stored as a digest")
     func sessions() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("What a presenter may needs the key, by Bearer, or by cookie with an Origin that may")
+    @Test("A presenter's actions need the key, as Bearer or as a cookie with an allowed Origin")
     func keys() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("What one has done is in the list that one asks for next, also while changes are gathered for others")
+    @Test("A person's own changes are in their next list, also while changes are being batched for others")
     func ownDeeds() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("What isn't there, what is closed and what is wrong is refused as said")
+    @Test("Unknown sessions, closed ones and invalid input are refused with their codes")
     func refusals() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.sessionSize = 2 }
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test("A body that says that it is JSON holds an object, or nothing, also where nothing is taken from it")
+    @Test("A JSON body must be an object or empty, also where no member is used")
     func malformed() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test("The list has all states and who asked for the presenter, the approved for others, page by page")
+    @Test("The list shows the presenter all states and authors, and others the approved questions, page by page")
     func list() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test("An announcement reaches all, some, or all but some, each once, and says how many")
+    @Test("An announcement reaches all, some, or all but some people, each once, and its answer has their number")
     func announce() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

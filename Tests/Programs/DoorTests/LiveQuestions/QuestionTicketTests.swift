@@ -9,7 +9,7 @@ import Testing
 @Suite struct QuestionTicketTests {
     private let order: TestJSON = ["title": "Tea"]
 
-    @Test("S6: where tickets are required a plain device makes no session; one for other topics doesn't either")
+    @Test("Where tickets are required a plain device can't make a session, and neither can a ticket for other topics")
     func making() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("S6, Q9: a presenter's ticket stands beside the key, and a ticket for another session opens no socket")
+    @Test("A presenter's ticket works without the key, and a ticket for another session opens no socket")
     func sockets() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("S6, S7: everybody's session has the same rules; a message of 32,768 bytes is read, one more isn't")
+    @Test("The open session has the same rules; a message of 32,768 bytes is accepted, and a longer one isn't")
     func open() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {

@@ -20,7 +20,7 @@ import Testing
         return check
     }
 
-    @Test("A database on which no daemon has been: the bus can be reached all the same")
+    @Test("The check reaches the bus of a database that no daemon has used")
     func empty() async throws {
         let check = await check(try await TestCluster.shared.makeDatabase())
         #expect(check.isPassed)
@@ -28,7 +28,7 @@ import Testing
         #expect(check.report.contains(/bus: works, round trip \d+ ms/))
     }
 
-    @Test("The daemons that are alive are named, and those of another bus warned of")
+    @Test("The check names live daemons, and warns of those on another bus")
     func daemons() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let conninfo = database.configuration.conninfo
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("How far behind each daemon's bus is and what was lost is said, as of its last beat")
+    @Test("The check reports each bus's delay and losses, as of its last heartbeat")
     func standing() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let conninfo = database.configuration.conninfo
@@ -75,13 +75,13 @@ import Testing
         }
     }
 
-    @Test("A database that can't be reached is a warning: the daemon waits for it, too")
+    @Test("An unreachable database is a warning, since the daemon waits for it too")
     func unreachable() async {
         let check = await check("host=/nowhere dbname=x")
         #expect(check.isPassed && check.report.contains("warning: the database that --database-url names: "))
     }
 
-    @Test("A private cluster is one daemon's: nothing is asked")
+    @Test("The check of a private cluster has no bus")
     func privateCluster() async {
         var check = ConfigurationCheck(of: Configuration(), at: 0)
         await check.checkBus(of: Configuration())
@@ -89,7 +89,7 @@ import Testing
             check.isPassed && check.report.hasSuffix("daemons: only this one, because the private cluster is used\n"))
     }
 
-    @Test("The metrics say which bus it is, whether it stands, who else is there, and what was lost")
+    @Test("The metrics show the bus, its connection, the other daemons and the losses")
     func metrics() {
         func page(_ metrics: BusMetrics) -> String {
             var text = MetricsText()

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "The database restarted under load: nobody is cut off, what was said is heard or counted as lost, and all is whole soon"
+        "A database restart under load closes no connection, and every ale is received or counted as lost"
     )
     func restart() async throws {
         let cluster = try await TestCluster.dedicated()
@@ -28,7 +28,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("NOTIFYs that PostgreSQL refuses under load: the same, and reminders go on")
+    @Test("NOTIFYs refused under load close no connection, every ale is received or counted, and reminders continue")
     func refusal() async throws {
         try await Journey.run { journey in
             // Its own pg_notify comes first; the error is that of a full queue.
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "The broker killed under load: the same, and the daemons are ready all the while",
+        "A killed broker under load closes no connection, every ale is received or counted, and daemons stay ready",
         .enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)))
     func broker() async throws {
         let broker = try await TestBroker.start()
@@ -79,7 +79,7 @@ import Testing
         await broker.end()
     }
 
-    @Test("A broker that was never there: a daemon is ready, and its own people hear each other")
+    @Test("With a broker that never existed a daemon is ready, and its own people receive each other's ales")
     func noBroker() async throws {
         try await Journey.run { journey in
             let arguments = ["--bus", "amqp", "--amqp-url", "amqp://guest:guest@127.0.0.1:\(try FreePort.find())/"]

@@ -53,7 +53,9 @@ import Testing
         }
     }
 
-    @Test("`kill -9` of one under load: the others' peers miss nothing of each other, and its members are soon gone")
+    @Test(
+        "After `kill -9` of a daemon under load, the others' peers lose none of each other's ales, and its members are soon removed"
+    )
     func killed() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(3, in: journey)
@@ -78,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("A daemon that stands still and goes on cuts nobody off, and all is whole again; the others never stopped")
+    @Test("A daemon that is stopped and continued closes no connection and recovers; the others are unaffected")
     func stopped() async throws {
         if !Self.isLong { LeftOut.say("a daemon stopped for 30 s (2 s instead): make interop") }
         try await Journey.run { journey in
@@ -120,7 +122,7 @@ import Testing
     }
 
     @Test(
-        "The clock jumps ahead and back under load: nobody is given up, ales cross, and each reminder comes once to each daemon"
+        "When the clock jumps under load, no daemon is given up, ales cross, and each daemon gets each reminder once"
     )
     func clockSteps() async throws {
         try await Journey.run { journey in

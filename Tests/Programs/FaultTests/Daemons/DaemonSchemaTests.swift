@@ -18,7 +18,8 @@ import Testing
     }
 
     @Test(
-        "A database of the first build gets the daemons' table, and keeps its secrets; that build can't begin any more")
+        "A database of the first build gets the daemons' table and keeps its secrets, and that build can't start any more"
+    )
     func upgrade() async throws {
         let current = DatabaseSchema.current
         let (client, first) = try await Self.database(ofBuild: 1)
@@ -40,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "What stood in a database of the eighth build is there after the ninth's steps: tasks, names, who blocks whom")
+        "Tasks, names and blocks of the eighth build's database are kept by the ninth's migrations")
     func dataStay() async throws {
         let (client, _) = try await Self.database(ofBuild: 8)
         func run(_ sql: String) async throws -> [PostgresRow] {

@@ -4,7 +4,7 @@ import Testing
 
 /// Daemons of different builds on one database, while one after the other is upgraded.
 @Suite struct DifferentBuildTests {
-    @Test("Who can't understand another build on the bus says in one line which has to be upgraded, and goes on")
+    @Test("A daemon that can't read another build's messages logs which one to upgrade, and continues")
     func languages() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(1, in: journey)

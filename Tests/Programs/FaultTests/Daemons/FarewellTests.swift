@@ -20,7 +20,7 @@ import Testing
         return session
     }
 
-    @Test("A daemon is known until it is written who has left it last, and then nobody is there, nor is it")
+    @Test("A stopping daemon is known until its last leaves are written, and is then removed")
     func lastReports() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.daemonAndEndpoint { $0.drainTimeout = .seconds(120) }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("A database that doesn't write who has left leaves those who end after that their time")
+    @Test("A database that can't write leaves delays a stopping daemon by its time limit only")
     func stillDatabase() async throws {
         try await Journey.run { journey in
             let writer = AttendanceWriter(

@@ -12,7 +12,7 @@ import Testing
     )
 
     // Else a daemon of an older build would leave its own in their place.
-    @Test("Functions that change get a higher revision")
+    @Test("Changed functions need a higher revision")
     func revision() throws {
         let functions = DatabaseSchema.current.functions
         let text = functions.scripts.sorted { $0.name < $1.name }.map { "\($0.name)\n\($0.sql)" }.joined()

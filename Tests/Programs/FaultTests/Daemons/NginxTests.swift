@@ -44,7 +44,7 @@ struct NginxTests {
         return (nginx, endpoint)
     }
 
-    @Test("Whoever comes through nginx hears everybody, wherever they were led, and outlasts a daemon")
+    @Test("Clients through nginx receive everybody's ales on any daemon, and survive a daemon's end")
     func fleet() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(3, in: journey)

@@ -9,7 +9,7 @@ import Testing
     private static func task() -> String { "&taskId=\(UUID().uuidString)" }
 
     @Test(
-        "A newcomer is told how many are there, everybody who asked hears of changes, and who didn't ask hears ales only"
+        "A newcomer gets the member count; clients that asked for presence get changes, and others only ales"
     )
     func counts() async throws {
         try await Journey.run { journey in
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("Who says whose it is counts once, and comes back within the grace as if it had never left")
+    @Test("A device counts once, and one that returns within the grace period never left")
     func grace() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "300s"])
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("S5: a device that asks who is there is one person, by either door and on every daemon, and has a grace")
+    @Test("A device that asks for presence is one person by /socket and /cable on every daemon, with a grace period")
     func devices() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "300s"])
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("Who doesn't come back within the grace is gone, on every daemon")
+    @Test("A device that doesn't return within the grace period has left, on every daemon")
     func graceEnds() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "1s"])
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("In a session of questions everybody is told how many are there, on both daemons, by sockets and cables")
+    @Test("Everybody in a question session gets the number of people, on both daemons, by sockets and cables")
     func questions() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "1s"])
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("SIGTERM of one moves nobody who comes back elsewhere")
+    @Test("SIGTERM of a daemon reports no leave for people who reconnect to another")
     func drain() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "300s"])
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test("The webhook's counts of who came and who left are those of all daemons, and know no grace")
+    @Test("The webhook's counts of joins and leaves include all daemons and have no grace period")
     func webhook() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in

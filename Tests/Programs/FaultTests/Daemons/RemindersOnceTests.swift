@@ -11,7 +11,7 @@ import Testing
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
     @Test(
-        "One killed while it claims, the database restarted: each stream and the webhook get each reminder once",
+        "After a kill during a claim and a database restart, each stream and the webhook get each reminder once",
         arguments: Fate.allCases)
     func once(_ fate: Fate) async throws {
         let cluster = try await TestCluster.dedicated()

@@ -6,7 +6,7 @@ import Testing
 
 /// Two and three daemons on one database, which are one server.
 @Suite struct SeveralDaemonsTests {
-    @Test("Every ale reaches everybody else in its room once, wherever they are", arguments: [2, 3])
+    @Test("Every ale reaches every other member of its room once, on any daemon", arguments: [2, 3])
     func everybodyOnce(count: Int) async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(count, in: journey)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("Who comes later hears what is said from then on, and a room that is left costs the bus nothing")
+    @Test("A member that joins later receives later ales, and an empty room sends nothing over the bus")
     func comingAndGoing() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("Who has come hears everybody from a quarter of a second on, also on a daemon that has just come")
+    @Test("A member receives all ales from a quarter of a second after joining, also on a new daemon")
     func arrival() async throws {
         try await Journey.run { journey in
             var fleet = try await DaemonFleet.start(2, in: journey)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("With --bus postgresql the bus of a daemon that is alone stands too")
+    @Test("With --bus postgresql the bus of a single daemon is connected too")
     func loneBus() async throws {
         try await Journey.run { journey in
             var fleet = DaemonFleet()
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("A room's size counts all daemons")
+    @Test("The room size limit counts the members on all daemons")
     func roomSize() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey, ["--room-size", "4"])
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("With --bus none ales end at the daemon, and reminders come all the same")
+    @Test("With --bus none ales stay on their daemon, and reminders still arrive")
     func noBus() async throws {
         try await Journey.run { journey in
             var fleet = DaemonFleet()

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "An ale is an ale, whatever its layout",
+        "An ale is recognised whatever its whitespace and order",
         arguments: [
             #"{"type":"ale","id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF"}"#,
             #"{"id":"6f9619ff-8b86-d011-b42d-00cf4fc964ff","type":"ale"}"#,
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "An ale may have a kind; one that nobody knows is a plain one",
+        "An ale may have a kind; an unknown one is plain",
         arguments: [
             (#""clap""#, .clap), (#""thumb""#, .thumb), (#""spark""#, .spark), (#""heart""#, .heart),
             (#""fire""#, .fire),
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "What is no ale is told why",
+        "A message that is no ale gets a reason",
         arguments: [
             ("", "JSON"), ("ale", "JSON"),
             (#"{"type":"ale","id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF",}"#, "JSON"),
@@ -69,7 +69,7 @@ import Testing
         #expect(reason.contains(hint))
     }
 
-    @Test("At each place of a UUID, of all bytes the hexadecimal digits are taken, or the hyphen")
+    @Test("At each position of a UUID only hexadecimal digits or the hyphen are accepted")
     func digits() throws {
         let id = try #require(UUID(uuidString: Self.id))
         for place in 0..<36 {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("A UUID is read as it was written, in either case")
+    @Test("A UUID is read in either case")
     func uuids() {
         for _ in 0..<1_000 {
             let id = UUID()
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("Bytes that are no UTF-8 are no JSON")
+    @Test("Invalid UTF-8 is invalid JSON")
     func notUTF8() {
         let bytes: [UInt8] = Array(#"{"type":"ale","id":""#.utf8) + [0xFF] + Array(#""}"#.utf8)
         guard case .unknown(let reason) = bytes.withUnsafeBytes({ AleMessage($0) }) else {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ErasedPeerTests {
     private static let reason = "the device's data was erased"
 
-    @Test("S6: who is erased leaves the room on all daemons, by task and by device, without a trace; the partner stays")
+    @Test("An erased person is removed from the room on all daemons, by task and by device; the partner stays")
     func everywhere() async throws {
         try await Journey.run { journey in
             let (here, there) = (try await journey.daemon(), try await journey.daemon())

@@ -9,7 +9,7 @@ import Testing
 
 /// The socket itself: who may use it, what it takes, and whose it is.
 @Suite struct ControlSocketTests {
-    @Test("It is for its user alone, and goes with the daemon")
+    @Test("The socket is only for its user, and is removed with the daemon")
     func life() async throws {
         try await ControlledDaemon.run { control in
             var status = stat()
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("What a killed daemon left is taken over; what a living one has is left alone")
+    @Test("A killed daemon's socket is taken over, and a live one's isn't")
     func succession() async throws {
         try await ControlledDaemon.run { control in
             let (second, _) = try await control.journey.process(["--state-dir", control.directory])
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("Where there is no state directory, the daemon serves without")
+    @Test("Without a state directory the daemon runs without the socket")
     func nowhere() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(["--state-dir", "/nonexistent/state"])
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "What is no command is refused in words",
+        "An unknown command is refused with a text",
         arguments: [
             ("connections", "The body must be valid JSON."), ("[]", "The body must be a JSON object."),
             ("{}", "command is missing"), (#"{"command":"sing"}"#, "command is unknown to this version of the daemon"),
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("So many at once and no more, each for a moment only")
+    @Test("The number of clients and their time are limited")
     func bounds() async throws {
         try await ControlledDaemon.run { control in
             var waiting: [RawConnection] = []

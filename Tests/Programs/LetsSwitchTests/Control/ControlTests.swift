@@ -10,7 +10,7 @@ import Testing
 
 /// `letsswitchd connections`, `close`, `kick`, `drain`, and the socket by which a daemon is asked.
 @Suite struct ControlTests {
-    @Test("Who is connected is shown without a device's name, and is ended by number, device and address")
+    @Test("Connections are listed without device names, and closed by number, device and address")
     func connectionsAndKick() async throws {
         try await ControlledDaemon.run(["--open-rooms"]) { control in
             let ada = "ada-7c1f-secret"
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("All of a device is ended: its sockets in rooms, too, which only its task tells, and those on other daemons")
+    @Test("All connections of a device are closed, also in rooms, where only its task names it, and on other daemons")
     func kickEverywhere() async throws {
         try await ControlledDaemon.run { control in
             let room = try await SharedRoom(control)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("A room is ended before its time for everybody, on every daemon, and stays over")
+    @Test("A room is closed early for everybody, on every daemon, and stays closed")
     func closeRoom() async throws {
         try await ControlledDaemon.run { control in
             let other = try await control.journey.daemon()
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("A drain lets go of so many a second, says what is left, takes nobody, and can be watched")
+    @Test("A drain closes connections at its rate, reports the rest, accepts nobody, and can be watched")
     func drain() async throws {
         try await ControlledDaemon.run(["--open-rooms", "--operations-listen", "127.0.0.1:0"]) { control in
             let operations = try await control.daemon.nextListening()
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("A second drain takes the place of the first, with its own rate, and both say so")
+    @Test("A second drain replaces the first, with its own rate, and both report it")
     func drainAgain() async throws {
         try await ControlledDaemon.run(["--open-rooms", "--operations-listen", "127.0.0.1:0"]) { control in
             let operations = try await control.daemon.nextListening()
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("What can't be written is told, once all that was asked is done", arguments: [true, false])
+    @Test("Output that can't be written is reported after the command has finished", arguments: [true, false])
     func unwritten(isTable: Bool) async throws {
         try await ControlledDaemon.run { control in
             let stream = try await control.endpoint.reminders(of: "ada")
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test("For people it is a table, and sentences")
+    @Test("The default output is a table and sentences")
     func table() async throws {
         try await ControlledDaemon.run(["--open-rooms"]) { control in
             let stream = try await control.endpoint.reminders(of: "ada")

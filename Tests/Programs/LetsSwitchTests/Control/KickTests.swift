@@ -9,7 +9,7 @@ import Testing
 
 /// `letsswitchd kick` by what the log calls a device, which is each daemon's own.
 @Suite struct KickTests {
-    @Test("What goes to the others is read as it was written, and nothing else is")
+    @Test("A message to the other daemons is read as it was written, and any other payload is ignored")
     func notices() throws {
         let key = DeviceTag.Key.own
         for target in [
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("By what one daemon's log calls a device it is ended on all, wherever it is, and in rooms")
+    @Test("A device is closed on all daemons by the tag that one daemon's log shows")
     func byTag() async throws {
         try await ControlledDaemon.run { control in
             let room = try await SharedRoom(control)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct PersonCommandTests {
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-    @Test("A test reminder goes every way that is set up, and what became of it on each is told")
+    @Test("A test reminder is sent by every configured provider, and the result of each is reported")
     func remind() async throws {
         try await HTTPRecorder.run { recorder in
             let flags = [
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("All that is stored of a device is printed, nothing of anybody else's, and then forgotten")
+    @Test("An export has all rows of a device and nobody else's, and an erasure removes them")
     func exportAndErase() async throws {
         try await ControlledDaemon.run { control in
             let endpoint = control.endpoint
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("While a newer build's functions stand in the database, a command that needs others says whom to ask")
+    @Test("If a newer build's functions are in the database, a command that needs others names the daemon to ask")
     func newerFunctions() async throws {
         try await ControlledDaemon.run { control in
             try await control.journey.sql("DROP FUNCTION letsswitch.export_device(text)")
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("However much there is, an export holds a little of it at a time")
+    @Test("An export of any size uses little memory")
     func longExport() async throws {
         try await ControlledDaemon.run { control in
             try await control.journey.sql(
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("Whoever asks for much and goes away ends it, and that is in the log")
+    @Test("A client that disconnects ends its export, and the log says so")
     func leftExport() async throws {
         try await ControlledDaemon.run { control in
             try await control.journey.sql(
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test("An export looks into every table, but for those that hold nothing of a person")
+    @Test("An export reads every table except those without personal data")
     func everyTable() async throws {
         try await Journey.run { journey in
             let impersonal: Set = [

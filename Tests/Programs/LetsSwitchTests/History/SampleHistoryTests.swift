@@ -12,7 +12,7 @@ import Testing
         return sample
     }
 
-    @Test("Each span has its points, the mean of what fell into each or the most; what nobody knows is a gap")
+    @Test("Each point is the mean or the maximum of its span, and spans without samples are gaps")
     func spans() {
         var history = SampleHistory()
         for second in 0..<150 where second != 147 {
@@ -28,7 +28,7 @@ import Testing
         #expect(history.points(.rooms, of: .minute).allSatisfy { $0 == nil })
     }
 
-    @Test("After a long time nothing of what was before is left, and no more is held")
+    @Test("After a long time old samples are gone, and memory is limited")
     func bounded() {
         var history = SampleHistory()
         for second in stride(from: 0, to: 400_000, by: 50) { history.add(sample([.people: 1]), at: second) }
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("Of counts a sample has what came a second, of times the mean, of the database what it said")
+    @Test("A sample has counts per second, mean times, and the database's own values")
     func readings() {
         var first = Readings(at: MonotonicTime(nanoseconds: 1_000_000_000))
         first.counters = [.sent: 100, .accepted(.ntfy): 1]
@@ -60,7 +60,7 @@ import Testing
         #expect(second.sample(since: first, due: nil)[.late] == 1.5)
     }
 
-    @Test("Of several daemons the sum is shown, or the most; one of another build is understood")
+    @Test("Several daemons are shown by sum or maximum, and another build's values are understood")
     func joining() throws {
         var own = sample([.people: 3, .due: 9])
         let text = String(decoding: sample([.people: 4, .due: 8, .late: 2]).json, as: UTF8.self)

@@ -7,7 +7,7 @@ import Testing
 
 /// What people try who want what isn't theirs.
 @Suite struct AbuseTests {
-    @Test("Nobody enters a room without its UUID, or before it opens, and what they send meanwhile reaches nobody")
+    @Test("Nobody enters a room without its UUID or before it opens, and their messages reach nobody")
     func rooms() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("Who is flooded with ales, and reads them late, isn't cut off: it misses some")
+    @Test("A slow reader flooded with ales isn't disconnected but loses some")
     func flood() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemonOnUnixSocket { $0.openRooms = true }
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("An ale for another room is refused, and heard in neither")
+    @Test("An ale for another room is refused and reaches neither room")
     func foreignAle() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("Who doesn't know a deviceId can't see, cancel, change or erase what is its")
+    @Test("A stranger without the deviceId can't see, cancel, change or erase its tasks")
     func strangers() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("A stream has its own device's reminders alone, whatever Last-Event-ID it names")
+    @Test("A stream gets only its own device's reminders, whatever Last-Event-ID it names")
     func foreignReminders() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -22,7 +22,7 @@ import Testing
         return Date(timeIntervalSince1970: Double((now / 86_400 + 1) * 86_400))
     }
 
-    @Test("The bodies that the contract shows are taken as they stand, and answered with what it shows")
+    @Test("The bodies documented for the app are accepted and answered as documented")
     func bodies() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("The app's types decode a day as tasks come, pair and go; deleting works by what registering answered")
+    @Test("The app's types decode a day with open, matched and cancelled tasks, and its deletion works")
     func day() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("The app's room messages work as text and as binary, and it decodes what comes back")
+    @Test("The app's room messages work as text and as binary, and it decodes the responses")
     func room() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("curl's way to the same: GET /schedule, DELETE /task/{id}, DELETE /device")
+    @Test("curl works with GET /schedule, DELETE /task/{id} and DELETE /device")
     func curl() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

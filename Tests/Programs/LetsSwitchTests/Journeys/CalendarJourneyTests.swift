@@ -11,7 +11,7 @@ import Testing
         return try #require(try answer.json()["url"].string)
     }
 
-    @Test("A feed shows the device's tasks, and nobody else's")
+    @Test("A feed shows the device's tasks and nobody else's")
     func aFeedShowsTheDevicesTasksAndNobodyElses() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("A program that has the feed already is told so")
+    @Test("A program that has the current feed gets 304")
     func aProgramThatHasTheFeedAlreadyIsToldSo() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("A feed ends when it is revoked, and when the person is erased")
+    @Test("A feed ends when it is revoked and when the person is erased")
     func aFeedEndsWhenItIsRevokedAndWhenThePersonIsErased() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -102,7 +102,7 @@ import Testing
 
     /// On both sides of London's change of clocks; and a title that has everything in it.
     @Test(
-        "A foreign parser finds the instants and the words",
+        "A foreign parser finds the instants and the texts",
         .enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
     func aForeignParserFindsTheInstantsAndTheWords() async throws {
         try await Journey.run { journey in

@@ -25,7 +25,7 @@ import Testing
         for setting in Setting.all { #expect(daemon.output.contains(setting.flag)) }
     }
 
-    @Test("Completion in bash offers every command, every flag, and files where one is wanted")
+    @Test("Completion in bash offers every command, every flag, and files where a path is expected")
     func completion() async throws {
         let script = Checkout.url("Sources/Programs/letsswitchd/completions/letsswitchd.bash").path
         func offered(_ words: String...) async throws -> Set<String> {
@@ -48,14 +48,14 @@ import Testing
         #expect(try await offered("restore", "/etc/os-r") == ["/etc/os-release"])
     }
 
-    @Test("`--version` tells the versions")
+    @Test("`--version` prints the versions")
     func version() async throws {
         let (status, output) = try await run(["--version"])
         #expect(status == .exited(0))
         #expect(output.contains(ProductVersion.number))
     }
 
-    @Test("What can't be written is told on standard error, and is no success")
+    @Test("Output that can't be written is reported on standard error, with a failure status")
     func unwritten() async throws {
         let process = try await ChildProcess.start(
             "/bin/sh", ["-c", #"exec "$0" --version >/dev/full"#, try DaemonProcess.executable()],
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "What can't be understood is told on standard error, with the way to help, and the exit status is 64",
+        "An invalid argument is reported on standard error with a hint to --help, and the exit status is 64",
         arguments: [
             (["--reminder-laed", "1"], "--reminder-lead"), (["--nonsense"], "--nonsense"), (["sing"], "sing"),
             (["--listen"], "--listen"), (["--listen", "8080"], "--listen"), (["--reminder-lead", "soon"], "soon"),
@@ -79,7 +79,7 @@ import Testing
         #expect(daemon.output.contains(complaint) && daemon.output.contains("--help"))
     }
 
-    @Test("A bad value in the environment is told by the variable's name")
+    @Test("An invalid value in the environment is reported by its variable")
     func badVariable() async throws {
         for (name, value) in [("LETSSWITCH_ROOM_SIZE", "1"), ("PORT", "http"), ("DATABASE_URL", "nonsense")] {
             let (status, output) = try await run([], environment: [name: value])
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("A port that is in use ends the start: a clear word and status 1")
+    @Test("A port in use ends the start with a clear message and status 1")
     func portInUse() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("An unknown variable of ours is warned of; known ones, PORT and DATABASE_URL work")
+    @Test("An unknown variable with the server's prefix gets a warning; known ones, PORT and DATABASE_URL work")
     func environment() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await DaemonProcess.listening(
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("A flag goes before its variable")
+    @Test("A flag overrides its variable")
     func precedence() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct DaemonListenerTests {
-    @Test("One daemon listens on IPv4, IPv6 and a Unix socket, says so, and all lead into the same rooms")
+    @Test("A daemon that listens on IPv4, IPv6 and a Unix socket logs each, and all share the same rooms")
     func everywhere() async throws {
         try await Journey.run { journey in
             let path = "/tmp/letsswitch-test-\(UUID().uuidString.prefix(8)).sock"
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("The line at start names address and data, and no password")
+    @Test("The first log line has the address and the database, without a password")
     func startLine() async throws {
         try await Journey.run { journey in
             // The host is the directory of the server's socket, in a URL.

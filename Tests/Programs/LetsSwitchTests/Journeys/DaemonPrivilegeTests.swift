@@ -16,7 +16,7 @@ import Testing
             }, uniquingKeysWith: { $1 })
     }
 
-    @Test("Nothing in the daemon may gain rights, and as root it has those alone that it needs; its cluster has none")
+    @Test("The daemon can't gain privileges; as root it keeps only those it needs, and its cluster none")
     func rights() async throws {
         try await Places.journeys.hold {
             let directory = "/tmp/letsswitch-state-\(UUID().uuidString.prefix(8))"
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("A limit that descriptors lower is said")
+    @Test("A limit reduced by the number of descriptors is logged")
     func descriptors() async throws {
         try await Journey.run { journey in
             let daemon = try await DaemonProcess.start(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct DaemonSignalTests {
     @Test(
-        "SIGTERM: nobody new, peers get 1001, streams end, what is in hand is answered, and the exit status is 0",
+        "SIGTERM accepts nobody new, closes peers with 1001, ends streams, answers requests in progress, and exits with 0",
         arguments: [SIGTERM, SIGINT])
     func drain(_ signal: Int32) async throws {
         try await Journey.run { journey in
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("Who is in nobody's way doesn't delay the end, and who is delays it by --drain-timeout at most")
+    @Test("A closed client doesn't delay the end, and an open one delays it by at most --drain-timeout")
     func limit() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(["--drain-timeout", "2s"])
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("A second SIGTERM ends at once, with another status")
+    @Test("A second SIGTERM ends the process at once, with another status")
     func second() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(["--drain-timeout", "1h", "--body-timeout", "1h"])
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("systemd is told when it is up, and when it stops")
+    @Test("systemd is notified when the daemon is ready and when it stops")
     func systemd() async throws {
         try await Journey.run { journey in
             let socket = try NotifySocket()
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("The log names no device, no token and no title at its default level")
+    @Test("The log has no device, token or title at its default level")
     func privacy() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process()

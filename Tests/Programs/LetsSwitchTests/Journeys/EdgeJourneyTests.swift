@@ -6,7 +6,7 @@ import Testing
 
 /// What strangers' pages, and names that aren't the daemon's, get of it.
 @Suite struct EdgeJourneyTests {
-    @Test("A page of another server's registers nothing, and cancels nothing")
+    @Test("A page of another origin can neither register nor cancel")
     func foreignPages() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("A name that leads here and isn't ours gets neither rooms nor metrics, and the log says how to make it ours")
+    @Test("An unknown Host gets neither rooms nor metrics, and the log says how to allow it")
     func otherHosts() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("Operators' routes are at their listener alone, once there is one")
+    @Test("Operators' routes are only on their listener if there is one")
     func operations() async throws {
         try await Journey.run { journey in
             let (daemon, people) = try await journey.process(["--operations-listen", "127.0.0.1:0"])
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("Close codes that a peer makes up add no lines to the metrics")
+    @Test("Close codes chosen by a peer add no lines to the metrics")
     func closeCodes() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct EventStreamJourneyTests {
-    @Test("A stream begins with its head and a comment, at once, and names what it is")
+    @Test("A stream starts at once with its head and a comment, and has its content type")
     func beginning() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("Registering, pairing, retitling and cancelling are each told to the day's streams")
+    @Test("A registration, a match, a new title and a cancellation are each sent to the day's streams")
     func changes() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("A reminder goes to all streams of its device and to nobody else's")
+    @Test("A reminder is sent to all streams of its device and to no other")
     func own() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("A device has so many streams and no more; one that ends makes room")
+    @Test("A device has a limited number of streams, and a closed one frees its place")
     func limit() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.maxStreamsPerDevice = 3 }

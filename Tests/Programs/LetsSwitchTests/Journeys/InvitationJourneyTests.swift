@@ -23,7 +23,9 @@ import Testing
         return (try response.json(), "/invitations/\(token)")
     }
 
-    @Test("One opens the link at another daemon and is the partner, both are told; nobody else is paired meanwhile")
+    @Test(
+        "A guest opens the link at another daemon and becomes the partner, both are notified, and nobody else is matched meanwhile"
+    )
     func accept() async throws {
         try await Journey.run { journey in
             let daemons = [
@@ -66,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("Whose guest doesn't come in time is paired with who waits there, and both are told")
+    @Test("If the guest doesn't come in time, the host is matched with a waiting user, and both are notified")
     func lapse() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -83,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("A preference is made for a partner, listed, undone; what is wrong is named")
+    @Test("A preference for a partner is made, listed and undone, and an invalid one is refused by its member")
     func preferences() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -18,7 +18,7 @@ import Testing
         try await HTTPTestClient.request(at: endpoint, "POST", "/messages", headers: headers, json: content)
     }
 
-    @Test("Questions, votes, announcements and messages of sockets, of cables and by HTTP count together, by address")
+    @Test("Questions, votes, announcements and messages count together per address, by socket, cable and HTTP")
     func together() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.limits.messagesPerDay = 8 }
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("A quota that is full is counted, also when a socket meets it")
+    @Test("A full quota is counted, also on a socket")
     func counted() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {

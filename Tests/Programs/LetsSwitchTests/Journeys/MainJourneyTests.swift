@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("Who is refused learns why, in the order that the contract gives")
+    @Test("A refused request gets its reason, in the documented order of checks")
     func refusals() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("Registration closes at the lead, by the database's clock, and a repeat is harmless until the start")
+    @Test("Registration closes at the lead by the database's clock, and a repetition is accepted until the start")
     func registrationCloses() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct OperatorJourneyTests {
-    @Test("A daemon that is up says so, and its errors have the contract's shape")
+    @Test("A running daemon reports its health, and its errors have the documented form")
     func health() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "A request that isn't what the contract asks for is refused, naming the member",
+        "An invalid request is refused by its member",
         arguments: [
             ("", ""), ("{", ""), ("[]", ""),
             (#"{"startsAt":"START","title":"x"}"#, "deviceId"),
@@ -78,7 +78,7 @@ import Testing
         ("letsswitch_compressed_messages_sent_total", [""]), ("letsswitch_listener_rests_total", [""]),
     ]
 
-    @Test("The metrics page parses, and counts what happened")
+    @Test("The metrics page is valid and counts events")
     func metrics() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -19,7 +19,9 @@ import Testing
             "/task/\(task.id.uuidString)/move", ["deviceId": .string(task.deviceId), "startsAt": "\(start)"])
     }
 
-    @Test("Whoever stays is told at once on every daemon, finds a fresh room open, and the old one ends everywhere")
+    @Test(
+        "When one partner leaves, the other is notified on every daemon, a new room opens, and the old one closes everywhere"
+    )
     func leaveAfterTheLead() async throws {
         try await Journey.run { journey in
             let daemons = [try await journey.daemon(), try await journey.daemon()]
@@ -62,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("Whoever stays is told with the commit, also when nobody is there for the answer")
+    @Test("The remaining partner is notified at the commit, also if the answer is lost")
     func lostAnswer() async throws {
         try await Journey.run { journey in
             let daemons = [try await journey.daemon(), try await journey.daemon()]
@@ -75,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("Each says that it has started, and sees how it went, nobody else's, until it is forgotten")
+    @Test("Each user reports the own start and sees only the own history, until it is removed")
     func history() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -102,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("Each is told whether the partner has come, is away for a moment, or has left")
+    @Test("Each partner is notified when the other connects, is away for a moment, and has left")
     func presence() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.presenceGrace = .seconds(2) }
@@ -132,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("A promise is moved whole or not at all, and everybody whom it concerns is told")
+    @Test("A task is moved completely or not at all, and everybody concerned is notified")
     func move() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -35,7 +35,7 @@ import Testing
         return file?.split(separator: "\n").first.map(String.init)
     }
 
-    @Test("Its data is there again after a stop, and after a kill it takes over the cluster that was left running")
+    @Test("The data is kept after a stop, and after a kill the daemon takes over the running cluster")
     func restarts() async throws {
         try await withStateDirectory { path in
             var (daemon, endpoint) = try await start(path)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "A backup is taken while it serves; another state directory that is given it serves the same, and is given it once"
+        "A backup is taken while the daemon serves, and restores into another state directory once"
     )
     func backup() async throws {
         try await withStateDirectory { path in

@@ -15,7 +15,7 @@ import Testing
         Array(#"{"deviceId":"\#(device)","title":"\#(title)","startsAt":"\#(start)"}"#.utf8)
     }
 
-    @Test("One address' flood of requests and of writes draws 429; others, and this machine, go on")
+    @Test("A flood of requests and of writes from one address gets 429; other addresses and this machine don't")
     func flood() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "An address takes some new names an hour; repeats and others' names count for nothing, and this machine isn't meant"
+        "An address may register a limited number of names per hour; repetitions, taken names and this machine don't count"
     )
     func names() async throws {
         try await Journey.run { journey in

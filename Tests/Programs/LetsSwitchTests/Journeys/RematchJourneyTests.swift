@@ -25,7 +25,9 @@ import Testing
         return try TestJSON(parsing: bytes)
     }
 
-    @Test("Two who wait in vain, on two daemons, are told where to meet, and meet; who comes late is told, and waits")
+    @Test(
+        "Two users whose partners are absent are matched again across two daemons; a late partner is notified and waits"
+    )
     func rematched() async throws {
         try await Journey.run { journey in
             let daemons = [try await journey.daemon(), try await journey.daemon()]

@@ -11,7 +11,9 @@ import Testing
         #expect(try await daemon.waitForExit() == .signalled(SIGKILL))
     }
 
-    @Test("What was registered before is reminded after; what was out and untaken comes too; open rooms are open")
+    @Test(
+        "Tasks registered before a restart are reminded after it, undelivered reminders arrive, and open rooms are open"
+    )
     func between() async throws {
         try await Journey.run { journey in
             var (daemon, endpoint) = try await journey.process()
@@ -46,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("Down across the minute: the reminder is sent late while it is useful, and the room opens")
+    @Test("After downtime across the reminder's minute it is sent late while it is useful, and the room opens")
     func acrossTheMinute() async throws {
         try await Journey.run { journey in
             let first = try await journey.process()
@@ -63,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("Down across the start: marked missed and sent to nobody, but the room is open while it lasts")
+    @Test("After downtime across the start the reminder is marked missed and not sent, but the room opens")
     func acrossTheStart() async throws {
         try await Journey.run { journey in
             let first = try await journey.process()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct RoomJourneyTests {
-    @Test("With --open-rooms any UUID is a room, and rooms don't hear one another")
+    @Test("With --open-rooms any UUID is a room, and rooms are separate")
     func openRooms() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("Without it no UUID is a room that nobody has matched")
+    @Test("Without --open-rooms only matched UUIDs are rooms")
     func closedByDefault() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("A room is full at --room-size, and has room again when somebody leaves, however they leave")
+    @Test("A room is full at --room-size, and has space again after any kind of leave")
     func size() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -65,7 +65,8 @@ import Testing
         }
     }
 
-    @Test("A cheer of a kind is heard as such, by socket and cable, also at another daemon; an unknown kind is plain")
+    @Test(
+        "An ale with a kind is received with it, by socket and cable, also on another daemon; an unknown kind is plain")
     func kinds() async throws {
         try await Journey.run { journey in
             let endpoints = [
@@ -101,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("A burst of ales reaches everybody, all of them and in frames of their own")
+    @Test("A burst of ales reaches every member completely, in separate frames")
     func burst() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -122,7 +123,9 @@ import Testing
         }
     }
 
-    @Test("Whoever cheers while all do hears all ales but their own, also who came in between, and of who left at once")
+    @Test(
+        "When all members send, each receives all ales but its own, also late joiners and those of a member that left at once"
+    )
     func everybodyCheers() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -155,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("With --echo messages come back as they went; without it there is no such place")
+    @Test("With --echo messages are echoed; without it the route doesn't exist")
     func echo() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.echo = true }
@@ -182,7 +185,7 @@ import Testing
         }
     }
 
-    @Test("A room closes by the database's clock, also when that is put back just before")
+    @Test("A room closes by the database's clock, also if that is set back just before")
     func clockPutBack() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -206,7 +209,7 @@ import Testing
         }
     }
 
-    @Test("A room that a daemon finds open in the database only closes like any other")
+    @Test("A room that a daemon only finds open in the database closes like any other")
     func foundOpen() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("A thousand matches due at the same second: each device is reminded once, and none before its time")
+    @Test("With a thousand matches due at one second, each device is reminded once and not early")
     func thousand() async throws {
         try await Journey.run { journey in
             let matches = 1000
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("A scheduler that sleeps until later is woken by what another daemon registers")
+    @Test("A sleeping scheduler is woken by a registration at another daemon")
     func woken() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.schedule.reminderLead = .seconds(1) }

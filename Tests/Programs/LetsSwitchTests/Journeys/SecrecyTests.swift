@@ -6,7 +6,7 @@ import Testing
 
 /// A `deviceId` is all that protects a person, so nobody but its device is ever shown it.
 @Suite struct SecrecyTests {
-    @Test("A deviceId is shown to nobody else: not to a partner, in no log, no metric and no error")
+    @Test("A deviceId appears nowhere else: not at a partner's, in no log, no metric and no error")
     func secrecy() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(["--log-level", "debug", "--log-format", "json"])

@@ -18,7 +18,7 @@ import Testing
         String("\(try await journey.instant(in: 7200))".dropFirst(11).prefix(5))
     }
 
-    @Test("A series begins, is listed, in days and calendars, changes its title, leaves a day out, and ends")
+    @Test("A series is created, listed, shown in days and calendars, renamed, skipped for a day, and ended")
     func series() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("Whoever ends it with all that is counted on lets the partners know, and what is wrong is named")
+    @Test("Ending a series with its matched tasks notifies the partners, and invalid input is refused by its member")
     func leave() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("Promises are made ahead each day by one of several daemons, and their people are told")
+    @Test("One of several daemons creates the tasks of the coming days, and their people are notified")
     func ahead() async throws {
         try await Journey.run { journey in
             let daemon = try await journey.daemon()

@@ -8,7 +8,7 @@ import Testing
 
 /// Two daemons on one database.
 @Suite struct SharedDatabaseTests {
-    @Test("Every reminder comes once to each stream on both, and every room opens on both")
+    @Test("Every reminder arrives once at each stream on both daemons, and every room opens on both")
     func both() async throws {
         try await Journey.run { journey in
             let daemons = [try await journey.daemon(), try await journey.daemon()]
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("A change of a slot is told to the streams of both")
+    @Test("A change of a slot is sent to the streams of both")
     func changes() async throws {
         try await Journey.run { journey in
             let (one, other) = (try await journey.daemon(), try await journey.daemon())
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("Who connects later, anywhere, gets what is still ahead, after the reminder seen last")
+    @Test("A stream that connects later to any daemon gets the reminders after the last one that it has seen")
     func backlog() async throws {
         try await Journey.run { journey in
             let (one, other) = (

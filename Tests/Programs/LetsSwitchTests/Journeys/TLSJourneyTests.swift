@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("Peers with TLS and without are in one room; browsers' pages of the server's own may enter")
+    @Test("Peers with and without TLS share a room, and pages of the server's own origin may enter")
     func mixed() async throws {
         try await Journey.run { journey in
             let setting = try await Setting(journey)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("SIGHUP brings another certificate for new connections; a broken one is left alone, and told of")
+    @Test("SIGHUP loads another certificate for new connections; a broken one is ignored and logged")
     func reload() async throws {
         try await Journey.run { journey in
             let socket = try NotifySocket()
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("A certificate that can't be used ends the start, before anything else is begun")
+    @Test("An unusable certificate ends the start before anything else is begun")
     func refused() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue()
@@ -143,7 +143,7 @@ import Testing
         #expect(access("\(authority.directory)/state", F_OK) != 0)
     }
 
-    @Test("`check` says what it found, by its status too")
+    @Test("`check` reports what it found, also by its status")
     func check() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue(serial: 0xA1, days: 30)
@@ -164,7 +164,7 @@ import Testing
         #expect(refused.output.contains("error: \(authority.directory)/none: No such file"))
     }
 
-    @Test("What has expired is told, by the time that is given")
+    @Test("An expired certificate is reported with its time")
     func expired() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue(days: 1)

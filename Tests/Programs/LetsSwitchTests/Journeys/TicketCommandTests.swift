@@ -23,7 +23,7 @@ import Wire
         return try TestJSON(parsing: try #require(Base64.decode(parts[1])))
     }
 
-    @Test("A ticket is the device's, for an hour, or as long and for what is asked") func claims() throws {
+    @Test("A ticket is for a device and an hour, or for the time and topics given") func claims() throws {
         #expect(try claims(["ada"]) == ["sub": "ada", "exp": 4_600])
         #expect(try claims(["a \"d\" é", "--for", "90s"]) == ["sub": "a \"d\" é", "exp": 1_090])
         #expect(try claims(["-x", "--for=1.5s"]) == ["sub": "-x", "exp": 1_002])
@@ -33,7 +33,7 @@ import Wire
     }
 
     @Test(
-        "What can't be is told",
+        "Invalid arguments are reported",
         arguments: [
             ([String](), "ticket: a device is missing"), (["--for", "1h"], "ticket: a device is missing"),
             ([" "], "ticket: deviceId must not be blank"), (["ada", "--for"], "--for: a value is missing"),
@@ -58,7 +58,7 @@ import Wire
         #expect(throws: UsageError.self) { try CommandLineParser(environment: [:]).parse(["serve", "--for", "1h"]) }
     }
 
-    @Test("A secret is a line of 32 bytes at least; two while they rotate; no complaint repeats one") func lines()
+    @Test("A secret is a line of at least 32 bytes; two are allowed during rotation; no error repeats one") func lines()
         throws
     {
         func secrets(_ text: String) throws -> Int {

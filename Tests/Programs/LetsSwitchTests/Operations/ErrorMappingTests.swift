@@ -9,7 +9,7 @@ import Wire
 @testable import LetsSwitch
 
 @Suite struct ErrorMappingTests {
-    @Test("Each refusal of a ticket is a 401 that asks for one") func identities() {
+    @Test("Each refused ticket is a 401 that asks for one") func identities() {
         let expected: [(IdentityRefusal, String, String)] = [
             (.ticketRequired, "ticket_required", "Bearer"),
             (.badTicket(.expired), "ticket_expired", #"Bearer error="invalid_token""#),

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("What is due, who is in rooms and which daemons live is shown, and what is asked and said, in counts alone")
+    @Test("The output has due matches, room members, live daemons, questions and messages, as counts only")
     func journey() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -60,14 +60,14 @@ import Testing
         }
     }
 
-    @Test("For people it is a table") func table() {
+    @Test("The default output is a table") func table() {
         let columns: [InspectionQuery.Column] = [.text("channel"), .number("waiting"), .text("next")]
         let table = InspectionCommand.table(columns, [["apns", "7", "soon"], ["webpush", "1200", nil]])
         #expect(table == "channel  waiting  next\napns           7  soon\nwebpush     1200  -\n")
         #expect(InspectionCommand.line(columns, ["apns", "7", nil]) == #"{"channel":"apns","waiting":7}"# + "\n")
     }
 
-    @Test("Where no daemon serves, that is said") func nobody() async throws {
+    @Test("Without a running daemon the command says so") func nobody() async throws {
         let directory = TestClusterDirectories.shared.make()
         let command = try await DaemonProcess.start(["due", "--state-dir", directory])
         #expect(try await command.waitForExit() == .exited(1))

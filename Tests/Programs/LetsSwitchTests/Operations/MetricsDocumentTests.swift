@@ -4,7 +4,7 @@ import Testing
 
 /// What is written of metrics is what there is.
 @Suite struct MetricsDocumentTests {
-    @Test("Every metric of a daemon that has all parts is documented, with a unit and a meaning, and no other is")
+    @Test("The documented metrics are exactly those of a daemon with all features, with units and meanings")
     func document() async throws {
         let rows = try MetricsPages.documented()
         #expect(Set(rows.map(\.name)).count == rows.count)
@@ -17,14 +17,14 @@ import Testing
         }
     }
 
-    @Test("Rules and dashboard ask for metrics that there are", arguments: ["letsswitch.rules.yml", "dashboard.json"])
+    @Test("Rules and dashboard use only metrics that exist", arguments: ["letsswitch.rules.yml", "dashboard.json"])
     func asked(file: String) throws {
         let asked = try MetricsPages.asked("Prometheus/\(file)")
         #expect(asked.count > 10)
         #expect(asked.subtracting(try MetricsPages.documented().map(\.name)).sorted() == [])
     }
 
-    @Test("Each alert is tried") func alerts() throws {
+    @Test("Each alert is tested") func alerts() throws {
         let rules = try MetricsPages.text("Prometheus/letsswitch.rules.yml").matches(of: #/alert: ([A-Za-z]+)/#)
         let tests = try MetricsPages.text("Prometheus/letsswitch.rules.test.yml")
         #expect(rules.count > 10)

@@ -5,7 +5,7 @@ import Testing
 
 /// The commands of operators' pages, each of which is run, or named here as an exception.
 @Suite struct OperatorCommandTests {
-    @Test("Of every command in operators' pages it is known what runs it, or why nothing does")
+    @Test("Every command in operators' pages has a test that runs it, or a reason for none")
     func all() throws {
         var found: Set<String> = []
         for (path, text) in try OperatorPages.all() {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("Ways of reminding are switched on and off, and numbers read, by what the pages say")
+    @Test("The pages' commands switch providers on and off and read numbers")
     func requests() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(["--ntfy-server", "http://127.0.0.1:9"])
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("A ticket is made by the secret that the page makes")
+    @Test("The secret of the page's command makes a ticket")
     func tickets() async throws {
         let commands = OperatorPages.commands(in: try Checkout.text("Sources/Core/Access/TICKETS.md"))
         let machine = try OperatorMachine()
@@ -64,7 +64,7 @@ import Testing
         #expect(ticket.split(separator: ".").count == 3)
     }
 
-    @Test("TLS is served, and the next certificate taken, by what the page says")
+    @Test("The page's commands serve TLS and load the next certificate")
     func certificates() async throws {
         try await Journey.run { journey in
             let blocks = OperatorPages.blocks(try Checkout.text("Sources/Platform/Server/TLS.md"))
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("Several daemons on a database are started by what the page says")
+    @Test("The page's commands start several daemons on a database")
     func fleet() async throws {
         try await Journey.run { journey in
             let block = try #require(

@@ -5,7 +5,7 @@ import Testing
 
 /// Backup, restore and a look inside, by the commands of operators' documents.
 @Suite struct OperatorDocumentTests {
-    @Test("A private cluster is backed up and restored, and a look inside taken, by what the pages say")
+    @Test("The pages' commands back up, restore and inspect a private cluster")
     func privateCluster() async throws {
         let pages = OperatorPages.blocks(try Checkout.text("Sources/Platform/Postgres/BACKUP.md"))
         let (backup, restore) = (try #require(pages.first), try #require(pages.dropFirst().first))
@@ -38,7 +38,7 @@ import Testing
         try await machine.run("systemctl stop letsswitchd", second)
     }
 
-    @Test("A database of one's own is dumped and read again by what the page says")
+    @Test("The page's commands dump and restore a separate database")
     func ownDatabase() async throws {
         try await Journey.run { journey in
             let block = try #require(

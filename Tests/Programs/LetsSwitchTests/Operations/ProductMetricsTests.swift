@@ -13,7 +13,7 @@ import Testing
         return String(decoding: text.bytes, as: UTF8.self)
     }
 
-    @Test("Statements that nobody announced count as others") func statementsThatNobodyAnnouncedCountAsOthers() {
+    @Test("Unknown statements are counted as others") func statementsThatNobodyAnnouncedCountAsOthers() {
         let metrics = DatabaseMetrics(statements: ["register", "register", "other"])
         metrics.query("register", took: .milliseconds(1), .succeeded)
         metrics.query("mystery", took: .milliseconds(1), .failed)
@@ -24,7 +24,7 @@ import Testing
         #expect(!page.contains("mystery"))
     }
 
-    @Test("Outcomes are there from the start, at zero") func outcomesAreThereFromTheStartAtZero() {
+    @Test("Results are present from the start, at zero") func outcomesAreThereFromTheStartAtZero() {
         let metrics = ProductMetrics(statements: [])
         metrics.scheduling.reminders.add(.delivered, 2)
         metrics.scheduling.reminderLateness.observe(.milliseconds(12))
@@ -35,7 +35,7 @@ import Testing
         #expect(page.contains(#"letsswitch_reminder_lateness_seconds_bucket{le="0.02"} 1"#))
     }
 
-    @Test("What a limit turns away is counted under that limit's name")
+    @Test("A refusal by a limit is counted under the limit's name")
     func causesAreSettings() {
         let page = render {
             LoopCounters().write(openConnections: 0, to: &$0)
@@ -46,7 +46,7 @@ import Testing
         #expect(Set(causes).subtracting(Setting.all.map(\.name)).isEmpty)
     }
 
-    @Test("Every line of the product's page is a sample or a head, and no family comes twice")
+    @Test("Every line of the metrics page is a sample or a header, and no family occurs twice")
     func everyLineOfTheProductsPageIsASampleOrAHeadAndNoFamilyComesTwice() throws {
         var text = MetricsText()
         ProductMetrics(statements: ["a"]).write(to: &text)

@@ -29,12 +29,12 @@ struct PrometheusTests {
         MetricsPages.directory.appending(path: "Prometheus/\(name)").path
     }
 
-    @Test("The rules can be read, and say what their tests expect") func rules() async throws {
+    @Test("promtool accepts the rules, and their tests pass") func rules() async throws {
         #expect(try await Promtool.run(["check", "rules", file("letsswitch.rules.yml")]).contains("SUCCESS"))
         #expect(try await Promtool.run(["test", "rules", file("letsswitch.rules.test.yml")]).contains("SUCCESS"))
     }
 
-    @Test("The dashboard's expressions can be read") func dashboard() async throws {
+    @Test("promtool accepts the dashboard's expressions") func dashboard() async throws {
         let dashboard = try TestJSON(parsing: Array(MetricsPages.text("Prometheus/dashboard.json").utf8))
         let expressions = (dashboard["panels"].array ?? []).flatMap { $0["targets"].array ?? [] }.compactMap {
             $0["expr"].string
@@ -51,7 +51,7 @@ struct PrometheusTests {
         #expect(try await Promtool.run(["check", "rules", path]).contains("SUCCESS: \(expressions.count)"))
     }
 
-    @Test("The page is as Prometheus wants it") func page() async throws {
+    @Test("promtool accepts the metrics page") func page() async throws {
         try await Journey.run { journey in
             let documented = Set(try MetricsPages.documented().map(\.name))
             let page = try await CountingDaemons(journey).page(with: documented)

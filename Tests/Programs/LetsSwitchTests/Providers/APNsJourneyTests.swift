@@ -12,7 +12,7 @@ import Wire
 
 /// From `POST /token` to the recorder behind nghttpx.
 @Suite struct APNsJourneyTests {
-    @Test("A reminder reaches the phone once, and counts as delivered")
+    @Test("A reminder reaches the phone once and counts as delivered")
     func aReminderReachesThePhoneOnceAndCountsAsDelivered() async throws {
         try await PushRecorder.run { recorder in
             let authority = try await TestAuthority()
@@ -47,7 +47,7 @@ import Wire
         }
     }
 
-    @Test("A token that Apple doesn't know is forgotten")
+    @Test("A token that Apple doesn't know is deleted")
     func aTokenThatAppleDoesNotKnowIsForgotten() async throws {
         try await PushRecorder.run { recorder in
             let authority = try await TestAuthority()
@@ -71,7 +71,7 @@ import Wire
         }
     }
 
-    @Test("Settings that aren't whole are refused")
+    @Test("Incomplete settings are refused")
     func settingsThatAreNotWholeAreRefused() throws {
         let all = [
             "--apns-key", "/nowhere/AuthKey.p8", "--apns-key-id", "ABC123DEFG", "--apns-team-id", "DEF123GHIJ",

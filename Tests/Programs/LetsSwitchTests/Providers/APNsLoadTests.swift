@@ -12,7 +12,7 @@ import Testing
 @Suite struct APNsLoadTests {
     private static let asked = ProcessInfo.processInfo.environment["LETSSWITCH_PUSH_LOAD"].flatMap { Int($0) }
 
-    @Test("Reminders that are due at once leave at once")
+    @Test("Reminders that are due at once are sent at once")
     func remindersThatAreDueAtOnceLeaveAtOnce() async throws {
         let count = Self.asked ?? 1000
         try await PushRecorder.run { recorder in

@@ -45,7 +45,7 @@ import Wire
         #expect(abs(Double(time) - Date().timeIntervalSince1970) < 120)
     }
 
-    @Test("The webhook hears of a match from registration to the room's end, and who came to it")
+    @Test("The webhook gets the events of a match from registration to the room's end, with the attendance")
     func webhook() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
@@ -111,7 +111,7 @@ import Wire
         }
     }
 
-    @Test("A cancelled task is told too")
+    @Test("A cancelled task is reported too")
     func cancelled() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
@@ -126,7 +126,7 @@ import Wire
         }
     }
 
-    @Test("A phone with ntfy gets its reminders until it is switched off")
+    @Test("A phone with ntfy gets its reminders until ntfy is switched off")
     func ntfy() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
@@ -162,7 +162,7 @@ import Wire
         }
     }
 
-    @Test("Without an ntfy server there is no such route")
+    @Test("Without an ntfy server the route doesn't exist")
     func noNtfy() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -170,7 +170,7 @@ import Wire
         }
     }
 
-    @Test("A provider that hangs keeps no stream and no other provider waiting, nor the daemon from ending")
+    @Test("A provider that hangs delays no stream, no other provider and not the daemon's end")
     func hangs() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { asked in
@@ -203,7 +203,7 @@ import Wire
         }
     }
 
-    @Test("A receiver that hangs on what isn't urgent gets its reminders at once")
+    @Test("A receiver that hangs on events still gets its reminders at once")
     func hangsOnEvents() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { asked in
@@ -229,7 +229,7 @@ import Wire
         }
     }
 
-    @Test("A receiver that takes many gets arrays, each signed as a whole")
+    @Test("A receiver of batches gets arrays, each signed as a whole")
     func batches() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
@@ -261,7 +261,7 @@ import Wire
         }
     }
 
-    @Test("A receiver that fails is asked again, with the same id and the same body")
+    @Test("A failed request is repeated with the same id and the same body")
     func retries() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { asked in
@@ -286,7 +286,7 @@ import Wire
         }
     }
 
-    @Test("A daemon that is killed between sending and writing it down: the next sends again, with the same id")
+    @Test("After a kill between sending and recording, the next daemon sends again with the same id")
     func killed() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { asked in
@@ -315,7 +315,7 @@ import Wire
         }
     }
 
-    @Test("`check` says of each provider whether its server is there")
+    @Test("`check` reports for each provider whether its server answers")
     func check() async throws {
         let url = try await HTTPRecorder.run { recorder in
             let providers = try settings(webhook: recorder.url("/hook"), ntfy: recorder.url())

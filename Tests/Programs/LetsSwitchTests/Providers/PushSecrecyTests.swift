@@ -10,7 +10,7 @@ import Wire
 
 /// The address of a browser or a calendar is a secret: whoever knows it may send, or read.
 @Suite struct PushSecrecyTests {
-    @Test("No address is in the log or the metrics")
+    @Test("Neither the log nor the metrics have an endpoint's address")
     func noAddressIsInTheLogOrTheMetrics() async throws {
         try await PushRecorder.run { service in
             await service.answers.script([
@@ -48,7 +48,7 @@ import Wire
         }
     }
 
-    @Test("`check` says whether the key is one, and Apple is there")
+    @Test("`check` reports whether the key is valid and Apple answers")
     func checkSaysWhetherTheKeyIsOneAndAppleIsThere() async throws {
         let authority = try await TestAuthority()
         try await PushRecorder.run { recorder in

@@ -10,7 +10,7 @@ import Testing
 
 /// Daemons on one database that have different providers.
 @Suite struct SharedProviderTests {
-    @Test("Whoever claims, the webhook gets everything once")
+    @Test("The webhook gets every event once, whichever daemon claims it")
     func oneHasTheWebhook() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in

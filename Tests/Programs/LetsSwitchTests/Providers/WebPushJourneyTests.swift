@@ -25,7 +25,7 @@ import Wire
         #expect(answer.text == "{}")
     }
 
-    @Test("A reminder reaches a browser that alone can read it")
+    @Test("A reminder reaches a browser, and only that browser can decrypt it")
     func aReminderReachesABrowserThatAloneCanReadIt() async throws {
         try await PushRecorder.run { service in
             await service.answers.always(Response(.created))
@@ -60,7 +60,7 @@ import Wire
 
     /// `http-ece` decrypts it, `py-vapid` and `cryptography` check who sent it: nobody here wrote those.
     @Test(
-        "A foreign implementation decrypts the message, and knows the sender",
+        "Another implementation decrypts the message and verifies the sender",
         .enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
     func aForeignImplementationDecryptsTheMessageAndKnowsTheSender() async throws {
         try await PushRecorder.run { service in
@@ -110,7 +110,7 @@ import Wire
             "text": text.decode(), "verified": claims is not None, "claims": claims, "key": key[2:]}))
         """
 
-    @Test("A subscription that is gone is forgotten, and a device has ten")
+    @Test("A subscription that is gone is deleted, and a device has at most ten")
     func aSubscriptionThatIsGoneIsForgottenAndADeviceHasTen() async throws {
         try await PushRecorder.run { service in
             await service.answers.always(Response(.gone))
@@ -131,7 +131,7 @@ import Wire
         }
     }
 
-    @Test("The key is kept, and shared by daemons")
+    @Test("The key is kept and shared by daemons")
     func theKeyIsKeptAndSharedByDaemons() async throws {
         try await Journey.run { journey in
             var keys: Set<String> = []
@@ -144,7 +144,7 @@ import Wire
         }
     }
 
-    @Test("A subscription is taken back by its device only")
+    @Test("Only its device can remove a subscription")
     func aSubscriptionIsTakenBackByItsDeviceOnly() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon(Self.configure)
@@ -162,7 +162,7 @@ import Wire
         }
     }
 
-    @Test("What is no subscription is refused by its member")
+    @Test("An invalid subscription is refused by its member")
     func whatIsNoSubscriptionIsRefusedByItsMember() async throws {
         try await Journey.run { journey in
             let strict = try await journey.daemon { $0.providers.webPush.contact = "mailto:ops@example.org" }
@@ -202,7 +202,7 @@ import Wire
         }
     }
 
-    @Test("Without a contact there is no web push")
+    @Test("Without a contact there is no Web Push")
     func withoutAContactThereIsNoWebPush() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

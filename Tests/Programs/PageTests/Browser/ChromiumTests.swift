@@ -4,7 +4,7 @@ import Testing
 /// The browser that the tests of the pages share.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct ChromiumTests {
-    @Test("What is killed when the tests end is the browser itself, and no script that would leave it behind")
+    @Test("The tests end the browser process itself, not a script that would leave it running")
     func process() async throws {
         let command = try Data(contentsOf: URL(fileURLWithPath: "/proc/\(try await Chromium.shared.pid())/cmdline"))
         let words = command.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }

@@ -28,7 +28,7 @@ import Wire
 
     private func text(_ response: Response) -> String { String(decoding: content(response), as: UTF8.self) }
 
-    @Test("A page is one answer of less than 20 KB as it is sent") func size() async throws {
+    @Test("A page is one response of less than 20 KB, compressed") func size() async throws {
         let pages = LivePages()
         let gzip = try head("Accept-Encoding: gzip")
         for response in [
@@ -45,7 +45,9 @@ import Wire
         #expect(links == ["/page/icon.svg", "/questions/\(session.id.uuidString)/list"])
     }
 
-    @Test("What may be done is what stands in the page, by its digest") func policy() async throws {
+    @Test("The content security policy allows exactly the page's script and style, by digest") func policy()
+        async throws
+    {
         let response = try await LivePages().presenter(session, origin: "http://x", to: head())
         let policy = try #require(response.headers.first { $0.name == "Content-Security-Policy" }).value
         let html = text(response)
@@ -60,7 +62,7 @@ import Wire
         #expect(html.matches(of: #/ (?:style|on[a-z]+)=/#).isEmpty)
     }
 
-    @Test("What people wrote is text") func escapes() async throws {
+    @Test("Text from people is escaped") func escapes() async throws {
         let pages = LivePages()
         let html = text(try await pages.audience(session, to: head()))
         let title = "&lt;b&gt;&quot;Q&amp;A&quot;&lt;/b&gt; &lt;title&gt;&lt;/title&gt;&lt;body data-facts&gt;"
@@ -74,7 +76,7 @@ import Wire
         #expect(plain.contains("<title>\(title)</title>") && plain.contains("<p>x</p>") && !plain.contains("<script"))
     }
 
-    @Test("Who presents is shown the address, and the code of it") func invitation() async throws {
+    @Test("The presenter sees the address and its QR code") func invitation() async throws {
         let pages = LivePages()
         let html = text(try await pages.presenter(session, origin: "https://example.org", to: head()))
         let address = "https://example.org/questions/\(session.id.uuidString)"
@@ -85,7 +87,7 @@ import Wire
 }
 
 @Suite struct QRCodeTests {
-    @Test("A code has its three finders, and the timing between them") func shape() throws {
+    @Test("A QR code has its three finder patterns and its timing patterns") func shape() throws {
         let code = try #require(QRCode("https://example.org/questions/6F0D2A7E-0C5B-4B8E-9D64-0C7E4E3A1B2C"))
         #expect(code.width % 4 == 1 && code.modules.count == code.width * code.width)
         func isDark(_ row: Int, _ column: Int) -> Bool { code.modules[row * code.width + column] }
@@ -102,7 +104,7 @@ import Wire
         #expect(QRCode("other")?.modules != code.modules)
     }
 
-    @Test("The drawing shows each dark module once, within its margin") func drawing() throws {
+    @Test("The SVG shows each dark module once, within its margin") func drawing() throws {
         let code = try #require(QRCode("https://example.org"))
         let svg = code.svg(label: "a \"code\"")
         #expect(
@@ -119,7 +121,7 @@ import Wire
         #expect(drawn == code.modules)
     }
 
-    @Test("What no camera would read is no code") func tooLong() {
+    @Test("Text too long for a QR code gets none") func tooLong() {
         #expect(QRCode(String(repeating: "a", count: 1_024)) != nil)
         #expect(QRCode(String(repeating: "a", count: 1_025)) == nil)
     }
