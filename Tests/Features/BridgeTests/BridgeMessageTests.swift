@@ -7,7 +7,7 @@ import Testing
 
 @testable import Bridge
 
-/// What goes to the broker, and what becomes of what comes from there.
+/// The messages sent to the broker, and the result of those received from it.
 @Suite struct BridgeMessageTests {
     private static let id = "5A0C4E1B-0F55-4A34-8B8F-0D1A6E0B9D01"
     private static let conversation = "9F210000-0000-4000-8000-000000000001"
@@ -55,7 +55,7 @@ import Testing
                 participants: [try UserName("user1"), try UserName("user3")]))
         #expect(try verdict() == expected)
         #expect(try verdict(appID: "somebody") == expected)
-        // What it isn't stored by may say anything, or nothing.
+        // The date isn't stored, so it may have any value or be missing.
         for date in ["2026-11-22T09:00:00Z", nil] as [TestJSON?] { #expect(try verdict(["date": date]) == expected) }
         #expect(try verdict(["more": [1, 2]]) == expected)
         #expect(try verdict(["id": .string(Self.id.lowercased())]) == expected)

@@ -11,14 +11,14 @@ import Testing
 
 @testable import Bridge
 
-/// What was said, on its way to a broker that is the test's own.
+/// Messages on their way to a broker that the test simulates.
 @Suite struct BridgeOutboxTests {
     /// Takes what is published, or refuses it.
     private final class Broker: Sendable {
         let published = EventRecorder<AMQPMessage>()
         let refusals = EventRecorder<Int>()
         let isTaking = Locked(true)
-        /// Whose queue is full.
+        /// The application whose queue is full.
         let full = Locked<String?>(nil)
 
         func publish(_ messages: [AMQPMessage]) throws(AMQPError) {
@@ -32,7 +32,7 @@ import Testing
             if !places.isEmpty { throw .rejected(places: places) }
         }
 
-        /// What was said, in order.
+        /// The contents sent, in order.
         func contents() throws -> [String?] {
             try published.all.map { try TestJSON(parsing: $0.body)["content"].string }
         }

@@ -3,7 +3,7 @@ import Testing
 @testable import AMQP
 @testable import Bridge
 
-/// What has come and isn't dealt with.
+/// The queue of received messages that aren't stored yet.
 @Suite struct IncomingQueueTests {
     private func delivery(_ tag: UInt64, connection: Int = 1) -> AMQPDelivery {
         AMQPDelivery(connection: connection, tag: tag, isRedelivered: false, exchange: "conv", routingKey: "a.b")

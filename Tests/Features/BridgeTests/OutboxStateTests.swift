@@ -3,11 +3,11 @@ import Testing
 
 @testable import Bridge
 
-/// What the outbox does next, by a clock of the test's own.
+/// The outbox's next action, with a clock that the test sets.
 @Suite struct OutboxStateTests {
     private let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
-    /// One whose broker is there and that has looked once, and found nothing.
+    /// An outbox whose broker is connected and that has found nothing to send.
     private func resting() -> OutboxState {
         var state = OutboxState(at: start, settlingTime: .zero)
         state.connected(at: start)
@@ -25,7 +25,7 @@ import Testing
         #expect(state.next(at: start + .seconds(1)) == .sleep(OutboxState.heartbeat - .seconds(1)))
         state.heard()
         #expect(state.next(at: start + .seconds(1)) == .round)
-        // What is said while a round is under way is for the next one.
+        // A message stored during a round is for the next one.
         state.heard()
         state.ended(.done(mayBeMore: false), at: start + .seconds(1), random: 0)
         #expect(state.next(at: start + .seconds(1)) == .round)

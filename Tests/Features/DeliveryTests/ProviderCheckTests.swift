@@ -7,7 +7,7 @@ import Wire
 
 @testable import Delivery
 
-/// What check says of providers.
+/// The output of `check` about providers.
 @Suite struct ProviderCheckTests {
     private typealias Verdict = ProviderCheck.Verdict
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LiveConversations
 
-/// What is published here of who comes and goes.
+/// The joins and leaves that a daemon publishes.
 @Suite struct ConversationChangesTests {
     @Test("A participant who left receives nothing sent since, however late that is read")
     func leaver() async throws {
@@ -39,7 +39,7 @@ import Testing
                     told.append("\(user) \(page.messages.map(\.content)) \(page.lastOffset) \(page.routingKey)")
                 }
             }
-            // Of this one it was told when all were inside.
+            // This conversation was announced when all had joined.
             await changes.receive("\(group) made - user1.user2.user3")
             await changes.receive("\(group) left user3 user1.user2")
             try await told.next("what the leaver is told") { $0.hasPrefix("user3") }

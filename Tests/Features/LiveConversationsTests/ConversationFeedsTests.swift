@@ -10,7 +10,7 @@ import Testing
 
 @testable import LiveConversations
 
-/// What is published here of what was said, and what has to be read for that.
+/// The messages that a daemon publishes, and the queries that it needs for that.
 @Suite struct ConversationFeedsTests {
     private struct World {
         let store: ConversationStore
@@ -68,7 +68,7 @@ import Testing
             await world.feeds.stored(pages[2])
             await world.notify(1)
             await world.feeds.stored(pages[3])
-            // Not before the second is there.
+            // Not before the second message is stored.
             #expect(world.published.all == [1])
             await world.feeds.stored(pages[1])
             await world.feeds.stored(pages[1])

@@ -47,7 +47,7 @@ import Testing
         #expect(progress.published(page(one, 4...4)).isEmpty && progress.isCaughtUp)
         #expect(progress.published(page(one, 7...7)).isEmpty)
         #expect(progress.next?.conversation == one && progress.next?.after == 4)
-        // Nothing of others is heard before.
+        // Messages of other conversations aren't published before.
         #expect(progress.published(page(other, 1...1)).isEmpty)
         #expect(progress.read(page(one, 5...6, last: 7)).map(\.offset) == [5, 6])
         #expect(progress.next?.after == 6)
@@ -90,7 +90,7 @@ import Testing
         #expect(progress.read(page(one, 41...41)).map(\.offset) == [41])
         #expect(progress.isCaughtUp)
         progress.found([position(one, 45)])
-        // It was looked up before that was said.
+        // The lookup was before that message.
         #expect(progress.read(nothing(41)).isEmpty && progress.next?.after == 41)
         #expect(progress.published(page(one, 46...46)).isEmpty)
         #expect(progress.read(nothing(41)).isEmpty && progress.next?.after == 41)
@@ -111,7 +111,7 @@ import Testing
     }
 }
 
-/// A database, what it has announced, and somebody who hears of it.
+/// A database, its announcements, and a subscriber.
 private struct World {
     private enum Reading {
         case idle

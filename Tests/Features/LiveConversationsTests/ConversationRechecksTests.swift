@@ -8,14 +8,14 @@ import Testing
         var rechecks = ConversationRechecks<Int>()
         let isIdle = rechecks.begin([1, 2])
         let first = rechecks.next()
-        // That one may be gone, or be refused, when it begins anew.
+        // The subscriber may be gone or be refused when the recheck starts again.
         let isIdleMeanwhile = rechecks.begin([3])
         #expect(isIdle && !isIdleMeanwhile)
         let others = [rechecks.next(), rechecks.next()]
         #expect(first == 2 && others == [3, nil])
         let beginsAgain = rechecks.begin([])
         let nobody = rechecks.next()
-        // Nobody was there: the next time it begins all the same.
+        // Nobody had subscribed, but the next recheck starts anyway.
         let goesOn = rechecks.begin([4])
         let last = [rechecks.next(), rechecks.next()]
         #expect(beginsAgain && nobody == nil && goesOn && last == [4, nil])

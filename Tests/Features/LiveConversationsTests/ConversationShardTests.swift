@@ -14,9 +14,9 @@ import Testing
 @testable import Access
 @testable import LiveConversations
 
-/// Those who hear conversations, without sockets, on a database.
+/// Subscribers of conversations, without sockets, on a database.
 @Suite struct ConversationShardTests {
-    /// What it heard: an event's type, or a message's offset.
+    /// What it received: an event's type or a message's offset.
     private final class Sink: ExclusiveConversationSink {
         let heard = EventRecorder<String>()
         weak var subscriber: ConversationSubscriber?
@@ -32,7 +32,8 @@ import Testing
         func end(_ cause: ConversationSinkEnd) { heard.append("\(cause)") }
     }
 
-    /// Two in a conversation's company who are no users: the first hears who is there, the other comes later.
+    /// Two subscribers of a conversation's presence that are no users: the first is there from the beginning, the other
+    /// subscribes later.
     private final class Witnesses {
         static let numbers = [1_000_000, 1_000_001]
 
@@ -71,7 +72,7 @@ import Testing
             return try await store.send(message, by: DeviceID("d1")).entries[0].page
         }
 
-        /// The user leaves, and nobody is told.
+        /// The user leaves without a notification to this daemon.
         func leave() async throws {
             _ = try await store.set(ParticipantRequest.decode(.leave, Array(#"{"deviceId":"d2"}"#.utf8)), in: pair)
         }
@@ -126,7 +127,7 @@ import Testing
             for stranger in strangers { try await stranger.recorder.next("the end") { $0 == "erased" } }
             let (heard, _) = try await world.enter(.device(DeviceID("d2")))
             try await heard.next("the handshake") { $0 == "handshake" }
-            // Nobody is told of it.
+            // This daemon isn't notified of it.
             try await world.say("Hello")
             world.conversations.resynchronise()
             try await heard.next("what was missed") { $0 == "1" }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LiveConversations
 
-/// What the database is told of those who listen.
+/// The changes of subscribers that are written to the database.
 @Suite struct ListenerChangesTests {
     private func take(_ changes: inout ListenerChanges, _ here: Set<String>) -> ListenerChanges.Batch {
         changes.take { here.contains($0) }

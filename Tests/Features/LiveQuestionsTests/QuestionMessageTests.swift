@@ -21,7 +21,7 @@ import Testing
         }
         #expect(read(#"{"type":"newQuestion","id":"\#(id)","content":7}"#) == .ask(id: id, content: nil))
         #expect(read(#"{"type":"newQuestion","id":7,"content":"Why?"}"#) == .ask(id: nil, content: "Why?"))
-        // What a browser sends of a text that was cut within an emoji.
+        // A browser sends this if a text was cut inside an emoji.
         let cut = #"{"type":"newQuestion","\udf7a":1,"content":"Why? \ud83c"}"#
         #expect(read(cut) == .ask(id: nil, content: "Why? \u{FFFD}"))
         #expect(read(#"{"type":"vote","questionId":"\#(id)"}"#) == .vote(question: id, isFor: true))

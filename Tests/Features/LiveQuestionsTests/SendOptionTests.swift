@@ -9,7 +9,7 @@ import Wire
 
 /// To whom something is sent, among the WebSockets of a server.
 @Suite struct SendOptionTests {
-    /// Those that have come, on the one loop.
+    /// The people who have joined, on the only loop.
     private final class Hall {
         var sockets: [WebSocket] = []
     }

@@ -71,7 +71,7 @@ struct RecordedStreams {
         return events
     }
 
-    /// What a stream was sent but for comments, which it gets after a quarter of a minute.
+    /// A stream's events without comments, which are sent every 15 seconds.
     static func events(_ recorder: EventRecorder<String>) -> [String] { recorder.all.filter { !$0.hasPrefix(":") } }
 
     /// Returns when the loop has done all that it was asked for before.

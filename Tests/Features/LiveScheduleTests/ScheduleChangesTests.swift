@@ -34,7 +34,7 @@ import Testing
                 let slot = Self.slot(0)
                 await publishing.publish(ScheduleChange(startsAt: slot, devices: [ada, bob], slotOpened: false))
                 for reader in readers { try await reader.next("the change") { [told = event(slot)] in $0 == told } }
-                // What concerns the two alone.
+                // A change that concerns only the two devices.
                 let title = Self.slot(1)
                 await publishing.publish(ScheduleChange(startsAt: title, devices: [ada], slotOpened: nil))
                 for reader in [readers[0], readers[2]] {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Messaging
 
-/// Who doesn't want to meet whom: in the list, in conversations, in pairing and in the day.
+/// Blocks: their list, and their effect on conversations, matching and the day.
 @Suite struct BlockStoreTests {
     private struct World {
         let database: ScheduleDatabase
@@ -103,7 +103,7 @@ import Testing
             #expect(try await !day(2))
             #expect(try await day(3))
             #expect(try await !world.register(2, noon).isPaired)
-            // Both wait; who comes third gets whoever waits longest.
+            // Both wait. A third user is matched with the one that waits longest.
             let third = try await world.register(3, noon)
             #expect(third.isPaired)
             #expect(try await world.register(4, noon).isPaired)
@@ -125,7 +125,7 @@ import Testing
             for start in starts {
                 for user in 1...2 { #expect(try await !world.register(user, start).isPaired) }
             }
-            // Of eleven o'clock the lead is past; at one somebody waits for a guest.
+            // For eleven o'clock the lead has passed; at one o'clock a host waits for a guest.
             try await world.database.setClock("2026-11-22 10:59:10Z")
             _ = try await world.database.reminders.claimDue(limit: 10)
             try await world.database.run(
@@ -194,7 +194,7 @@ import Testing
                 "SELECT code, is_paired FROM letsswitch.leave_task('d1', '\(first.id)', 300)")
             #expect(try left.map { try $0.string("code") } == ["left", "stayed"])
             #expect(try !left[1].boolean("is_paired"))
-            // Whoever comes then gets who waits longest.
+            // A new user is matched with the one that waits longest.
             #expect(try await world.register(4).isPaired)
         }
     }

@@ -73,7 +73,7 @@ import Testing
             try await world.database.setClock("2026-11-30T10:00:00Z")
             try await world.send(1, "eight days later", [2])
             #expect(try await world.database.count("bridge_message") == 2)
-            // What waits isn't lost if one comes back before it is looked through.
+            // A waiting message isn't lost if a user returns before the check.
             #expect(try await world.taken().map { $0.content?.message.content } == ["now", "six days later"])
             try await world.send(1, "again", [2])
             #expect(try await world.database.count("bridge_message") == 3)

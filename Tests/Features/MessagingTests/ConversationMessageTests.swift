@@ -8,7 +8,7 @@ import Testing
 
 @testable import Messaging
 
-/// What is said in conversations: numbered, once for each id, read in pages.
+/// Messages in conversations: numbered, stored once per id, read in pages.
 @Suite struct ConversationMessageTests {
     @Test("Messages are numbered without gaps under concurrency, and a repeated id changes nothing")
     func sending() async throws {
@@ -90,7 +90,7 @@ import Testing
             #expect(try await world.send(1, "You", ConversationWorld.names([3])).messages[0].conversation != group)
             #expect(try await code { try await world.send(1, "x", ConversationWorld.names([1])) } == "invalid_request")
             #expect(try await code { try await world.send(1, "x", ConversationWorld.names([3, 9])) } == "no_such_user")
-            // One that somebody has left is no longer of exactly these.
+            // A group that somebody has left no longer has exactly these participants.
             _ = try await world.set(3, .leave, in: group)
             #expect(
                 try await world.send(1, "Again", ConversationWorld.names([3, 5])).messages[0].conversation != group)

@@ -149,7 +149,7 @@ import Testing
             #expect(
                 try await code { try await world.send(2, "x", .conversation(pair)) } == "too_many_conversations")
             #expect(try await code { _ = try await world.make(1, [2]) } == "too_many_conversations")
-            // Those that it is inside of, and behind them those that it has left.
+            // The conversations that the user participates in, then those that it has left.
             let positions = try await world.store.positions(of: world.device(1)).offsets.map(\.conversation)
             #expect(positions.count == 4 && Set(positions.suffix(2)) == [pair, group])
         }

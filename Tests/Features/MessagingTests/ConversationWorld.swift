@@ -64,7 +64,7 @@ struct ConversationWorld {
         }
     }
 
-    /// Those that a message is for, by their names.
+    /// The message's recipients, by their names.
     static func names(_ users: [Int]) throws -> MessageTarget {
         .participants(try users.map { try UserName("user\($0)") })
     }

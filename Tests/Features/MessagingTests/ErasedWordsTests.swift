@@ -8,7 +8,7 @@ import Testing
 
 @testable import Messaging
 
-/// What somebody has said is gone for everybody else when the erasing is answered, however much there is to delete.
+/// When an erasure is answered, nobody can see the person's texts any more, however many rows are still to be deleted.
 @Suite struct ErasedWordsTests {
     /// More than one helping.
     private static let much = 600
@@ -98,7 +98,7 @@ import Testing
             #expect(left.count == Self.much - 500)
             let last = try #require(try left.first?.uuid("id"))
             #expect(try await code { _ = try await hall.moderate(last, .approve) } == "no_such_question")
-            // They are told of what goes, and of the rest when it does.
+            // Subscribers get the questions deleted so far, and the rest later.
             #expect(try await hall.page().session.version == through + 500)
             try await eraseAll(database)
             #expect(try await hall.page().session.version == through + Self.much)
@@ -116,7 +116,7 @@ import Testing
             try await erase(database)
             #expect(try await hall.store.announcements(in: hall.session.id, after: 0).announcements.isEmpty)
             #expect(try await other.store.announcements(in: other.session.id, after: 0).announcements.count == 1)
-            // Whoever knows the session up to its announcement is told that something has changed.
+            // A subscriber that knows the session up to the announcement gets the change.
             let changed = try await hall.changed(after: 1)
             #expect(changed.through == 2 && changed.marks.isEmpty)
             let closed = try await hall.store.set(hall.session.id, to: .closed, keys: hall.keys)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Messaging
 
-/// What somebody has left is bounded, and costs nobody anything.
+/// Conversations that a user has left are limited, and don't slow others down.
 @Suite struct LeftConversationTests {
     /// Groups that user1 has left, each used a second before the last one.
     private func leave(_ count: Int, _ world: ConversationWorld) async throws {

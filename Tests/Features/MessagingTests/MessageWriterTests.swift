@@ -8,7 +8,7 @@ import Testing
 
 @testable import Messaging
 
-/// What is said at the same time, stored together.
+/// Messages sent at the same time are stored together.
 @Suite struct MessageWriterTests {
     private static func message(
         _ user: Int, _ content: String, in conversation: UUID, id: UUID = UUID()
@@ -36,7 +36,7 @@ import Testing
         try words(try await world.store.writer.store(messages))
     }
 
-    /// How many transactions have stored what is stored.
+    /// The number of transactions that stored the messages.
     private static func transactions(_ world: ConversationWorld) async throws -> Int {
         try await world.database.run("SELECT count(DISTINCT xmin::text) AS n FROM letsswitch.message")[0].integer("n")
     }
@@ -67,7 +67,7 @@ import Testing
             let page = try await world.page(1, group)
             #expect(page.messages.map(\.content) == ["one", "two", "three, \"quoted\" {\\}"])
             #expect(page.messages.map(\.author) == ["user1", "user2", "user3"])
-            // Once more: only those that were stored are told of as they are.
+            // A second time: the stored ones are returned as they are.
             #expect(try await Self.store([said[3], said[0]], by: world) == ["repeated 2", "repeated 1"])
             #expect(try await world.database.count("message") == 4)
         }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Messaging
 
-/// Who is to be notified of what is said, in the database.
+/// Which participants are notified of a message, in the database.
 @Suite struct NotificationTests {
     private struct World {
         let database: ScheduleDatabase
@@ -21,7 +21,7 @@ import Testing
                 by: DeviceID(stored: "d\(user)"))
         }
 
-        /// The second and third user block the first, who says very much.
+        /// The second and third user block the first, who sends many messages.
         func flood(from first: Int) async throws {
             try await database.run(
                 """
@@ -38,7 +38,7 @@ import Testing
             try await database.run("UPDATE letsswitch.conversation SET last_number = 30000")
         }
 
-        /// What waits, as `<channel> <user's name>`.
+        /// Waiting notifications, as `<channel> <user's name>`.
         func waiting() async throws -> [String] {
             try await database.run(
                 """
@@ -50,7 +50,7 @@ import Testing
 
         func forget() async throws { try await database.run("DELETE FROM letsswitch.delivery") }
 
-        /// What a provider takes to send: ids, and of how many messages each tells.
+        /// Leases a provider's notifications. Returns their ids and how many messages each is about.
         func lease(_ provider: String = "ntfy") async throws -> (ids: [Int], messages: [Int]) {
             let rows = try await database.run(
                 "SELECT id, messages FROM letsswitch.lease_deliveries('\(provider)', 100, 100, 60) WHERE verdict = 'send'"
@@ -102,7 +102,7 @@ import Testing
             #expect(try await world.waiting() == ["ntfy user2", "ntfy user3"])
             let first = try await world.lease()
             #expect(first.messages == [1, 1])
-            // These are on their way: what is said meanwhile goes with the next ones.
+            // These are being sent. Messages stored meanwhile are for the next notification.
             try await world.database.setClock("2026-11-22T10:00:20Z")
             for number in 0..<5 { try await world.say(1, "\(number)") }
             #expect(try await world.waiting().count == 2)
@@ -115,7 +115,7 @@ import Testing
             #expect(second.messages == [5, 5])
             try await world.finish(second.ids)
             #expect(try await world.waiting().isEmpty)
-            // user3 speaks: the others are told, of whom one has no way.
+            // user3 sends a message. The others are notified, except one without a provider.
             try await world.say(3, "mine")
             #expect(try await world.waiting() == ["ntfy user2"])
         }
@@ -128,7 +128,7 @@ import Testing
             try await world.finish(try await world.lease().ids)
             try await world.database.setClock("2026-11-22T10:00:20Z")
             try await world.say(1, "second")
-            // One waits that will tell of it, as it seems to who says this.
+            // In this transaction a waiting notification still seems to cover the message.
             let speaker = try await PostgresSession.connect(world.database.configuration)
             let watcher = try await PostgresSession.connect(world.database.configuration)
             try await world.database.setClock("2026-11-22T10:00:59Z")
@@ -193,7 +193,7 @@ import Testing
                 guard let row = rows.first else { return (0, nil) }
                 return (try row.integer("messages"), try row.optionalString("authors"))
             }
-            // The first told of the first; the second of the rest.
+            // The first notification covers the first message, the second the rest.
             #expect(try await untold(1, 1) == (1, "user1"))
             #expect(try await untold(2) == (3, "user1,user2"))
             let read = ParticipantRequest(device: DeviceID(stored: "d3"), action: .read(offset: 3))
@@ -217,7 +217,7 @@ import Testing
                 WHERE own.name = 'user3')
                 """)
             #expect(visits.allSatisfy { $0 < 10_000 }, "\(visits)")
-            // What is said by somebody else after that is told of.
+            // A later message by another user gets a notification.
             try await world.say(2, "after")
             #expect(try await world.lease().messages == [1])
         }
@@ -278,7 +278,7 @@ import Testing
             try await beat(slow)
             try await world.say(1, "here again")
             #expect(try await world.waiting() == ["ntfy user3"])
-            // What has been silent for so long is dead.
+            // A daemon that has been silent for this long counts as dead.
             try await beat(other, gone: slow)
             try await world.database.setClock("2026-11-22T12:00:00Z")
             try await ListenerStore(database: world.database.client, daemon: other).forget()

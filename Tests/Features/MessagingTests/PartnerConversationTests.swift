@@ -13,7 +13,7 @@ import Testing
     private struct World {
         let database: ScheduleDatabase
         let store: ConversationStore
-        /// Of d1 and d2, who are partners, and d3, who has none.
+        /// The tasks of d1 and d2, who are partners, and of d3, who has no partner.
         let tasks: [TaskResponse]
 
         init(_ database: ScheduleDatabase) async throws {
@@ -37,7 +37,7 @@ import Testing
             PartnerRequest(device: device(user), task: tasks[(task ?? user) - 1].id)
         }
 
-        /// What it is answered, in words.
+        /// The answer, as text.
         func ask(_ user: Int, _ task: Int? = nil) async throws -> String {
             try await describe { try await store.askPartner(request(user, task)) }
         }

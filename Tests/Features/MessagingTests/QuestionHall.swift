@@ -7,7 +7,7 @@ import Testing
 
 /// A store, and a session in it with its presenter's key.
 struct QuestionHall {
-    /// When the clock of its database stands.
+    /// The time of the database's clock.
     static let now = "2026-11-22T10:00:00Z"
 
     let store: QuestionStore

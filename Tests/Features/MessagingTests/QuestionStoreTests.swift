@@ -117,7 +117,7 @@ import Testing
             let outcomes = try await hall.store.count([
                 vote(first, ada, in: hall), vote(first, ada, in: hall), vote(first, bob, in: hall),
                 vote(second, bob, in: hall), vote(second, bob, false, in: hall), vote(UUID(), bob, in: hall),
-                // Of a session it isn't in, and of none.
+                // Votes for a question of another session and for an unknown one.
                 vote(foreign, bob, in: hall), vote(foreign, bob, in: other),
                 Vote(session: UUID(), question: first, voter: UUID(), isFor: true),
             ])
@@ -132,7 +132,7 @@ import Testing
             // Taken back twice.
             #expect(try await hall.vote(first, ada, isFor: false) == .counted(version: version))
             #expect(try await hall.page().questions.map(\.votes) == [1, 0])
-            // What others don't see can't be voted for.
+            // A question that others don't see can't be voted for.
             _ = try await hall.moderate(second, .dismiss)
             #expect(try await hall.vote(second, ada) == .refused(.noSuchQuestion))
         }
@@ -203,7 +203,7 @@ import Testing
             #expect(try await hall.changed(after: later.through).marks.isEmpty)
             #expect(
                 try await hall.store.announcements(in: hall.session.id, after: later.through).announcements.isEmpty)
-            // What was asked and then voted for is still told as it stands; an answer that was taken back isn't.
+            // A question with new votes is reported with its current state; a deleted answer isn't.
             _ = try await hall.vote(rest[20], UUID())
             let voted = try await hall.changed(after: later.through)
             #expect(voted.marks == [ChangedQuestions.Mark(question: rest[20], isVoted: true)])
@@ -225,7 +225,7 @@ import Testing
             let marks = try await hall.changed(after: 0).marks
             let (part, count) = try await hall.store.changes(marks)
             #expect(part.changes.count == page.questions.count && count == page.questions.count && marks.count == 12)
-            // Those that were forgotten meanwhile count as told.
+            // Questions deleted meanwhile count as reported.
             let others = (0..<5).map { _ in ChangedQuestions.Mark(question: UUID(), isVoted: true) }
             #expect(try await hall.store.changes(others + marks).count == count + 5)
             #expect(try await hall.store.changes(others) == (QuestionChanges.Part(), 5))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Messaging
 
-/// Who is called what: a name for each device, and each name once.
+/// Users' names: one per device, and each name once.
 @Suite struct UserNameTests {
     @Test("A name belongs to the first device, never changes, and stays taken after an erasure")
     func names() async throws {
@@ -75,7 +75,7 @@ import Testing
 
     // MARK: Forgetting
 
-    /// Has names go that nobody has used for 400 days.
+    /// Deletes names that weren't used for 400 days.
     private func forget(_ database: ScheduleDatabase) async throws {
         while try await database.run("SELECT letsswitch.forget_unused(34560000, 2) AS n")[0].integer("n") > 0 {}
     }
@@ -127,7 +127,7 @@ import Testing
             // This one listens on and on: that is written once.
             try await database.run("SELECT letsswitch.set_listeners('\(UUID())', '{user4}', '{}')")
             try await database.run("UPDATE letsswitch.chat_user SET used_at = named_at")
-            // Who is here keeps the block, and that the other's name.
+            // The user who is still active keeps the block, so the other's name is kept too.
             try await database.addresses.registerToken("aa", of: "d6")
             _ = try await database.register("d7", "2027-12-28T11:00:00Z", "Maths")
             // This one has listened.
@@ -177,7 +177,7 @@ import Testing
                 JOIN letsswitch.chat_user AS own ON own.id = participant.user_id
                 """)
             #expect(there.count == 2 * made)
-            // In the end, too, nobody is there who isn't in one.
+            // At the end every user without a conversation is gone.
             try await forget(world.database)
             #expect(try await world.database.count("chat_user") == 2 * made)
         }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct QuickRunTests {
     /// Runs the benchmark to its end.
     ///
-    /// - Returns: What it wrote, and its results.
+    /// - Returns: Its output and its results.
     private func run(_ arguments: [String]) async throws -> (output: String, results: TestJSON) {
         let file = NSTemporaryDirectory() + "bench-\(UUID().uuidString).json"
         defer { try? FileManager.default.removeItem(atPath: file) }
@@ -45,7 +45,7 @@ import Testing
         #expect(rows.compactMap { $0["id"].string } == ["cable-idle", "cable-pings"])
         for server in ["daemon", "baseline"] {
             #expect(try #require(rows[0][server]["cost"].number) > 0)
-            // Everybody was pinged, and nobody all the time.
+            // Every peer was pinged, but none all the time.
             let pings = try #require(rows[1][server]["rate"].number)
             #expect(pings > 50 && pings < 1_000)
         }

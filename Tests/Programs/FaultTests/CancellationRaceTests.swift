@@ -26,7 +26,7 @@ import Testing
         return tasks
     }
 
-    /// Makes the task due in so many milliseconds, and tells the scheduler.
+    /// Makes the task due in `milliseconds`, and notifies the scheduler.
     private func makeDue(_ task: UUID, in milliseconds: Double, _ journey: Journey) async throws {
         try await journey.sql(
             """
@@ -53,7 +53,7 @@ import Testing
                 group.addTask {
                     let client = try await HTTPTestClient.connect(to: endpoint)
                     var statuses: [UUID: Int] = [:]
-                    // Whoever wins gets less of a start the next time: a race on any machine.
+                    // The winner gets a smaller head start next time, so that races occur on any machine.
                     var start = 3.0
                     for task in stride(from: lane, to: tasks.count, by: lanes).map({ tasks[$0] }) {
                         try await makeDue(task, in: start * Double.random(in: 0.5...1.5), journey)

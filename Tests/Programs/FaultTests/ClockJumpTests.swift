@@ -10,7 +10,7 @@ import Testing
 
 /// The database's clock jumps, and the system's with it.
 @Suite struct ClockJumpTests {
-    /// How many statements of the scheduler's the daemon has sent.
+    /// The number of statements that the daemon's scheduler has sent.
     private static func statements(_ endpoint: ClientEndpoint) async throws -> Double {
         statements(in: try await MetricsReading(endpoint))
     }
@@ -52,7 +52,7 @@ import Testing
                     FROM letsswitch.reminder JOIN letsswitch.task ON task.id = task_id)
                     = 'Over missed, Late delivered, Next delivered'
                     """)
-            // Nor does whoever comes now get the one that was missed.
+            // A stream that connects now doesn't get the missed one either.
             #expect(try await endpoint.reminders(of: "ada").nextReminder().title == "Late")
 
             // Back: what has fired has fired, and what is due next comes in its time.
@@ -67,7 +67,7 @@ import Testing
             let rows = try await journey.sql(
                 "SELECT count(*) AS n, count(DISTINCT task_id) AS tasks FROM letsswitch.reminder")
             #expect(try rows[0].integer("n") == 4 && rows[0].integer("tasks") == 4)
-            // Two jumps, four claims with what belongs to them, five registrations that are told.
+            // Two jumps, four claims with their statements, and five registrations with their notifications.
             #expect(try await Self.statements(endpoint) - before < 80)
         }
     }
@@ -76,7 +76,7 @@ import Testing
     func unnoticed() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
-            // It is told of all that is notified from its start on.
+            // From its start on it gets every notification.
             let listening = try await journey.count(
                 "pg_stat_activity WHERE datname = current_database() AND query ~ '^(LISTEN|SELECT 1$)'")
             #expect(listening > 0)
@@ -107,7 +107,7 @@ import Testing
             }
             var (device, wait) = ("ada", 2)
             var (start, known) = (try await promise(device, after: wait), try await MetricsReading(endpoint))
-            // Else anew, with more time.
+            // Otherwise starts again, with more time.
             while try await !isUnnoticed(start, since: known) {
                 (device, wait) = ("\(device)+", 2 * wait)
                 (start, known) = (try await promise(device, after: wait), try await MetricsReading(endpoint))
@@ -117,7 +117,7 @@ import Testing
             _ = try await MetricsReading.wait(at: endpoint) {
                 Self.count("next_due", in: $0) > Self.count("next_due", in: known)
             }
-            // Whoever asked in a loop would do so at least this often.
+            // A daemon that queries in a loop would send at least this many statements.
             for _ in 0..<20 { _ = try await MetricsReading(endpoint) }
             let ofDevice = "letsswitch.reminder JOIN letsswitch.task ON task.id = task_id WHERE device_id = '\(device)'"
             #expect(try await journey.count(ofDevice) == 0)

@@ -84,8 +84,8 @@ import Testing
 }
 
 extension Journey {
-    /// So many reminders, each of another task, become delivered; there are no others, and so many unclaimed tasks that
-    /// are due.
+    /// Waits until `count` reminders of different tasks are delivered, no others exist, and `unclaimed` due tasks are
+    /// unclaimed.
     func expectDelivered(_ count: Int, besides unclaimed: Int = 0) async throws {
         try await wait(until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = \(count)")
         let rows = try await sql("SELECT count(*) AS n, count(DISTINCT task_id) AS tasks FROM letsswitch.reminder")

@@ -29,10 +29,10 @@ actor FaultyDatabase {
     private let journey: Journey
     private let relay: StallingRelay
     private let disk: FullDisk?
-    /// Who takes the connections, or holds the lock.
+    /// The sessions that use up the connections or hold the lock.
     private var sessions: [PostgresSession] = []
 
-    /// What the daemon connects to.
+    /// The conninfo for the daemon.
     nonisolated let conninfo: String
 
     init(_ fault: DatabaseFault, _ cluster: TestCluster, _ journey: Journey) async throws {
@@ -107,7 +107,7 @@ actor FaultyDatabase {
         try await journey.administer("ALTER DATABASE \(name) \(change)")
     }
 
-    /// Whatever becomes free is taken before the daemon comes again.
+    /// Takes every connection that becomes free before the daemon reconnects.
     private func useUpConnections() async throws {
         var isChanging = true
         while isChanging {

@@ -5,9 +5,9 @@ import Settings
 import TestSupport
 import Testing
 
-/// The database is away, in one way or another, while rooms are open and a reminder falls due.
+/// The database fails in several ways while rooms are open and a reminder becomes due.
 @Suite struct DatabaseFaultTests {
-    /// What the contract allows.
+    /// The documented limit.
     private static let refusalBound = TimeAllowance.bound(.seconds(2))
     private static let returnBound = TimeAllowance.bound(.seconds(5))
     private static let latenessBound = TimeAllowance.bound(.seconds(2))
@@ -56,7 +56,7 @@ import Testing
         #expect(try await ada.nextReminder().roomId == room)
         let peers = [try await endpoint.enter(room), try await endpoint.enter(room)]
 
-        // Due while the database is away, and soon after its return.
+        // Due during the fault, and soon after its end.
         let during = try await journey.instant(in: 62 + TimeAllowance.factor)
         let after = Instant(seconds: during.seconds + 2)
         let shift = try await journey.shift()
@@ -79,7 +79,8 @@ import Testing
                 refusals = [200, 201].contains(answer.status) ? 0 : refusals + 1
             }
         }
-        // A session may be told of its server's new settings later than the one that looked: what it still takes is no refusal.
+        // A session may get the server's new settings later than the one that checked them, so requests may still
+        // succeed.
         var gone = Stopwatch()
         var refused = try await endpoint.post("/task", wish)
         while fault == .readOnly, [200, 201].contains(refused.status) {

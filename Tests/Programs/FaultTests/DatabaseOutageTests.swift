@@ -38,7 +38,7 @@ import Testing
             #expect(try await ada.nextReminder().roomId == room)
             let peers = [try await endpoint.enter(room), try await endpoint.enter(room)]
 
-            // Due while the database is away.
+            // Due while the database is down.
             let due = Instant(seconds: try await journey.instant(in: 302).seconds)
             let missed = try await endpoint.pair("ada", "cleo", due)
             let stop = EventRecorder<Void>()
@@ -59,7 +59,7 @@ import Testing
                 try await speaker.send(text: RoomWords.ale(room))
                 #expect(try await listener.nextMessage() == RoomWords.cheer)
             }
-            // The minute passes meanwhile. No event tells of it: the clock that would is away.
+            // The minute passes meanwhile. There is no event to wait for, because the database's clock is down.
             try await Task.sleep(for: .seconds(2))
             try await cluster.start()
             let back = Stopwatch()
@@ -82,7 +82,7 @@ import Testing
             #expect(answers.last?.status == 201)
             #expect(try #require(refusals.map(\.took).max()) <= TimeAllowance.bound(.seconds(2)))
             let stored = try await journey.count("letsswitch.task WHERE title = 'Load'")
-            // A registration whose commit was cut off may be there though nobody was told so.
+            // A registration whose commit was cut off may exist though its answer was an error.
             let confirmed = answers.count { $0.status == 201 }
             #expect((confirmed...answers.count).contains(stored))
         }

@@ -74,7 +74,7 @@ import Testing
             #expect(stopwatch.elapsed < TimeAllowance.bound(.seconds(10)))
             #expect(!daemon.output.contains("cut off"))
 
-            // What was answered is there.
+            // Every answered registration exists.
             var confirmed = 0
             for lane in load {
                 let answers = await lane.value
@@ -84,7 +84,7 @@ import Testing
             #expect(confirmed > 20)
             #expect(try await journey.count("letsswitch.task WHERE title = 'Load'") >= confirmed)
             #expect(try await journey.count("letsswitch.task WHERE title = 'Held'") == Self.heldRequests)
-            // Nobody was there to take the reminders: the next daemon has them.
+            // The reminders weren't delivered, so the next daemon sends them.
             #expect(try await journey.count("letsswitch.reminder WHERE state = 'pending'") == 2)
             let next = try await journey.daemon()
             for device in ["ada", "bob"] {
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// Registers one after the other until there is no answer any more.
+    /// Registers one task after the other until there is no answer.
     private func answers(to name: String, at start: Instant, _ endpoint: ClientEndpoint) async -> [Int] {
         var statuses: [Int] = []
         while let client = try? await HTTPTestClient.connect(to: endpoint) {

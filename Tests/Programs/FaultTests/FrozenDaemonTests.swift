@@ -35,7 +35,8 @@ import Testing
         "With a daemon stopped during its claim and continued, 1,000 due reminders reach every stream once")
     func stoppedInItsClaim() async throws {
         try await Journey.run(patience: .promised) { journey in
-            // There is no lease; what comes nearest is a query's time, past which the resumed one gives its claim up.
+            // Claims have no lease. The nearest thing is a query's time limit, after which the continued daemon gives
+            // its claim up.
             let frozen = try await journey.process(["--database-timeout", "1s"])
             let start = try await journey.instant(in: 3600)
             try await register(from: start, in: journey)
@@ -46,7 +47,7 @@ import Testing
             try await frozen.daemon.freeze()
             let stopped = ContinuousClock.now
 
-            // Claims the rest, and hears of what the frozen one had claimed.
+            // Claims the rest, and gets the notification of what the frozen one had claimed.
             let other = try await journey.process()
             let here = try await streams(at: other.endpoint)
             try await gate.open()

@@ -49,9 +49,9 @@ struct FullDisk {
             let size = try await journey.sql("SELECT pg_relation_size('letsswitch.task') AS n")[0].integer("n")
             try await limitFiles(to: "\(size)")
         }
-        // What is free within the tables is used up first, one or the other index's later than the rows'; and whoever is paired needs
-        // more of it than who is alone in a slot. A row that is refused may leave its room to the next, so it has to be refused often;
-        // and none is to be longer than what is registered then.
+        // Uses up the free space inside the tables first. The indexes have free space longer than the rows, and a match
+        // needs more of it than a single task. A refused row may leave its space to the next, so this repeats many
+        // refusals. No row may be longer than the ones that the test registers later.
         let start = try await journey.instant(in: 86_400)
         let store = ScheduleStore(database: journey.client, settings: ScheduleSettings(reminderLead: 60))
         for (step, name) in [(0, "f"), (1, "g")] {
@@ -76,7 +76,7 @@ struct FullDisk {
         try await limitFiles(to: "unlimited")
     }
 
-    /// When the cluster has stopped.
+    /// After the cluster has stopped.
     func remove() {
         disk?.unmount()
     }

@@ -2,9 +2,9 @@ import JourneyTestSupport
 import Postgres
 import TestSupport
 
-/// What a fault is made with.
+/// Tools for faults.
 extension Journey {
-    /// What `pg_stat_activity` calls the connections of daemons under a fault, to tell them from the test's own.
+    /// The name of the daemons' connections in `pg_stat_activity`, to distinguish them from the test's.
     static let faultyName = "daemon"
 
     /// The database's conninfo for a daemon that the fault is to hit.

@@ -41,7 +41,7 @@ import Testing
             let task = try again.decode(RegisteredTask.self)
             let rows = try await journey.sql("SELECT id::text FROM letsswitch.task WHERE device_id = 'ada'")
             #expect(try rows.map { UUID(uuidString: try $0.string("id")) } == [task.id])
-            // Nor has the other half of a pair been promised away.
+            // The partner is still available.
             #expect(try await endpoint.register("bob", start).socketId == task.socketId)
             relay.close()
         }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Scheduling
 
-/// The database is there, and the daemon's connections to it are not.
+/// The database runs, but the daemon's connections to it are lost.
 @Suite struct LostConnectionsTests {
     @Test("After all database connections were terminated, all work again at once, and notifications arrive as before")
     func terminated() async throws {

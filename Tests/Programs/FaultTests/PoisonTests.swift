@@ -55,12 +55,13 @@ import Testing
             try await journey.expectDelivered(10, besides: 1)
             #expect(try await due(poisoned.id, start, in: journey).failures >= 1)
 
-            // Those that come later don't notice it.
+            // Later reminders are unaffected.
             let later = Instant(seconds: start.seconds + 30)
             try await endpoint.register("d0", later, "Later")
             try await journey.advance(to: later, -60)
             #expect(try await streams[0].nextReminder().title == "Later")
-            // Each time after twice as long, if the start isn't nearer. A machine that is late has tried more often by then.
+            // The delay doubles each time, unless the start is closer. On a late machine there were more attempts by
+            // then.
             var tried = try await due(poisoned.id, start, in: journey)
             var since = -30.0
             for clock in [-25.0, -20, -11] {
@@ -77,7 +78,7 @@ import Testing
             try await journey.advance(to: start)
             try await journey.wait(
                 until: "EXISTS (SELECT FROM letsswitch.due WHERE retry_at > to_timestamp(\(start.seconds + 80_000)))")
-            // Nobody spins over it.
+            // It isn't retried in a loop.
             let before = try await MetricsReading(endpoint)[#"letsswitch_db_queries_total{outcome="failed"}"#]
             try await journey.advance(to: start, 5)
             try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 11")
@@ -137,7 +138,7 @@ import Testing
             let last = Instant(seconds: start.seconds + count)
             try await endpoint.register("ada", last)
             let ada = try await endpoint.reminders(of: "ada")
-            // Neither reads.
+            // Neither stream is read.
             let mallory = try await endpoint.reminders(of: "mallory")
             let trudy = try await endpoint.reminders(of: "trudy")
             let stopwatch = Stopwatch()
@@ -156,7 +157,7 @@ import Testing
                 do {
                     while received.count < count { received.insert(try await again.nextReminder().id) }
                 } catch ClientFailure.ended {
-                    // On a busy machine, who reads may be too slow as well; again nothing is lost.
+                    // On a busy machine the reading client may be too slow as well; again nothing is lost.
                 }
             }
             #expect(received.count == count)

@@ -11,7 +11,7 @@ import Testing
 
 /// One of the scheduler's statements fails, hangs, or its answer is lost; reminders go out all the same.
 @Suite struct SchedulerFaultTests {
-    /// What a function of the database does instead of its work.
+    /// The fault of a database function.
     enum Sabotage: String {
         case fails = "RAISE 'sabotage'"
         case hangs = "PERFORM pg_sleep(3600)"

@@ -7,7 +7,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// The database is slow, or some of it is, and nobody waits in vain or for ever.
+/// The database or a part of it is slow, and no request waits for ever.
 @Suite struct SlowDatabaseTests {
     @Test("A burst that waits longer for a silent database than one request may is answered completely")
     func burst() async throws {
@@ -66,7 +66,7 @@ import Testing
             }
             let refused = try await held.value
             #expect(refused.status == 503 && refused.headers["Retry-After"] != nil)
-            // Those that were sent behind it, before it was seen to hang, are refused with it.
+            // Statements sent after it, before it was found to hang, fail with it.
             #expect(statuses.count { $0 == 503 } <= 2)
             #expect(statuses.suffix(5).allSatisfy { $0 == 201 })
             try await holder.execute("COMMIT")
@@ -99,7 +99,7 @@ import Testing
             // Answered if some other statement has found out meanwhile, for all of them.
             #expect([201, 503].contains(first.status))
             #expect(stopwatch.elapsed <= TimeAllowance.bound(.seconds(2)))
-            // What a sanitizer slows down may also be the opening of a connection.
+            // A sanitizer may also slow down the opening of a connection.
             var statuses = [first.status]
             repeat {
                 statuses.append(try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T")).status)

@@ -50,7 +50,7 @@ struct SmallDisk {
         unlink(filler)
     }
 
-    /// When the server has let go of it.
+    /// After the server has closed its files.
     func unmount() {
         try? Self.run("/bin/umount", ["-l", path])
         rmdir(path)

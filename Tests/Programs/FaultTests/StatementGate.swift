@@ -44,7 +44,7 @@ struct StatementGate {
         return StatementGate(journey: journey, session: session)
     }
 
-    /// Returns when so many statements wait in the gate.
+    /// Returns when `count` statements wait in the gate.
     func waitForStatements(_ count: Int = 1) async throws {
         try await journey.wait(until: "(SELECT count(*) FROM (\(Self.waiting)) AS waiting) >= \(count)")
     }

@@ -45,7 +45,7 @@ import Testing
         #expect(json["aps"]["alert"]["title"].string == "a\u{2067}b\u{2069}")
         #expect(
             json["aps"]["alert"]["body"].string == "Starts at 10:00. Somebody starts with you: \u{2068}שלום\u{2069}")
-        // What the app gets as data is as it was given.
+        // The app's data is unchanged.
         #expect(json["partnerTask"].string == "שלום\u{2069}")
     }
 

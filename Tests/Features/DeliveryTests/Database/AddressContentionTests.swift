@@ -37,7 +37,7 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            // Nobody's, and none too many.
+            // No address is without a device, and no device has too many.
             let most = try await database.run(
                 "SELECT coalesce(max(n), 0) AS n FROM (SELECT count(*) AS n FROM letsswitch.address GROUP BY device_id) AS own"
             )

@@ -6,7 +6,7 @@ import Testing
 @testable import Delivery
 @testable import Scheduling
 
-/// What is forgotten of deliveries, and what isn't.
+/// Which deliveries are deleted, and which aren't.
 @Suite struct ForgettingTests {
     private static let before = "2026-11-22T08:00:00Z"
 

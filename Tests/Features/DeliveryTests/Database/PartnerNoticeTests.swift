@@ -7,7 +7,7 @@ import Testing
 @testable import Delivery
 @testable import Scheduling
 
-/// Whose partner has changed is told by the ways of reminders.
+/// Notifications about a changed partner use the providers of reminders.
 @Suite struct PartnerNoticeTests {
     private static let nine = "2026-11-22T09:00:00Z"
 
@@ -28,7 +28,7 @@ import Testing
         _ = try await store.leave(OwnTask(id: task.id, device: task.device))
     }
 
-    /// What is to be sent now, but for reminders.
+    /// What is due now, except reminders.
     private static func notices(
         _ database: ScheduleDatabase, _ provider: ProviderName = .ntfy
     ) async throws -> [PartnerNotice] {
@@ -48,7 +48,7 @@ import Testing
         #expect(room.count == 1)
     }
 
-    /// What was leased is sent.
+    /// Leased notifications are sent.
     private static func finish(_ database: ScheduleDatabase) async throws {
         try await database.run("DELETE FROM letsswitch.delivery WHERE attempts > 0")
     }
@@ -117,7 +117,7 @@ import Testing
             let ada = try #require(
                 try await database.schedule.register(TaskRequest(slot: slot, title: "History", invites: true)).task)
             let bob = try #require(try await database.register("bob", Self.nine, "Maths").task)
-            // Nobody has looked since the hold was over.
+            // No daemon has looked since the pause ended.
             try await database.setClock("2026-11-22 08:59:10Z")
             _ = try await database.reminders.claimDue(limit: 10)
             #expect(try await Self.notices(database).isEmpty)

@@ -66,7 +66,7 @@ import Testing
             #expect(late.timeLeft == 30)
             try await database.addresses.register("t", of: ada, in: .ntfy, most: 1)
             #expect(try await database.count("delivery") == 1)
-            // Nobody serves this one.
+            // No daemon serves this provider.
             try await database.addresses.register("beef", of: ada, in: .apns, most: 1)
             #expect(try await database.count("delivery") == 1)
             // A new one has had nothing; what the old one has left goes with it.

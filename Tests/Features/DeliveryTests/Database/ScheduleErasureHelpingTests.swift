@@ -10,7 +10,7 @@ import Testing
 @testable import Delivery
 @testable import Scheduling
 
-/// Whoever has much is gone at once, and deleted by and by.
+/// A device with many rows is erased at once, and its rows are deleted in steps.
 @Suite struct ScheduleErasureHelpingTests {
     private let nine = "2026-11-22T09:00:00Z"
     private let ten = "2026-11-22T10:00:00Z"
@@ -58,7 +58,7 @@ import Testing
             #expect(told.filter { $0.event == "task.registered" }.map(\.title) == [nil])
             #expect(told.filter { $0.event == "device.erased" }.count == 1)
 
-            // Nobody is paired with one who is gone, and the same device begins anew, in the same slots.
+            // An erased device is never matched, and the same device can start again in the same slots.
             #expect(try await database.register("cleo", ten, "Own").task?.isPaired == false)
             for (slot, isPaired) in [(nine, false), (ten, true)] {
                 let task = try #require(try await database.register("big", slot, "Anew").task)
@@ -67,7 +67,7 @@ import Testing
             try await database.run("SELECT letsswitch.keep_calendar('big', 'feed')")
             #expect(try await database.run("SELECT task_id FROM letsswitch.read_calendar('feed')").count == 2)
 
-            // An erased half opens the room and reminds nobody.
+            // A match with an erased user opens the room and reminds nobody.
             try await database.setClock("2026-11-22 08:59Z")
             let firing = try #require(try await database.reminders.claimDue(limit: 10))
             #expect(firing.reminders.map(\.device.text) == ["ann", "big"] && firing.rooms.count == 1)
@@ -111,7 +111,7 @@ import Testing
                 "CREATE TRIGGER test_pause AFTER DELETE ON letsswitch.task FOR EACH ROW "
                     + "WHEN (OLD.device_id = 'big') EXECUTE FUNCTION letsswitch.test_pause()")
             _ = try await holder.query(lock, [], timeout: nil)
-            // So is this one's, in which nothing else waits behind it.
+            // This erasure too; nothing else waits behind it.
             let eraser = PostgresClient(configuration: configuration)
             async let helping = ErasureStore(database: eraser).eraseMore(limit: 500)
             try await eventually("the helping holds its locks") {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-/// That something was said, as each provider tells it.
+/// The notification of unread messages, as each provider sends it.
 @Suite struct UntoldMessagesTests {
     private static let conversation = "9F210000-0000-4000-8000-000000000001"
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Delivery
 
 @Suite struct WebPushProviderTests {
-    /// Anybody may name an address; this machine and its neighbours are none.
+    /// Anybody may register an endpoint, so those on this machine and in private networks are refused.
     @Test("A private address receives nothing")
     func aPrivateAddressGetsNothing() async throws {
         try await PushRecorder.run { service in

@@ -153,7 +153,8 @@ import Testing
                 worker.wake()
                 try await eventually("a lease in the air") { try await gate.isBusy() }
                 answer.continuation.finish()
-                // It is given back, for whoever serves the provider after us. The database is told when it has answered.
+                // The delivery is returned for another daemon. The database gets the result when the provider has
+                // answered.
                 try await eventually("the turning away") { worker.metrics.outcomes.value(.paused) == 1 }
                 try await gate.open()
                 try await eventually("the end of the provider") { try await isOff(database) }
@@ -298,7 +299,7 @@ import Testing
                 return .accepted
             }
             try await run(provider, on: database) { worker in
-                // What hangs has half of the places, and the stock is full of such.
+                // Hanging deliveries use half of the places, and the others wait.
                 try await eventually("two that hang") { worker.metrics.sending == 2 }
                 let firing = try await database.claimMatch(for: [])
                 worker.wake()
@@ -319,7 +320,7 @@ import Testing
             }
             try await run(provider, on: database, lease: .seconds(3600)) { worker in
                 try await eventually("all failed") { worker.metrics.outcomes.value(.retried) == 64 }
-                // What isn't written yet is leased for an hour.
+                // Results that aren't written yet stay leased for an hour.
                 try await eventually("all written") {
                     try await database.count(
                         "delivery WHERE next_try_at > letsswitch.clock() + interval '1 minute'") == 0

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// What a worker has in hand.
+/// The deliveries that a worker has leased.
 @Suite struct LeasedDeliveriesTests {
     private static let lease = Duration.seconds(8)
 

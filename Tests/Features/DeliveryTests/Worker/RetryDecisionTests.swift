@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delivery
 
-/// What is done about a delivery after an attempt.
+/// What happens to a delivery after an attempt.
 @Suite struct RetryDecisionTests {
     private func settle(
         _ outcome: AttemptOutcome, attempt: Int = 1, left: Double = 60, age: Duration = .zero, random: Double = 0,

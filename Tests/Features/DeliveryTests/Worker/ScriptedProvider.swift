@@ -8,7 +8,7 @@ final class ScriptedProvider: DeliveryProvider {
     let concurrency: Int
     let batchLimit: Int
     let asked = EventRecorder<Delivery>()
-    /// What was asked for together.
+    /// The deliveries of each call.
     let batches = EventRecorder<[Delivery]>()
     private let origins: @Sendable (Delivery) -> String?
     private let answer: @Sendable (Delivery) async -> AttemptOutcome

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Messaging
 
-/// What a real broker does with the same patterns and keys.
+/// A real broker's matches for the same patterns and keys.
 @Suite(.enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)), .serialized)
 struct RabbitMQTopicTests {
     private static let patternCount = 100

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Who promised in time and had nobody asks again after the start, when somebody waits there.
+/// A user who registered in time but has no partner can ask again after the start, and is matched if somebody waits.
 @Suite struct AskingAgainTests {
     private static let nine = "2026-11-22T09:00:00Z"
 
@@ -63,7 +63,7 @@ import Testing
             let told = try await database.rematches.recent(within: .seconds(60))
             #expect(told.first { $0.device.text == "ada" }?.partnerTask == "Art")
             #expect(told.contains { $0.device.text == "bob" } && !told.contains { $0.device.text == "eva" })
-            // The answer may be lost; another title is too late for who has a partner.
+            // The answer may be lost, so a repetition works. A new title comes too late for a matched task.
             #expect(try await database.register("eva", Self.nine, "Art") == .repeated(found))
             #expect(try await database.register("eva", Self.nine, "eva").refusal?.code == "registration_closed")
             #expect(try await database.register("fay", Self.nine).refusal?.code == "registration_closed")
@@ -95,7 +95,7 @@ import Testing
             #expect(try await database.rematch() == 0)
             #expect(try await database.register("gus", Self.nine).task?.isPaired == true)
             #expect(try await Self.partner("ada", database) == "gus")
-            // Eva has a room of its own now, and is there when it comes to that.
+            // Eva now has her own room and waits in it.
             #expect(try await database.register("eva", Self.nine, "eva").refusal?.code == "registration_closed")
             try await database.setClock("2026-11-22 09:05:00Z")
             #expect(try await database.register("hal", Self.nine).refusal?.code == "registration_closed")
@@ -116,7 +116,7 @@ import Testing
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 12) { database in
             let tasks = try await Self.three(database)
             try await database.setClock("2026-11-22 08:00Z")
-            // Nobody of these is another's.
+            // None of these users is matched with another.
             let odd = ["eva", "fay", "gus", "hal"]
             for (index, device) in odd.enumerated() {
                 for other in odd[..<index] { try await Self.block(device, other, database) }

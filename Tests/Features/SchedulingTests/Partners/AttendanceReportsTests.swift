@@ -8,7 +8,7 @@ import Testing
 
 @testable import Scheduling
 
-/// What is written of coming and going, many at a time.
+/// The batches of joins and leaves that are written.
 @Suite struct AttendanceReportsTests {
     @Test("A rush of thousands ends when no reports wait, and is reported once")
     func rush() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Who is in a room by the task of somebody who was erased.
+/// Members of a room by the task of an erased user.
 @Suite struct ErasedPresenceTests {
     /// Ada was in her open room with Bob, and was erased.
     private static func withErased(
@@ -29,7 +29,7 @@ import Testing
         PresenceEvent(kind, room: task.socketId, claimedIdentity: task.id, peers: 1, at: .now())
     }
 
-    /// Who is there, by the device, and how many connections each has.
+    /// Who is present, by device, and each one's connections.
     private static func attendance(_ database: ScheduleDatabase) async throws -> [String] {
         try await database.run(
             """

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Scheduling
 
-/// What is kept of promises, for those who made them.
+/// The history of tasks, for their users.
 @Suite struct HistoryTests {
     private static func entry(_ outcome: History.Outcome?) -> History.Entry {
         History.Entry(

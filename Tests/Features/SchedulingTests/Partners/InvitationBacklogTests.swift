@@ -43,7 +43,7 @@ import Testing
         arguments: ["2026-11-22 08:40Z", "2026-11-22 12:00Z"])
     func backlog(now: String) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
-            // An autovacuum between the two statements would write down that nobody waits for a guest.
+            // An autovacuum between the two statements would update the statistics of invitations.
             try await database.run("ALTER TABLE letsswitch.task SET (autovacuum_enabled = off)")
             try await database.crowd(of: "ada", count: 20_000, after: Self.nine)
             try await database.run("UPDATE letsswitch.task SET invites_until = '2026-11-22 08:30Z'")
@@ -81,7 +81,7 @@ import Testing
                 CREATE TRIGGER test_fault BEFORE UPDATE ON letsswitch.task
                 FOR EACH ROW WHEN (OLD.device_id = 'bad') EXECUTE FUNCTION letsswitch.test_fault()
                 """)
-            // Nobody waits behind them, though all of them come before it.
+            // No open task waits after them, though all of them come first.
             try await database.setClock("2026-11-22 09:04Z")
             let nowhere = open("/dev/null", O_WRONLY)
             defer { close(nowhere) }

@@ -11,7 +11,7 @@ import Testing
 @Suite struct InvitationRaceTests {
     private static let nine = "2026-11-22T09:00:00Z"
 
-    /// What the host, the guest or a daemon does at the same moment.
+    /// An action of the host, the guest or a daemon at the same moment.
     enum Other: String, CaseIterable, CustomTestStringConvertible {
         case hostMoves, hostLeaves, hostRetitles, hostIsFreed, guestMoves, guestLeaves, guestRepeatsWeekly
 
@@ -39,7 +39,7 @@ import Testing
         var hasOwnPromise: Bool { self == .guestMoves || self == .guestLeaves }
     }
 
-    /// Does `second` while `first` is in hand, which both take the slot's lock; `second` begins anew as the daemon does.
+    /// Runs `second` while `first` holds the slot's lock. `second` is retried as the daemon does it.
     private static func race(
         _ first: String, _ second: String, on database: ScheduleDatabase
     ) async throws {
@@ -58,7 +58,8 @@ import Testing
         await other.close()
     }
 
-    /// An inviting host, somebody else who waits there, and a guest, who has perhaps promised something; the hold is over.
+    /// A host with an invitation, another user who waits in the slot, and a guest, perhaps with a task there. The
+    /// invitation has lapsed.
     private static func begin(
         _ way: Other, _ database: ScheduleDatabase
     ) async throws -> (accept: String, other: String, host: UUID, token: InvitationToken) {
@@ -104,7 +105,7 @@ import Testing
             case .hostMoves, .hostLeaves, .guestMoves, .guestLeaves: #expect(!isPaired)
             case .hostRetitles, .hostIsFreed, .guestRepeatsWeekly: #expect(isPaired)
             }
-            // A series goes round what is there.
+            // A series skips a day with an existing task.
             #expect(
                 try await database.count("task WHERE device_id = 'eva' AND starts_at = '\(Self.nine)'")
                     == (way.hasOwnPromise ? 0 : 1))

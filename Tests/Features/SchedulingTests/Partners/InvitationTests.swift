@@ -7,7 +7,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Promises that wait for somebody who was invited.
+/// Tasks that wait for an invited guest.
 @Suite struct InvitationTests {
     private static let nine = "2026-11-22T09:00:00Z"
     private static let ten = "2026-11-22T10:00:00Z"
@@ -20,7 +20,7 @@ import Testing
             let host = try #require(try await database.invite("ada", Self.nine).task)
             let token = try #require(host.invitation)
             #expect(!host.isPaired)
-            // The same link each time, and only for who asks for it.
+            // The link is the same each time, and is returned only on request.
             #expect(try await database.invite("ada", Self.nine) == .repeated(host))
             #expect(try await database.register("ada", Self.nine).task?.invitation == nil)
             // Others neither meet nor see it.
@@ -64,13 +64,13 @@ import Testing
             #expect(try await !database.invitations.free(host.id))
             #expect(
                 try await database.day("cem", "2026-11-22", everything: true).slot("09:00")?.hasSomebodyElse == true)
-            // A repeat doesn't have it wait anew; the link leads there still.
+            // A repetition doesn't extend the wait, and the link still works.
             let token = try #require(try await database.invite("ada", Self.nine).task?.invitation)
             #expect(token == host.invitation)
             #expect(try await database.invitations.lapsed().isEmpty)
             #expect(try await database.accept("eva", token).task?.isPaired == true)
 
-            // Somebody waits when it lapses.
+            // A user waits in the slot when the invitation lapses.
             #expect(try await database.register("fay", Self.ten, "Maths").task?.isPaired == false)
             try await database.setClock("2026-11-22 09:54:00Z")
             for task in try await database.invitations.lapsed() {
@@ -147,7 +147,7 @@ import Testing
                 VALUES (gen_random_uuid(), 'ada', 'bad', 'Maths', now(), now())
                 """)
             #expect(try await database.accept("bad", token).refusal?.code == "no_such_invitation")
-            // Moved, it waits for the guest there, and not for who waits.
+            // A moved task waits for its guest in the new slot and isn't matched with a waiting user.
             _ = try await database.register("bob", Self.ten)
             #expect(try await database.move("ada", host.id, to: Self.ten).task?.isPaired == false)
             #expect(try await database.invitations.read(token).startsAt.description == Self.ten)
@@ -220,7 +220,7 @@ import Testing
             let token = try #require(host.invitation)
             let holder = try await PostgresSession.connect(database.configuration)
             try await holder.execute("BEGIN; SELECT FROM letsswitch.due WHERE task_id = '\(host.id)' FOR UPDATE")
-            // Of its own: what waits in a pool may have others wait behind it.
+            // A separate session, because a statement waiting in a pool could block others.
             let guest = try await PostgresSession.connect(database.configuration)
             let accepting = Task {
                 try await guest.execute(

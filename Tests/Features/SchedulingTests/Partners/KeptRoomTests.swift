@@ -8,7 +8,7 @@ import Testing
 
 @testable import Scheduling
 
-/// What a webhook is told of rooms whose people change.
+/// The webhook's events of rooms whose users change.
 @Suite struct KeptRoomTests {
     private static let nine = "2026-11-22T09:00:00Z"
 

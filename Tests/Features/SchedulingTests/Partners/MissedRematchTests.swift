@@ -44,7 +44,7 @@ import Testing
             let bob = try #require(told.all.first { $0.device.text == "bob" })
             #expect(bob.from == nil && bob.partnerTask == nil)
 
-            // Where that is over by now, and something else was told since, it isn't told again.
+            // If it is over and a newer notification was sent, it isn't sent again.
             try await database.setClock("2026-11-22 09:01:30Z")
             _ = try await database.leave("cem", cem.id)
             let recent = try await database.rematches.recent(within: .seconds(60))

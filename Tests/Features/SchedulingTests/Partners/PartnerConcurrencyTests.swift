@@ -13,7 +13,7 @@ import Testing
 
     private static func slot(_ number: Int) -> String { "2026-11-22T09:0\(number % slots):00Z" }
 
-    /// What a person does in one step; what is refused is refused.
+    /// A random action of a user. Refusals are expected.
     private static func act(_ step: Int, _ database: ScheduleDatabase) async throws {
         let device = "d\(Int.random(in: 0..<people))"
         let start = slot(Int.random(in: 0..<slots))

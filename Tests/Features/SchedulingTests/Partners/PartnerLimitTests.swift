@@ -8,7 +8,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Who is let down, who comes late and who moves, where times and numbers end.
+/// Absent partners, late users and moves at the limits of times and numbers.
 @Suite struct PartnerLimitTests {
     private static let before = "2026-11-22 08:00Z"
     private static let nine = "2026-11-22T09:00:00Z"

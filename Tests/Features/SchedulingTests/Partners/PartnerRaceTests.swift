@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// A block that is there, without an answer of the server.
+    /// Inserts a block directly, without a request.
     private static func block(_ device: String, _ other: String, _ database: ScheduleDatabase) async throws -> UUID {
         try await database.run(
             """

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Taking back and moving what somebody counts on.
+/// Cancelling and moving a matched task.
 @Suite struct PartnerStoreTests {
     private static let before = "2026-11-22 08:00Z"
     private static let nine = "2026-11-22T09:00:00Z"

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Somebody one had and liked.
+/// Preferences for a former partner.
 @Suite struct PreferenceTests {
     private static let eight = "2026-11-22T08:00:00Z"
     private static let nine = "2026-11-22T09:00:00Z"
@@ -21,7 +21,7 @@ import Testing
         return try await database.preferences.prefer(OwnTask(id: own.id, device: DeviceID(stored: device))).preference
     }
 
-    /// Neither is the other's partner: several wait in a slot.
+    /// Blocks a user who isn't the partner, so that several users wait in a slot.
     private static func block(_ device: String, _ other: String, _ database: ScheduleDatabase) async throws {
         try await database.run(
             """

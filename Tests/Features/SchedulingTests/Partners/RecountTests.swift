@@ -10,14 +10,14 @@ import Testing
 
 @testable import Scheduling
 
-/// Who is in rooms on a daemon that the others had given up, and that lives.
+/// Members of rooms on a daemon that the others gave up although it is alive.
 @Suite struct RecountTests {
     /// A daemon's rooms.
     private struct Crowd {
         private(set) var present: [Attendee: Int] = [:]
         private var rollCall: UInt32 = 0
 
-        /// Somebody comes or goes.
+        /// A user joins or leaves.
         mutating func event(_ kind: PresenceEvent.Kind, _ task: TaskResponse, _ identity: UUID?) -> PresenceEvent {
             present[Attendee(room: task.socketId, claimedIdentity: identity), default: 0] += kind == .joined ? 1 : -1
             return PresenceEvent(
@@ -75,14 +75,14 @@ import Testing
             written: written)
     }
 
-    /// In which transactions it was written who is there.
+    /// The transactions that wrote the attendance.
     private static func versions(_ database: ScheduleDatabase) async throws -> [String] {
         try await database.run("SELECT xmin::text AS text FROM letsswitch.presence ORDER BY 1").map {
             try $0.string("text")
         }
     }
 
-    /// Who is there, by the name of the task, and how often each came.
+    /// The attendance, by task name, with each user's visits.
     private static func attendance(_ database: ScheduleDatabase) async throws -> [String] {
         try await database.run(
             """
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    /// What a daemon writes, one batch at a time.
+    /// A daemon's writes, one batch at a time.
     private struct Batches {
         let reports: AttendanceReports
         private var queue = BatchQueue<AttendanceWriter.Entry>(BatchLimits(itemsPerBatch: 2, waitingItems: 10))
@@ -262,7 +262,7 @@ import Testing
             try await database.run("ALTER FUNCTION letsswitch.hidden RENAME TO recount_peers")
             try await batches.write(.event(crowd.event(.left, bob, bob.id)))
             #expect(try await Self.attendance(database) == ["ada 1 1", "bob 0 1"])
-            // Nobody has called the roll since: who was taken back once more stays away.
+            // No roll call has run since, so a user removed again stays removed.
             try await Self.giveUp(daemon, in: database)
             try await batches.write(.event(crowd.event(.joined, bob, bob.id)))
             #expect(try await Self.attendance(database) == ["ada 0 1", "bob 1 2"])
@@ -274,7 +274,7 @@ import Testing
         try await Self.withPair { database, ada, bob, daemon in
             var batches = Batches(database, daemon)
             var crowd = Crowd()
-            // The database never hears of the first by a report.
+            // The database never gets a report of the first one.
             let lost = crowd.event(.joined, ada, ada.id)
             let number = await batches.reports.beginRollCall()
             await batches.reports.add(crowd.callRoll(number), to: number)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Who of those who wait after the start is found first.
+/// Which waiting user is matched first after the start.
 @Suite struct RematchOrderTests {
     private static let nine = "2026-11-22T09:00:00Z"
 
@@ -75,7 +75,7 @@ import Testing
             #expect(try await database.rematch() == 1)
             #expect(try await Self.partner(of: "bob", database) == "dan")
             let room = try await database.run("SELECT room_id FROM letsswitch.task WHERE device_id = 'dan'")
-            // It can't be told to go to another.
+            // The task can't be sent to another room.
             #expect(try room[0].uuid("room_id") == bobs)
             try await database.checkMatches()
         }

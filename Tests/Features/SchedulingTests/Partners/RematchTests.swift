@@ -8,7 +8,7 @@ import Testing
 
 @testable import Scheduling
 
-/// People who wait in their rooms for somebody who doesn't come.
+/// Users who wait in their rooms for an absent partner.
 @Suite struct RematchTests {
     private static let nine = "2026-11-22T09:00:00Z"
 
@@ -125,7 +125,7 @@ import Testing
                 }
             }
             try await database.checkMatches()
-            // Nobody can be paired with somebody who isn't there.
+            // A user who isn't in a room can't be matched.
             #expect(try await database.register("eva", Self.nine).refusal?.code == "registration_closed")
 
             // Bob comes late, and so does dan.
@@ -176,7 +176,7 @@ import Testing
             #expect(try await database.register("fay", Self.nine).refusal?.code == "registration_closed")
             _ = try await database.reminders.claimDue(limit: 10)
             try await database.checkMatches()
-            // Whoever has just registered has as long as anybody to come.
+            // A user who has just registered gets the usual time to join.
             try await peers.come(ada.room, ada.id)
             try await database.setClock("2026-11-22 09:02:30Z")
             #expect(try await database.rematches.slots().isEmpty)
@@ -251,7 +251,7 @@ import Testing
     @Test("Concurrent entries, departures, moves and matches leave each user in one match or waiting")
     func atOnce() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
-            // The last has nobody in time.
+            // The last user finds no partner in time.
             let people = (0..<25).map { "d\($0)" }
             for device in people { _ = try await database.register(device, Self.nine, device) }
             try await database.setClock("2026-11-22 08:59:10Z")
@@ -293,7 +293,7 @@ import Testing
     }
 }
 
-/// Who comes to rooms and goes, as a daemon reports it.
+/// Joins and leaves, as a daemon reports them.
 final class RoomReports {
     private let store: AttendanceStore
     private let writer = UUID()
@@ -322,7 +322,7 @@ extension ScheduleDatabase {
         RematchStore(database: client, settings: ScheduleSettings(), grace: .seconds(15))
     }
 
-    /// What a daemon does now and then. Returns how many pairs were made.
+    /// Runs a daemon's periodic rematch. Returns the number of new matches.
     func rematch() async throws -> Int {
         var pairs = 0
         for slot in try await rematches.slots() { pairs += try await rematches.rematch(slot) }

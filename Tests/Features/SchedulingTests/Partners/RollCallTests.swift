@@ -54,7 +54,7 @@ import Testing
             calls = Array(repeating: 0, count: loops)
         }
 
-        /// Somebody comes to a loop, or leaves it.
+        /// A user joins a loop or leaves it.
         mutating func step(on loop: Int, _ random: inout SeededRandom) -> PresenceEvent {
             var kind = PresenceEvent.Kind.joined
             var attendee = Attendee(
@@ -80,7 +80,7 @@ import Testing
     func property(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         var crowd = Crowd(loops: 3)
-        // What the loops have reported, in one order; nil is the mark.
+        // The loops' reports in one order; `nil` is the mark.
         var stream: [PresenceEvent?] = []
         var answers: [Attendee: Int] = [:]
         var call = RollCall(number: 1)

@@ -31,7 +31,7 @@ import Testing
         var order = order(settled: 5)
         #expect(order.offer(.sample(8), at: start).isEmpty)
         #expect(order.gap?.after == 5 && order.gap?.upTo == 7)
-        // Seven was nobody's number.
+        // The number 7 belongs to no batch.
         let released = order.fill([.sample(6)], upTo: 7)
         #expect(shown(released) == [[6, 5], [8, 7]])
         #expect(order.gap == nil && order.settled == 8)

@@ -161,7 +161,7 @@ import Testing
                 return
             }
             _ = try await database.register("a", nine)
-            // Later: nobody need wake up.
+            // A later task: no scheduler needs to wake up.
             _ = try await database.register("a", "2026-11-22T10:00:00Z")
             _ = try await database.register("b", nine)
             _ = try await database.register("a", "2026-11-22T08:30:00Z")

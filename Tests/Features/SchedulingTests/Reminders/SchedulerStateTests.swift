@@ -7,7 +7,7 @@ import Testing
 
 @testable import Scheduling
 
-/// What the scheduler decides, without a database.
+/// The scheduler's decisions, without a database.
 @Suite struct SchedulerStateTests {
     private let start = MonotonicTime.now()
 
@@ -200,7 +200,7 @@ import Testing
         #expect(state.actions(at: late) == [.follow(after: 5, upTo: 6)])
         state.handle(.claimed(.sample(6)), at: late)
         #expect(state.actions(at: late).map(\.name) == ["claim", "fire", "record"])
-        // The same comes twice, and goes out once.
+        // The same reminder arrives twice and is sent once.
         state.handle(.followed([.sample(6)], upTo: 6), at: late)
         #expect(state.actions(at: late).isEmpty)
     }
@@ -240,14 +240,14 @@ import Testing
         #expect(state.lateness(at: time(24.5)) != nil)
         state.handle(.claimed(.sample(6)), at: time(25))
         #expect(state.lateness(at: time(25)) == nil)
-        // Neither does it look.
+        // It doesn't query either.
         #expect(settled().lateness(at: time(24)) == nil)
         #expect(settled().lateness(at: time(26)) != nil)
     }
 }
 
 extension SchedulerAction {
-    /// What it is, without its details; a job's as the job is called.
+    /// The action's name, without its details; a job's name for a job.
     fileprivate var name: String {
         switch self {
         case .claim: "claim"

@@ -31,7 +31,7 @@ import Testing
             default: _ = try await store.begin(ScheduleDatabase.series(device, in: "UTC"))
             }
         } catch is RequestError {
-            // What is refused is refused.
+            // Refusals are expected.
         }
     }
 
@@ -93,7 +93,7 @@ import Testing
 }
 
 extension ScheduleDatabase {
-    /// Returns when so many statements wait for locks.
+    /// Returns when `count` statements wait for locks.
     func waits(_ count: Int) async throws {
         try await eventually("\(count) wait for a lock") {
             try await run(

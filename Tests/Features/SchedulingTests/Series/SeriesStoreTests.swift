@@ -35,7 +35,7 @@ import Testing
                 try await store.begin(ScheduleDatabase.series("a", title: "Maths"))
             }
             #expect(other?.code == "series_exists")
-            // What both would be for one makes, and takes back when it ends.
+            // One statement for both creates tasks, and cancels them when it ends.
             let wider = await #expect(throws: RequestError.self) {
                 try await store.begin(ScheduleDatabase.series("a", on: ["sat", "sun"]))
             }
@@ -104,7 +104,7 @@ import Testing
             let store = database.series()
             let own = try await store.begin(ScheduleDatabase.series("a", on: ["wed", "thu"])).series.own
             #expect(try await database.register("a", "2026-10-22T08:00:00Z", "Exam").task?.title == "Exam")
-            // The zone is no more: nothing of what is there goes by it.
+            // The time zone no longer exists, so it is ignored for existing tasks.
             try await database.run("UPDATE letsswitch.task SET time_zone = 'Mars/Base'")
             #expect(try await store.rename(SeriesRenaming(series: own, title: "Art")).1.retitled == 3)
             #expect(try await store.rename(SeriesRenaming(series: own, title: "Music")).1.retitled == 3)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Series that nobody needs any more, that stand in each other's way, or whose answers fail.
+/// Series that are no longer used, that conflict with each other, or whose statements fail.
 @Suite struct SeriesUpkeepTests {
     private static let day: Double = 86_400
 
@@ -72,7 +72,7 @@ import Testing
             let until = "2026-10-22"
             _ = try await store.begin(ScheduleDatabase.series("a", at: "09:00", until: until))
             _ = try await store.begin(ScheduleDatabase.series("a", at: "10:00", until: until))
-            // An hour earlier by UTC; who is to go to where the other is looks first.
+            // An hour earlier in UTC. The task that has to move to the other's slot is handled first.
             try await database.run(
                 """
                 UPDATE letsswitch.series SET time_zone = 'Europe/Paris',

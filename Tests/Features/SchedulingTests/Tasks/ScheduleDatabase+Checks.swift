@@ -2,7 +2,7 @@ import Postgres
 import ScheduleTestSupport
 import Testing
 
-/// What holds in the database whenever nothing is under way.
+/// What must hold in the database whenever no statement is running.
 extension ScheduleDatabase {
     /// Every match has two tasks of two devices and a room, every paired task a partner that knows it, a slot one unpaired task at most, but
     /// for those that wait for guests.
@@ -17,7 +17,7 @@ extension ScheduleDatabase {
         #expect(try crowded[0].integer("n") == 0)
     }
 
-    /// The same, without the last: after the lead several may wait, whom nobody joins any more.
+    /// The same, without the last check: after the lead several users may wait, since nobody can join them.
     func checkMatches() async throws {
         let broken = try await run(
             """

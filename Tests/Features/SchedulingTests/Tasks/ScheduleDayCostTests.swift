@@ -6,7 +6,7 @@ import Testing
 @testable import Domain
 @testable import Scheduling
 
-/// Whoever registers thousands of odd seconds makes a day dear for nobody.
+/// A device that registers thousands of odd seconds doesn't make the day slow for others.
 @Suite struct ScheduleDayCostTests {
     private let day = "'UTC', NULL, date '2026-11-22' - date '1970-01-01', true)"
 
@@ -47,7 +47,7 @@ import Testing
                     try await database.crowd(of: "big", count: 30_000, after: "2026-11-22 09:40:10Z")
                     try await database.crowd(of: "stranger", count: 3_000, after: "2026-11-22 18:30:00Z")
                 }
-                // Its own that wait are in the way of others', so many at most.
+                // The device's own waiting tasks are skipped, at most this many.
                 let big = try await database.visits("letsswitch.day_schedule('big', \(day)")
                 #expect(big.allSatisfy { $0 < 4_000 }, "\(big)")
                 for device in ["ada", "stranger"] {

@@ -28,7 +28,7 @@ import Testing
             let third = try await database.day("c", "2026-11-22T00:00:00Z")
             #expect(third.slots.filter(\.hasSomebodyElse).map(\.key) == ["10:00", "11:00"])
             #expect(third.slots.allSatisfy { $0.title.isEmpty && $0.partnerTask == nil && $0.roomId == nil })
-            // Once its reminder is out, nobody waits any more.
+            // After its reminder a task no longer counts as waiting.
             try await database.setClock("2026-11-22 10:59:00.1Z")
             #expect(try await database.day("c", "2026-11-22").slots.allSatisfy { !$0.hasSomebodyElse })
         }
@@ -44,7 +44,7 @@ import Testing
             #expect(try await database.day("a", midnight, zone: "America/Vancouver").slot("09:00")?.hasOwnTask == true)
             #expect(try await database.day("a", midnight).slot("09:00")?.hasOwnTask == true)
             #expect(try await database.day("a", "2025-03-09").slot("09:00")?.hasOwnTask == true)
-            // An hour off, it is no midnight in Vancouver: the hours count from the date.
+            // An hour off, this isn't midnight in Vancouver. Hours count from the date.
             #expect(try await database.day("a", "2025-03-09T07:00:00Z").slot("09:00")?.hasOwnTask == true)
             // A device without a task has no zone: sixteen hours after eight.
             let stranger = try await database.day("b", midnight)

@@ -68,7 +68,7 @@ import Testing
         let json = String(decoding: try JSONEncoder().encode(title), as: UTF8.self)
         let error = #expect(throws: RequestError.self) { try task(body(["title": json])) }
         #expect(error?.status == 400 && error?.code == "invalid_request" && error?.reason.hasPrefix("title ") == true)
-        // An id is seen by nobody.
+        // Ids are never shown to people.
         if !title.unicodeScalars.allSatisfy(\.properties.isWhitespace) { _ = try task(body(["deviceId": json])) }
     }
 

@@ -50,7 +50,7 @@ import Testing
             let firing = try #require(try await database.reminders.claimDue(limit: 10))
             #expect(firing.reminders.map(\.device.text) == ["b"])
             #expect(try await database.register("a", nine, "New").refusal?.code == "registration_closed")
-            // The same again is no change.
+            // The same title again is no change.
             #expect(try await database.register("a", nine, "Old").task != nil)
         }
     }

@@ -12,7 +12,7 @@ import Testing
         try body(pair[0], pair[1])
     }
 
-    /// How many ales' responses are counted when the server's bytes come in these pieces; and what is answered.
+    /// The number of ales' responses counted when the server's bytes arrive in these pieces, and the counter's answer.
     private func count(_ pieces: [[UInt8]]) throws -> (ales: Int, answer: [UInt8]) {
         var ales = 0
         var answer = [UInt8](repeating: 0, count: 64)

@@ -27,7 +27,7 @@ import Wire
             #expect(write(pair[0], piece, piece.count) == piece.count)
             try reader.receive(from: pair[1], keep)
         }
-        // Nothing is there.
+        // Nothing has arrived.
         try reader.receive(from: pair[1], keep)
         #expect(reader.byteCount == pieces.joined().count)
         var answer = [UInt8](repeating: 0, count: 64)

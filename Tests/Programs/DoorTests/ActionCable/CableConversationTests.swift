@@ -37,7 +37,7 @@ import Testing
                 #expect(message.type == "message" && message.data["author"] == "user1")
                 #expect(message.data["offset"] == 4 && message.data["content"] == "Hello")
             }
-            // Of another conversation hears who subscribes to all.
+            // A subscriber of all conversations also receives another conversation's messages.
             try await two.perform(
                 ["action": "speak", "content": "Psst", "conversation": .string(other.uuidString)], hers)
             #expect(try await two.hearMessage(of: hers).data["content"] == "Psst")
@@ -82,13 +82,13 @@ import Testing
             for _ in 0..<2 { try await speak(first, mine, id: id, hears: [1]) }
             #expect(try await other.hearMessage(of: mine).data["offset"] == 1)
             await first.socket.close()
-            // It came back, and doesn't know whether it was heard.
+            // It reconnects and doesn't know whether its message was stored.
             let second = try await CablePeer.welcomed(at: endpoint, "?deviceId=d1")
             try await second.enter(mine)
             try await speak(second, mine, id: id, hears: [1])
             try await speak(second, mine, id: UUID(), hears: [2])
             #expect(try await other.hearMessage(of: mine).data["offset"] == 2)
-            // What it is told anyway comes once, and with its place.
+            // The repeated message arrives once, with its offset.
             let after = identifier(pair, #","after":0"#)
             try await second.subscribe(after)
             try await second.perform(["action": "speak", "content": "Hello", "id": .string(id.uuidString)], after)
@@ -170,7 +170,7 @@ import Testing
             let (count, content) = (40, String(repeating: "x", count: 1_500))
             for _ in 0..<count { try await endpoint.say(1, content, in: pair) }
             let peer = try await CablePeer.welcomed(at: endpoint, "?deviceId=d2")
-            // Each is 60 KB of contents, and as much again of identifiers.
+            // Each has 60 KB of contents, and the same amount of identifiers.
             let identifiers = (0..<30).map {
                 identifier(pair, #","after":0,"filler":"\#($0)\#(String(repeating: "y", count: 900))""#)
             }
@@ -236,7 +236,7 @@ import Testing
             let pair = try await endpoint.makeConversation(1, [2])
             let (peer, mine) = (try await CablePeer.welcomed(at: endpoint, "?deviceId=d1"), identifier(pair))
             try await peer.enter(mine)
-            // Of ten that it may say at once, it has said one.
+            // One of the ten allowed at once was already sent.
             for number in 1...8 {
                 try await peer.perform(["action": "speak", "content": .string("\(number)")], mine)
                 #expect(try await peer.hearMessage(of: mine).data["offset"].int == number)

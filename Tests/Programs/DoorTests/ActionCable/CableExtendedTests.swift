@@ -8,7 +8,7 @@ import Testing
 
 @testable import LetsSwitch
 
-/// AnyCable's extended protocol on `/cable`: what a client says and hears that was away.
+/// AnyCable's extended protocol on `/cable`, for a client that was disconnected.
 @Suite struct CableExtendedTests {
     private typealias RoomPeer = ExtendedCablePeer
 
@@ -48,7 +48,7 @@ import Testing
                     == #"{"type":"welcome","sid":"\#(second.session)","restored":true,"restored_ids":[\#(CablePeer.quoted(mine))]}"#
             )
             #expect(second.session != first.session)
-            // What is said before it has told what it knows comes behind that.
+            // A message sent before the client has given its last offset arrives after the missed ones.
             try await endpoint.say(1, "5", in: pair)
             try await second.say("history", mine, RoomPeer.history(pair, after: 2, epoch: epoch))
             for number in 3...5 { #expect(try await second.hearMessage() == (number, epoch)) }
@@ -56,7 +56,7 @@ import Testing
             try await endpoint.say(1, "6", in: pair)
             #expect(try await second.hearMessage() == (6, epoch))
 
-            // A session goes on once, and for nobody else.
+            // A session can be restored once, and only by its device.
             for (device, session) in [("d2", first.session), ("d1", second.session), ("d2", "none")] {
                 let other = try await RoomPeer.connect(to: endpoint, device, restoring: session)
                 #expect(other.welcome == #"{"type":"welcome","sid":"\#(other.session)"}"#)
@@ -100,7 +100,7 @@ import Testing
     @Test("A confirmed subscriber receives every later message, however long the lookup of the latest offset takes")
     func confirmed() async throws {
         try await with { journey, endpoint, pair in
-            // The second look, which comes behind the confirmation, waits until something was said.
+            // The second lookup, after the confirmation, waits until a message was stored.
             try await journey.sql("CREATE SEQUENCE looks")
             try await journey.sql(
                 "ALTER FUNCTION letsswitch.positions(text, integer) RENAME TO positions_as_they_stand")
@@ -241,7 +241,7 @@ import Testing
                 #expect(try await peer.cable.hear() == RoomPeer.answer("confirm_history", mine))
                 try await peer.say("unsubscribe", mine)
             }
-            // What was purged is gone.
+            // Purged messages are gone.
             try await journey.sql("DELETE FROM letsswitch.message WHERE number < 3")
             let mine = identifier(pair)
             for (after, answer) in [(1, "reject_history"), (2, "confirm_history")] {
@@ -282,14 +282,14 @@ import Testing
             try await hear(#"{"type":"join","id":"user1","info":{"name":"user1"}}"#)
             try await peer.say("presence", mine)
             try await hear(#"{"type":"info","total":2,"records":[\#(records.joined(separator: ","))]}"#)
-            // Of all conversations at once it isn't known.
+            // It isn't available for all conversations at once.
             let all = identifier(nil)
             try await peer.cable.enter(all)
             try await peer.say("presence", all)
             #expect(
                 try await peer.cable.hear()
                     == #"{"identifier":\#(CablePeer.quoted(all)),"type":"presence","message":{"type":"error"}}"#)
-            // To others it is no command.
+            // In the plain protocol it is no command.
             try await other.socket.send(text: #"{"command":"presence","identifier":\#(CablePeer.quoted(mine))}"#)
             try await other.hearsNothing()
             let ignored = try await MetricsReading(endpoint)[

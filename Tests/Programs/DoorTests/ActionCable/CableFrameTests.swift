@@ -4,7 +4,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// What Action-Cable-Swift says and needs, frame by frame: it offers no subprotocol, and says what it likes in text or in binary.
+/// The frames that Action-Cable-Swift sends and needs: it offers no subprotocol, and sends text or binary.
 @Suite struct CableFrameTests {
     /// A message as it came: the payloads of its frames.
     private func frames(of peer: CablePeer) async throws -> [[UInt8]] {

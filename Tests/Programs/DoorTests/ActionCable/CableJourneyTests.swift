@@ -148,7 +148,7 @@ import Testing
                 (index % 2 == 0 ? TestFrame(.text, text) : TestFrame(.binary, Array(text.utf8))).bytes()
             }
             try await peer.socket.connection.send(bytes)
-            // The client that unsubscribed behind it isn't told of the first confirmation.
+            // The client has unsubscribed, so it doesn't get the first confirmation.
             #expect(try await peer.hear() == CablePeer.confirmation(identifier))
             for _ in 0..<3 { #expect(try await listener.hear() == CablePeer.ale(identifier)) }
             try await peer.subscribe(identifier)
@@ -313,12 +313,12 @@ import Testing
                 $0.limits.requestRate = 1
                 $0.limits.addressBurst = .seconds(10)
             }
-            // Of somebody behind a proxy: this machine itself is nobody's address.
+            // A client behind a proxy, because limits per address don't apply to this machine itself.
             let peer = try await CablePeer.welcomed(at: endpoint, headers: ["X-Forwarded-For": "203.0.113.7"])
             // On the wall: a machine that is late makes it longer.
             let start = ContinuousClock.now
             for _ in 0..<13 { try await peer.subscribe(CablePeer.room(UUID())) }
-            // Nobody is refused for it: who asks too fast waits.
+            // No command is refused: a client that is too fast waits.
             for _ in 0..<13 { #expect(try await peer.hear().hasSuffix(#""type":"reject_subscription"}"#)) }
             #expect(ContinuousClock.now - start > .seconds(2))
         }

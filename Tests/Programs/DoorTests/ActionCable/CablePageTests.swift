@@ -58,7 +58,7 @@ struct CablePageTests {
     func rails() async throws {
         try await Journey.run { journey in
             let endpoint = try await daemonWithReminder(journey)
-            // What an application is made of here: Debian has no more of Rails.
+            // A minimal application, since Debian packages only part of Rails.
             let application = """
                 require "action_cable"
                 require "action_cable/helpers/action_cable_helper"

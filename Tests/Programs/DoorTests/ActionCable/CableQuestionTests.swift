@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    /// So many questions of the greatest length, which are stored at once.
+    /// Stores `count` questions of the maximum length at once.
     private func ask(_ count: Int, in session: TestSession, _ journey: Journey) async throws -> [UUID] {
         let ids = (0..<count).map { _ in UUID() }
         try await journey.sql(
@@ -256,7 +256,7 @@ import Testing
                     told.insert(question["id"].string ?? "")
                 }
             }
-            // One change after the other, and each is told by itself.
+            // One change after the other, each reported separately.
             var changes = 0
             while try await !hasCutOff(), changes <= CableLimits.waitingPublications {
                 changes += 1
@@ -277,7 +277,7 @@ import Testing
             let endpoint = try await journey.daemon { $0.openRooms = true }
             let peer = try await CablePeer.welcomed(at: endpoint)
             let (session, room) = (try await TestSession.make(at: endpoint).id, UUID())
-            /// What comes of a subscription; other messages are passed over.
+            /// The answer to a subscription; other messages are skipped.
             func answer(to identifier: String) async throws -> String? {
                 try await peer.subscribe(identifier)
                 while true {

@@ -37,7 +37,7 @@ import Testing
             var fired: [String: TestJSON] = [:]
             while fired.count < 2 {
                 let message = try TestJSON(parsing: Array(try await peer.hear().utf8))
-                // The slot has closed to others, whom it is told too.
+                // The slot has also closed for others, which the stream reports too.
                 guard message["message"]["type"] == "reminder", let name = message["identifier"].string else {
                     continue
                 }

@@ -7,7 +7,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// Who is in a room, by a cable, and how many may be.
+/// The members of a room on a cable, and their limit.
 @Suite struct CableRoomTests {
     @Test("A client that asks for presence gets the member count after the confirmation and at each change")
     func presence() async throws {
@@ -22,7 +22,7 @@ import Testing
             let other = try await endpoint.enter(room)
             presence = try await peer.hearMessage(of: identifier)
             #expect(presence.type == "presence" && presence.data == ["count": 2])
-            // Who is let go of has left, perhaps before that is told.
+            // A member that closed its connection has left, perhaps before that is reported.
             try await other.closeHandshake()
         }
     }

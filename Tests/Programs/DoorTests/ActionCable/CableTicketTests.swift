@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// Of ada's.
+    /// Opens a conversation of ada's.
     private func openConversation(at endpoint: ClientEndpoint) async throws -> String {
         for name in ["ada", "bob"] as [TestJSON] {
             #expect(try await endpoint.post("/users", ["deviceId": name, "name": name]).status == 201)

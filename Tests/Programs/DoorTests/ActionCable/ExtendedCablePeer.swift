@@ -31,7 +31,7 @@ struct ExtendedCablePeer: Sendable {
             text: #"{"command":"\#(command)","identifier":\#(CablePeer.quoted(identifier))\#(more)}"#)
     }
 
-    /// What is next, whole.
+    /// The next message, complete.
     func hear() async throws -> TestJSON { try TestJSON(parsing: Array(try await cable.hear().utf8)) }
 
     /// The next message of a conversation: its offset, and where it stands.

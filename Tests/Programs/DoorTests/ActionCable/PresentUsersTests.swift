@@ -3,7 +3,7 @@ import Wire
 
 @testable import LetsSwitch
 
-/// Who is in a conversation, as the extended protocol tells.
+/// The users of a conversation, as the extended protocol reports them.
 @Suite struct PresentUsersTests {
     @Test("A client that asks before presence is known gets it once known, and then only changes")
     func askedEarly() {

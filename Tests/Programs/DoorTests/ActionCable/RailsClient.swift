@@ -35,7 +35,7 @@ struct RailsClient: Sendable {
         try await say(["unsubscribe", .string(name)])
     }
 
-    /// Returns when the library would long have connected again to a server of which it hears nothing; nothing may be heard meanwhile.
+    /// Returns after the time in which the library would reconnect to a silent server. No message may arrive meanwhile.
     func outwaitReconnecting() async throws {
         try await say(["rest"])
         let heard = try await hear(within: Deadline.standard + .seconds(60))
@@ -46,7 +46,7 @@ struct RailsClient: Sendable {
         try await conversation.send(try words.encoded() + [0x0A])
     }
 
-    /// What a subscription is told next: its name, the callback's, and what that is given.
+    /// The next callback of a subscription: the subscription's name, the callback's, and its argument.
     func hear(within allowed: Duration = Deadline.standard) async throws -> TestJSON {
         do {
             return try TestJSON(parsing: try await conversation.receiveUntil("\n", limit: 1 << 20, within: allowed))
@@ -94,7 +94,7 @@ struct RailsClient: Sendable {
 
         """
 
-    /// Told what to do in lines of JSON, it tells what it hears.
+    /// Reads commands as lines of JSON, and prints what it receives.
     private static let program =
         browser + """
             const ActionCable = require("/usr/share/nodejs/@rails/actioncable/app/assets/javascripts/action_cable.js")

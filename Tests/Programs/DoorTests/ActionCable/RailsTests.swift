@@ -22,7 +22,7 @@ import Testing
         try await rails.stop()
     }
 
-    /// What is said by two clients in a room, and what they hear.
+    /// A dialogue of two clients in a room, as the messages that they receive.
     private func dialogue(with endpoint: ClientEndpoint) async throws -> [String] {
         var heard: [String] = []
         let room = CablePeer.room(UUID(uuidString: "E866787E-12C7-4729-8F66-56AF8310A937") ?? UUID())
@@ -110,7 +110,7 @@ import Testing
             try await endpoint.register("d1", start, "First")
             try await journey.advance(to: start, -59)
             let client = try await RailsClient(to: endpoint, "?deviceId=d1")
-            /// What a subscription is told next, of this type.
+            /// The subscription's next message of this type.
             func hear(_ name: TestJSON, _ type: TestJSON) async throws -> TestJSON {
                 while true {
                     let event = try await client.hear()

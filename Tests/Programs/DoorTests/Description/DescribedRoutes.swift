@@ -9,9 +9,9 @@ struct DescribedRoutes {
         let path: String
         let description: TestJSON
 
-        /// What is sent along, of those that have a body in JSON.
+        /// The JSON request body, if there is one.
         var body: TestJSON { description["requestBody"]["content"]["application/json"] }
-        /// What is answered in JSON, by status.
+        /// The JSON answers, by status.
         var answers: [Int: TestJSON] {
             var answers: [Int: TestJSON] = [:]
             for (status, answer) in description["responses"].object ?? [:] {
@@ -20,7 +20,7 @@ struct DescribedRoutes {
             }
             return answers
         }
-        /// Of these, what isn't a refusal.
+        /// The answers that aren't refusals.
         var successes: [Int: TestJSON] { answers.filter { 200..<300 ~= $0.key } }
     }
 

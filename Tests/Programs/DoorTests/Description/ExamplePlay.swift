@@ -4,15 +4,15 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// Plays the examples of `/openapi.json` at the daemon that tells it, and compares the answers with those that it tells.
+/// Sends the examples of a daemon's `/openapi.json` to that daemon, and compares the answers with the examples.
 struct ExamplePlay {
     let endpoint: ClientEndpoint
     let routes: DescribedRoutes
-    /// What stands in examples for what only this daemon knows.
+    /// The placeholders in examples, and this daemon's values for them.
     var known: [String: String] = [:]
     /// The operations whose request was played as it stands there.
     private(set) var played: Set<String> = []
-    /// What was answered, in order.
+    /// The answers, in order.
     private(set) var heard: [(operation: String, status: Int, answer: TestJSON)] = []
 
     init(at endpoint: ClientEndpoint) async throws {

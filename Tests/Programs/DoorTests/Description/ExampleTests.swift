@@ -8,9 +8,9 @@ import Testing
 
 @testable import APIDescription
 
-/// The examples of `/openapi.json` are what is sent and answered.
+/// The examples of `/openapi.json` are real requests and answers.
 ///
-/// Answers were recorded by this: `LETSSWITCH_RECORD_EXAMPLES=1 make test FILTER=ExampleTests` does it anew.
+/// `LETSSWITCH_RECORD_EXAMPLES=1 make test FILTER=ExampleTests` records the answers again.
 @Suite struct ExampleTests {
     /// They answer with documents of their own, which have nothing else for an example.
     private static let documents: Set = ["getOpenapiJson", "getSchemasName"]

@@ -9,7 +9,7 @@ import Wire
 
 @testable import APIDescription
 
-/// What the server says of its routes.
+/// The server's description of its routes.
 @Suite struct OpenAPITests {
     /// A daemon that has every route.
     static func endpoint(_ journey: Journey) async throws -> ClientEndpoint {
@@ -123,7 +123,7 @@ import Wire
         }
     }
 
-    /// What is told on WebSockets alone.
+    /// Codes that occur only on WebSockets.
     private static let codesOfSockets = ["too_many_questions"]
 
     @Test("The codes of the README's table are those of the routes") func codes() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import APIDescription
 
-/// What tools that nobody here wrote make of `/openapi.json`.
+/// Foreign tools accept `/openapi.json`.
 @Suite(
     .enabled(if: TestBroker.isWanted, "they are of the long tests: make interop-openapi"),
     .enabled(if: PythonPackages.ofOpenAPI.areInstalled, "\(PythonPackages.ofOpenAPI.hint)"))

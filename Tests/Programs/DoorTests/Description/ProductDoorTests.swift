@@ -5,7 +5,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// That the tests hear what isn't described. What is described is heard in all of them.
+/// The test support reports messages that aren't described. All other tests rely on it.
 @Suite struct ProductDoorTests {
     @Test(
         "Each protocol has its schemas",
@@ -41,7 +41,7 @@ import Testing
     {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.echo = true }
-            // What is said at this door is what a client has said.
+            // Messages that the server receives here are those of a client.
             let heard = EventRecorder<String>()
             for library in ClientLibrary.allCases {
                 let peer = try await Doors.$judge.withValue({ _ in

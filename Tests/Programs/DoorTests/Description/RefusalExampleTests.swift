@@ -47,10 +47,10 @@ import Testing
         return own + (schema["anyOf"].array ?? []).flatMap { codes(in: $0) }
     }
 
-    /// What differs in reasons besides numbers and instants.
+    /// The parts of reasons that vary, besides numbers and instants.
     private static let variable = [
         "not_found": "ale.json, cable.json, conversations.json, events.json, questions.json", "storage_full": "tasks",
-        // Where a slot may be named.
+        // Here the reason may name a slot.
         "has_partner": " has",
     ]
 

@@ -7,12 +7,12 @@ import Testing
 
 @testable import APIDescription
 
-/// What is said on WebSockets is what `/schemas/…` says: by `jsonschema`, which comes with openapi-spec-validator.
+/// Messages on WebSockets match `/schemas/…`, according to `jsonschema`, which comes with openapi-spec-validator.
 @Suite(
     .enabled(if: TestBroker.isWanted, "they are of the long tests: make interop-openapi"),
     .enabled(if: PythonPackages.ofOpenAPI.areInstalled, "\(PythonPackages.ofOpenAPI.hint)"))
 struct SocketSchemaTests {
-    /// What it hears until each of these types has come.
+    /// The messages received until each of these types has arrived.
     private func hear(_ socket: WebSocketTestClient, _ types: Set<String>) async throws -> [TestJSON] {
         var heard: [TestJSON] = []
         while !types.isSubset(of: heard.compactMap { $0["type"].string }) {
@@ -26,7 +26,7 @@ struct SocketSchemaTests {
         return message
     }
 
-    /// Complaints about what was said, by whom.
+    /// The validation errors of the messages, by their sender.
     private func complaints(_ name: String, _ messages: [String: [TestJSON]], _ endpoint: ClientEndpoint) async throws
         -> TestJSON
     {

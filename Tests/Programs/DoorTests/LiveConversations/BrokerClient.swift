@@ -2,7 +2,8 @@ import Foundation
 import JourneyTestSupport
 import TestSupport
 
-/// A client of the broker that nobody here wrote, as the seed's: declares `conv`, declares and binds its queue, publishes, consumes.
+/// A client of the broker in a foreign library. It declares `conv`, declares and binds its queue, publishes and
+/// consumes.
 struct BrokerClient {
     enum Library: String, CaseIterable {
         case pika, bunny
@@ -95,7 +96,7 @@ struct BrokerClient {
     private let process: ChildProcess
     private let conversation: RawConnection
 
-    /// Whose queue stands when this returns.
+    /// The queue is bound when this returns.
     init(_ library: Library, _ user: String, _ url: String) async throws {
         process = try await library.start()
         guard let conversation = process.conversation else { throw ClientFailure.misuse("no conversation") }

@@ -37,7 +37,7 @@ import Testing
             let sent = try #require(own.first { $0["type"] == "sent" })
             #expect(sent["ref"] == "r1" && sent["ids"] == .array([heard["message"]["id"]]))
             #expect(own.contains { $0["message"] == heard["message"] })
-            // A conversation that is made since is heard too, by whoever is in it.
+            // Participants also receive messages of a conversation that was created later.
             let group = try await endpoint.makeConversation(2, [3, 4])
             try await endpoint.say(3, "to three", in: group)
             for peer in peers[1...] { #expect(try await peer.hear("message")["message"]["offset"] == 1) }
@@ -122,7 +122,7 @@ import Testing
             let (count, cuts) = (1_000, 100)
             let speaking = Task { try await ClientEndpoint.twoSay(count, in: group, at: daemons) }
             var random = SeededRandom(seed: 1)
-            // Where it is cut: after these messages.
+            // The connection is cut after these messages.
             var places = Set<Int>()
             while places.count < cuts { places.insert(Int.random(in: 1..<count, using: &random)) }
             var offsets: [Int] = []
@@ -178,7 +178,7 @@ import Testing
                 #expect(left["conversation"].string == group.uuidString && left["user"] == "user3")
                 #expect(left["participants"] == ["user1", "user2"])
             }
-            // Who has left has: nobody is told again.
+            // The user has already left, so nobody is notified again.
             #expect(try await endpoint.post("/conversations/\(group)/leave", ["deviceId": "d3"]).status == 200)
             try await endpoint.say(1, "to those who stay", in: group)
             try await peers[0].hear("message")
@@ -240,7 +240,7 @@ import Testing
             }
             try await three.unsubscribe(channel)
             for peer in [one, two] { _ = try await peer.awaitPresence(of: 2, in: group) }
-            // Another's socket of the same user's is nobody more; that one is alone elsewhere needs no word.
+            // A second socket of the same user adds nobody.
             let again = try await ConversationPeer.connect(to: endpoints[0], "d2")
             #expect(try await again.awaitPresence(of: 2, in: group) == ["user1", "user2"])
             let four = try await ConversationPeer.connect(to: endpoints[0], "d4")
@@ -272,13 +272,13 @@ import Testing
             let (one, other) = (try await journey.daemon(), try await journey.daemon())
             try await one.makeUsers(1...4)
             let (pair, others) = (try await one.makeConversation(1, [2]), try await one.makeConversation(3, [4]))
-            // In no way of its own: what comes after it has been told of.
+            // The witness shows that no report came: it receives what was sent later.
             let witness = try await ConversationPeer.connect(to: other, "d4")
             for number in 1...20 { try await one.say(1, "\(number)", in: pair) }
             try await one.say(3, "last", in: others)
             #expect(try await witness.hear("message")["message"]["content"] == "last")
             let reads = try await MetricsReading(other)["letsswitch_db_query_seconds_count{name=\"list_messages\"}"]
-            // The other one's, and that the conversation was made, if that was told of so late.
+            // The other one's query, and the conversation's creation if it was announced this late.
             #expect((1...2).contains(reads))
         }
     }
@@ -312,7 +312,7 @@ import Testing
             try await endpoint.makeUsers(1...2)
             let pair = try await endpoint.makeConversation(1, [2])
             try await ConversationPeer.connect(to: endpoint, "d2").socket.close()
-            // As if another daemon had erased the device, and it had come again, and this one hadn't been told.
+            // Simulates an erasure and a new registration on another daemon, of which this daemon wasn't notified.
             _ = try await journey.sql("UPDATE letsswitch.chat_user SET name = 'other' WHERE name = 'user2'")
             let peer = try await ConversationPeer.connect(to: endpoint, "d2")
             #expect(peer.handshake["user"] == "other" && peer.handshake["binding"] == "#.other.#")

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// What is said to people who aren't there, by the ways of reminders.
+/// Notifications of messages to absent users, by the providers of reminders.
 @Suite struct MessageNotificationTests {
     private func ntfy(_ url: String) -> (inout Configuration) -> Void {
         {
@@ -46,7 +46,7 @@ import Wire
                 try await advance(journey, 61)
                 let second = try await next(topic, at: recorder)
                 #expect(second["title"] == "user3 and user1" && second["message"] == "20 new messages")
-                // What it says itself tells it nothing, and what it has read neither.
+                // Its own messages and those it has read cause no notification.
                 try await endpoint.say(2, "mine", in: group)
                 try await endpoint.say(1, "read", in: group)
                 let read = try await endpoint.post(
@@ -86,14 +86,14 @@ import Wire
                 let peer = try await ConversationPeer.connect(to: endpoints[1], "d2")
                 try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.listener)")
                 try await endpoint.say(1, "first", in: group)
-                // Its daemon may hear only now of who has left.
+                // Its daemon may get the leave only now.
                 #expect(try await peer.await("message")["message"]["content"] == "first")
                 #expect(try await journey.count("letsswitch.delivery") == 0)
                 await peer.socket.close()
                 try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.listener)")
                 try await endpoint.say(1, "second", in: group)
                 #expect(try await next(topics[0], at: recorder)["message"] == "1 new message")
-                // Of somebody whom it hasn't blocked it is told.
+                // It is notified of a message by somebody whom it hasn't blocked.
                 try await endpoint.say(2, "third", in: group)
                 let told = try await next(topics[3], at: recorder)
                 #expect(told["title"] == "user2" && told["message"] == "1 new message")

@@ -7,7 +7,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// Conversations for the broker's clients, with a broker and with clients that nobody here wrote.
+/// Conversations for the broker's clients, with a real broker and foreign clients.
 @Suite(.enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)), .serialized)
 struct RabbitMQBridgeTests {
     /// A broker of the test's own, which it may restart.
@@ -59,7 +59,7 @@ struct RabbitMQBridgeTests {
             let answer = try await peer.hear("message")
             #expect(answer["routingKey"] == "user1.user2" && answer["message"]["id"].string == id.uuidString)
             #expect(answer["message"]["author"] == "user2" && answer["message"]["offset"] == 2)
-            // A repeat, our own, and what isn't allowed: nobody hears of them.
+            // A repetition, the bridge's own message, and an invalid one reach nobody.
             try await client.say("user2", "Yes", to: "user1.user2", in: pair, id: id)
             try await client.say("user2", "own", to: "user1.user2", in: pair, app: "letsswitch")
             try await client.say("user3", "not mine", to: "user1.user2", in: pair)
@@ -106,14 +106,14 @@ struct RabbitMQBridgeTests {
             for number in 1...5 { #expect(try await endpoint.say(1, "\(number)", in: pair).status == 201) }
             for number in 1...5 { #expect(try await peer.hear("message")["message"]["offset"].int == number) }
             #expect(try await journey.count("letsswitch.bridge_message") == 5)
-            // Its client is there before us.
+            // The broker's client is connected before the daemon.
             await daemon.stop()
             try await broker.start()
             var client = try await BrokerClient(.pika, "user2", broker.url)
             let second = try await journey.daemonAndEndpoint(bridged(broker))
             #expect(try await client.hear(5).map { $0["body"]["content"] } == ["1", "2", "3", "4", "5"])
             try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.bridge_message)")
-            // What it says while no daemon is there waits in the bridge's queue, also when the broker is restarted.
+            // Messages sent while no daemon runs wait in the bridge's queue, also across a broker's restart.
             await second.daemon.stop()
             for number in 6...8 { try await client.say("user2", "\(number)", to: "user1.user2", in: pair) }
             await client.end()
@@ -121,7 +121,7 @@ struct RabbitMQBridgeTests {
             try await broker.start()
             let third = try await journey.daemon(bridged(broker))
             try await journey.wait(until: "(SELECT count(*) FROM letsswitch.message) = 8")
-            // And while one is there.
+            // The same while a daemon runs.
             await broker.kill()
             try await broker.start()
             try await awaitBridge(third)
@@ -228,7 +228,7 @@ struct RabbitMQBridgeTests {
             var check = ConfigurationCheck(of: configuration, at: 0)
             await check.checkBus(of: configuration)
             #expect(check.isPassed && check.report.contains("bridge: conversations go to amqp://guest@127.0.0.1:"))
-            // Somebody has made it durable: whoever comes second is refused.
+            // The exchange is now durable, so a client that declares it differently is refused.
             let exchange = "{resource,<<\"/\">>,exchange,<<\"conv\">>}"
             try await broker.run("eval", "rabbit_exchange:delete(\(exchange), false, <<\"x\">>).")
             try await broker.run(

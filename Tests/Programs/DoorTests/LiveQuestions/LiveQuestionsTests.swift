@@ -4,7 +4,7 @@ import LetsSwitch
 import TestSupport
 import Testing
 
-/// What those are told who follow a session, over sockets.
+/// What subscribers of a session receive, over sockets.
 @Suite struct LiveQuestionsTests {
     @Test(
         "The presenter receives every change of a question, and the audience those of approved ones"
@@ -24,7 +24,7 @@ import Testing
             let id = TestJSON.string(question.uuidString)
             let new = try await presenter.hear("question")["question"]
             #expect(new["id"] == id && new["state"] == "pending" && new["askedFrom"].string == ada.id.uuidString)
-            // What waits isn't there for others.
+            // Others don't see a question that isn't approved.
             for peer in [ada, bob] { try await peer.expectSilence() }
             _ = try await session.present("\(question)/approve")
             for peer in [ada, bob] {
@@ -51,7 +51,7 @@ import Testing
             for peer in [presenter, ada, bob] { #expect(try await peer.hear("session")["state"] == "closed") }
             try await quiet.socket.expectSilence()
 
-            // Who comes later gets the list as it is.
+            // A person who joins later gets the current list.
             let late = try await session.join(isLive: true, asPresenter: true)
             #expect(try await late.hearList("closed")["questions"][0]["state"] == "dismissed")
         }
@@ -80,7 +80,7 @@ import Testing
             let returned = try await again.join("ada")
             #expect(returned.id == ada.id)
             try await returned.vote(question)
-            // What is said is done in its order.
+            // Messages take effect in order.
             #expect(try await returned.ask("And then?")["success"] == true)
             let list = try await again.list()
             #expect(list.map { $0["content"].string } == ["Why?", "And?", "And then?"])
@@ -272,7 +272,7 @@ import Testing
             let rejections = [try await other.hear(), try await other.hear()]
             #expect(Set(rejections) == Set(hers.map(CablePeer.rejection)))
             #expect(try await bob.hear("questionRemoved")["questionId"].string == question.uuidString)
-            // Who comes anew is somebody new.
+            // A person without an identity is new after a reconnect.
             _ = try await there.join("ada").asked("Hello?")
         }
     }
@@ -291,7 +291,7 @@ import Testing
             try await ada.socket.expectClose(1000)
             #expect(try await bob.hear("questionRemoved")["questionId"].string == question.uuidString)
             #expect(try await session.list().isEmpty)
-            // Of a session the title goes, which daemons remember while somebody is in it.
+            // Deletes the session's title, which daemons remember while somebody is in the session.
             let page = "/questions/\(session.id)"
             #expect(try await endpoint.get(page).text.contains(">Tea</h1>"))
             _ = try await HTTPTestClient.request(at: endpoint, "DELETE", "/device?deviceId=speaker")

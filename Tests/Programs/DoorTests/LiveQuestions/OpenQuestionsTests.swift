@@ -215,7 +215,7 @@ import Testing
                 let metrics = try await MetricsReading.wait(at: endpoint) { $0["letsswitch_question_sockets"] == 0 }
                 return metrics["process_resident_memory_bytes"]
             }
-            // What the first ones make stays for the next.
+            // The first visitors cause allocations that are kept.
             let before = try await comeAndGo()
             let more = try await comeAndGo() - before
             // A socket takes more than a thousand bytes; a sanitizer's notes of it stay.

@@ -18,7 +18,7 @@ import Testing
 @Suite struct QuestionFollowingTests {
     private final class Sink: QuestionSink {
         let heard: EventRecorder<String>
-        /// Held by who is in the session.
+        /// The session's member holds it.
         weak var subscriber: QuestionSubscriber?
 
         init(_ heard: EventRecorder<String>) { self.heard = heard }
@@ -42,7 +42,7 @@ import Testing
     /// By which tickets expire: long ago.
     private static let now = 1_000.0
 
-    /// A session that somebody has made, on a loop of its own.
+    /// A question session, on its own loop.
     private struct Hall {
         let database: ScheduleDatabase
         let questions: Questions
@@ -55,7 +55,7 @@ import Testing
             ).id
         }
 
-        /// Somebody comes, and follows the session.
+        /// A person joins and subscribes to the session.
         func enter(_ session: UUID, _ heard: EventRecorder<String>, as identity: Identity = .none) async throws {
             await enter(try questions.member(of: session, identity, isPresenter: false, isLive: true), heard)
         }
@@ -67,7 +67,7 @@ import Testing
             }
         }
 
-        /// Everybody leaves.
+        /// All people leave.
         func leave(_ session: UUID) async {
             await loop.run { [questions, loop] reactor in
                 let shard = questions.shard(on: reactor, loop: loop)
@@ -100,10 +100,10 @@ import Testing
         }
     }
 
-    /// Somebody comes in while the session can't be read, and has tried to once.
+    /// A person joins while the session can't be read, after one attempt.
     private func enterBlindly(_ hall: Hall, _ enter: () async throws -> Void) async throws {
         let database = hall.database
-        // The database is away for a moment: a sequence counts who asks, because it keeps what is rolled back.
+        // The database fails for a moment. A sequence counts the queries, since it isn't rolled back.
         let types = "(uuid, uuid, boolean, integer)"
         try await database.run("ALTER FUNCTION letsswitch.list_questions\(types) RENAME TO list_later")
         try await database.run("CREATE SEQUENCE letsswitch.asked")
@@ -157,7 +157,7 @@ import Testing
     func lastOne() async throws {
         try await withHall { hall in
             let (feeds, other) = (hall.questions.feeds, try await hall.makeSession())
-            // Somebody is about to come into the other one.
+            // A person is about to join the other session.
             for session in [hall.session, other] { _ = try await feeds.open(session) }
             let heard = EventRecorder<String>()
             try await hall.enter(hall.session, heard)
@@ -180,7 +180,7 @@ import Testing
                 try await hall.enter(hall.session, EventRecorder<String>(), as: identity)
             }
             try await heard.next("all of them") { $0 == "3 here" }
-            // In another session nobody is.
+            // Nobody is in the other session.
             let other = EventRecorder<String>()
             try await hall.enter(try await hall.makeSession(), other)
             let alone = try await other.next("itself") { $0.hasSuffix("here") }

@@ -52,7 +52,7 @@ import Testing
             let shown = try await HTTPTestClient.request(
                 at: endpoint, "GET", page, headers: ["Cookie": "other=1; \(set.prefix { $0 != ";" })"])
             #expect(shown.status == 200 && shown.text.contains("Tea &amp; ale"))
-            // What a proxy says of TLS counts.
+            // A proxy's statement about TLS is used.
             let secure = try await HTTPTestClient.request(
                 at: endpoint, "GET", presenter, headers: ["X-Forwarded-Proto": "https"])
             #expect(secure.headers["Set-Cookie"]?.hasSuffix("; Secure") == true)

@@ -9,7 +9,7 @@ import Testing
 @testable import Daemons
 @testable import Settings
 
-/// What `letsswitchd check` and `/metrics` say of the bus.
+/// The output of `letsswitchd check` and `/metrics` about the bus.
 @Suite struct BusCheckTests {
     private func check(_ database: String, bus: BusChoice = .automatic) async -> ConfigurationCheck {
         var configuration = Configuration()

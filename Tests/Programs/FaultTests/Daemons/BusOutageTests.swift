@@ -5,7 +5,7 @@ import Postgres
 import TestSupport
 import Testing
 
-/// The bus is away for a while.
+/// The bus is down for a while.
 @Suite struct BusOutageTests {
     /// A room with a speaker on one daemon and a listener on the other.
     private struct Pair {
@@ -114,7 +114,7 @@ import Testing
                     listener: try await FleetPeer.enter(
                         room, at: fleet.endpoints[1], daemon: 1, "&presence=true")))
         }
-        // Each daemon knows that the other one has to be told.
+        // Each daemon knows that the other one needs the room's ales.
         for pair in pairs { for peer in [pair.speaker, pair.listener] { try await peer.waitForCount(2) } }
         let end = EventRecorder<Void>()
         let load = Task { [pairs] in
@@ -141,7 +141,7 @@ import Testing
         end.append(())
         try await load.value
 
-        // Who has missed something knows it by the next ale at the latest.
+        // A daemon notices lost ales at the latest with the next one.
         for pair in pairs { try await pair.speaker.say() }
         var all = 0
         for pair in pairs { all += await pair.speaker.said }

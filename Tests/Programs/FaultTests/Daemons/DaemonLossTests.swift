@@ -9,13 +9,13 @@ import Testing
 
 @testable import LetsSwitch
 
-/// One of three daemons on one database is killed, stands still, or its clock jumps, while everybody cheers.
+/// One of three daemons on one database is killed or stopped, or its clock jumps, while everybody cheers.
 @Suite struct DaemonLossTests {
     /// `make interop` sets it.
     private static let isLong = ProcessInfo.processInfo.environment["LETSSWITCH_INTEROP"] != nil
 
-    /// Cheers until it is told to stop, and no faster than it is heard: else a busy machine has what was said in seconds to hear for
-    /// minutes, and what is measured meanwhile is the machine.
+    /// Cheers until it is stopped, and no faster than the ales are received. Otherwise a busy machine would need
+    /// minutes for the ales of a few seconds, and the test would measure the machine.
     private final class Load {
         /// Ales that a peer has still to hear, on the average of its room.
         private static let mostBehind = 8
@@ -105,7 +105,7 @@ import Testing
             try await FleetCrowd.expectWhole(others, seed: crowd.seed)
             for index in [0, 1] { #expect(try await fleet.lost(at: index) == 0) }
             if !Self.isLong {
-                // Nothing was lost: the database has kept what was said to it.
+                // No ale was lost: the database kept the payloads meanwhile.
                 try await FleetCrowd.expectWhole(crowd.peers, seed: crowd.seed)
                 #expect(try await fleet.lost(at: 2) == 0)
             }
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    /// What is said from now on comes everywhere, whatever was lost before.
+    /// Ales sent from now on arrive everywhere, whatever was lost before.
     private static func expectNewAlesEverywhere(_ peers: [FleetPeer]) async throws {
         let before = await FleetCrowd.missing(among: peers)
         for peer in peers { try await peer.say() }

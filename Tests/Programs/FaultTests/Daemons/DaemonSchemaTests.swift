@@ -5,7 +5,7 @@ import Testing
 
 /// The step from a database that knew of no other daemons.
 @Suite struct DaemonSchemaTests {
-    /// What the migrations up to this one make, without functions: today's need tables that it hasn't.
+    /// The database after this build's migrations, without functions: today's need tables that it lacks.
     private static func database(ofBuild build: Int) async throws -> (PostgresClient, PostgresSchema) {
         let client = PostgresClient(
             configuration: PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase()))

@@ -17,7 +17,7 @@ import Testing
                     """)
                 try await fleet[0].process.waitForLog("\(message) \(upgrade)") { $0["host"].string == host }
             }
-            // What it can't read is passed over.
+            // A payload that it can't read is skipped.
             _ = try await journey.sql("SELECT pg_notify('letsswitch_bus', 'what a later build would say')")
             try await DaemonFleet.wait(at: fleet.endpoints[0], others: 2)
         }

@@ -11,7 +11,7 @@ import Testing
 
 @testable import LetsSwitch
 
-/// What a daemon that ends leaves in the database.
+/// What a stopping daemon leaves in the database.
 @Suite struct FarewellTests {
     /// Takes locks, until the session's transaction is over.
     private static func hold(_ lock: String, in journey: Journey) async throws -> PostgresSession {
@@ -33,7 +33,7 @@ import Testing
                 to: endpoint, "\(ClientEndpoint.room(room))&taskId=\(ada.id.uuidString)")
             let isThere = "letsswitch.attendance WHERE task_id = '\(ada.id)' AND present"
             try await journey.wait(until: "EXISTS (SELECT FROM \(isThere) = 1)")
-            // That somebody listens there is forgotten in the middle of the way down.
+            // The removal of its listeners is blocked during the shutdown.
             #expect(try await endpoint.post("/users", ["deviceId": "ada", "name": "ada"]).status == 201)
             try await journey.sql(
                 """
@@ -66,7 +66,7 @@ import Testing
             await writer.add([PresenceEvent(.left, room: UUID(), claimedIdentity: nil, peers: 0, at: .now())])
             let end = Task { await AttendanceService(rooms: rooms, writer: writer).stop(within: .milliseconds(200)) }
             #expect(await end.ends(within: Deadline.standard))
-            // Where the lock is held: behind what waits for it nothing is answered.
+            // Holds the lock. No statement waiting behind it is answered.
             let written = try await session.execute("SELECT FROM letsswitch.reporter")
             #expect(written?.isEmpty == true)
             try await session.execute("COMMIT")

@@ -10,7 +10,8 @@ struct FleetCrowd {
     /// Which test run it was: `LETSSWITCH_TEST_SEED` repeats its deal.
     let seed: UInt64
 
-    /// So many in each room. The first of each room are dealt one to each daemon, so that every room has somebody everywhere.
+    /// Connects `size` peers per room. The first of each room are distributed over the daemons, so that every room has
+    /// a member on each.
     static func gather(rooms: Int, of size: Int, at endpoints: [ClientEndpoint]) async throws -> FleetCrowd {
         let seed =
             ProcessInfo.processInfo.environment["LETSSWITCH_TEST_SEED"].flatMap { UInt64($0) }
@@ -22,11 +23,11 @@ struct FleetCrowd {
             for number in 0..<size {
                 let daemon =
                     number < endpoints.count ? number : Int.random(in: endpoints.indices, using: &random)
-                // One of each daemon in each room is told who is there.
+                // One peer per daemon and room asks for presence.
                 let query = number < endpoints.count ? "&presence=true" : ""
                 peers.append(try await FleetPeer.enter(room, at: endpoints[daemon], daemon: daemon, query))
             }
-            // Each daemon knows which others have to be told what is said there.
+            // Each daemon knows which others need the room's ales.
             for peer in peers.suffix(size).prefix(endpoints.count) { try await peer.waitForCount(size) }
         }
         return FleetCrowd(peers: peers, rooms: ids, seed: seed)
@@ -36,7 +37,7 @@ struct FleetCrowd {
         peers.filter { daemons.contains($0.daemon) }
     }
 
-    /// Every peer says up to so many ales, all at the same time.
+    /// Every peer sends up to `most` ales, all at the same time.
     static func cheer(_ peers: [FleetPeer], upTo most: Int) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for peer in peers {
@@ -49,7 +50,7 @@ struct FleetCrowd {
         }
     }
 
-    /// What each of these peers has heard less than was said by the others of them in its room; less than nothing: too much.
+    /// By peer: the number of the room's other ales that it hasn't received; negative if it received too many.
     static func missing(among peers: [FleetPeer]) async -> [Int] {
         var said: [UUID: Int] = [:]
         for peer in peers { said[peer.room, default: 0] += await peer.said }
@@ -60,7 +61,7 @@ struct FleetCrowd {
 
     /// Returns when each of these peers has heard every ale of every other one of them in its room, and none twice, none of its own.
     static func expectWhole(_ peers: [FleetPeer], seed: UInt64 = 0) async throws {
-        // What is one too many would come before what is said after it.
+        // A surplus ale would arrive before the next one.
         for _ in 0..<2 {
             try await waitUntilWhole(peers)
             for peer in peers { try await peer.say() }

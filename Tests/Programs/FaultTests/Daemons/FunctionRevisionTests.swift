@@ -5,7 +5,7 @@ import Testing
 
 /// The functions that stand in the database, and their revision.
 @Suite struct FunctionRevisionTests {
-    /// Of the text of all functions, by their scripts' names.
+    /// The digest of all functions' text, by their scripts' names.
     private static let pinned = (
         revision: 41,
         digest: "cfa41d9bcf739db9491c637e20903d6921f6ec8bcf0d86c9ebf05bb7d3407d0c"

@@ -9,7 +9,7 @@ private enum Nginx {
     static let isInstalled = access(program, X_OK) == 0
 }
 
-/// Three daemons behind nginx, with the configuration that DAEMONS.md prints; only the ports are others.
+/// Three daemons behind nginx, with the configuration in DAEMONS.md and other ports.
 @Suite(
     .enabled(if: TestBroker.isWanted, "they are of the long tests: make interop-daemons"),
     .enabled(if: Nginx.isInstalled, "there is no nginx: sh Sources/Scripts/set-up.sh interop"))
@@ -56,7 +56,7 @@ struct NginxTests {
             try await peers[0].say(5)
             for peer in peers.dropFirst() { try await eventually("five ales") { await peer.heard == 5 } }
             #expect(await peers[0].heard == 0)
-            // All three have somebody.
+            // All three daemons have members.
             for daemon in fleet.endpoints {
                 #expect(try await MetricsReading(daemon).sum("letsswitch_room_members") > 0)
             }

@@ -4,7 +4,7 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// Who is in a room, over two daemons: told to those who asked.
+/// The members of a room over two daemons, reported to those who asked.
 @Suite struct PresenceTests {
     private static func task() -> String { "&taskId=\(UUID().uuidString)" }
 
@@ -21,7 +21,7 @@ import Testing
             try await ada.waitForCount(2)
             let bob = try await FleetPeer.enter(room, at: fleet.endpoints[1], "&presence=true" + Self.task())
             for peer in [ada, bob] { try await peer.waitForCount(3) }
-            // Without a task there is no grace.
+            // Without a task there is no grace period.
             let passer = try await FleetPeer.enter(room, at: fleet.endpoints[1])
             for peer in [ada, bob] { try await peer.waitForCount(4) }
             await passer.leave()
@@ -81,12 +81,12 @@ import Testing
             await again.leave()
             await ada.close()
             await cable.socket.close()
-            // A task goes before a device, and who doesn't ask is a connection, as ever.
+            // A task takes precedence over a device, and a client that doesn't ask counts as a connection.
             let carl = try await FleetPeer.enter(room, at: fleet.endpoints[0], query + Self.task())
             try await watcher.waitForCount(3)
             let silent = try await FleetPeer.enter(room, at: fleet.endpoints[1], "&deviceId=ada")
             try await watcher.waitForCount(4)
-            // What is no device's name is nobody's.
+            // An empty device name is no device.
             let nameless = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true&deviceId=")
             try await watcher.waitForCount(5)
             #expect(await watcher.counts == [1, 2, 3, 4, 5])
@@ -119,7 +119,8 @@ import Testing
             let there = here.at(fleet.endpoints[1])
             let presenter = try await here.join("speaker", isLive: true, asPresenter: true)
             try await presenter.waitForCount(1)
-            // A device is one, however often and wherever it comes; who only listens counts too, and is told nothing.
+            // A device counts once, however often it connects. A client that only receives counts too, and gets no
+            // presence.
             let (ada, again) = (try await here.join("ada", isLive: true), try await there.join("ada", isLive: true))
             let (quiet, nobody) = (try await there.join("bob"), try await there.join())
             let identifier = #"{"channel":"QuestionsChannel","session":"\#(there.id)","presence":true}"#
@@ -196,7 +197,7 @@ import Testing
                 for peer in [ada, bob] { try await peer.waitForCount(2) }
                 let guest = try await FleetPeer.enter(room, at: fleet.endpoints[0])
                 try await expect("room.joined", peers: 3)
-                // Or the two and three that she has heard of already would pass for those below.
+                // Otherwise the counts of two and three that she has already received would be taken for those below.
                 try await ada.waitForCount(3)
                 // By whose daemon they are there: if it dies, the other one can tell.
                 try await journey.wait(
@@ -207,7 +208,7 @@ import Testing
                 await guest.leave()
                 try await expect("room.left", peers: 2)
                 try await ada.waitForCount(2)
-                // Whoever says whose it is may be coming back, as far as those in the room are told.
+                // A member with a task may be returning, as far as the others know.
                 let carl = try await FleetPeer.enter(room, at: fleet.endpoints[1], Self.task())
                 try await expect("room.joined", peers: 3)
                 try await ada.waitForCount(3)

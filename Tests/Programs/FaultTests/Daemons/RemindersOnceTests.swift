@@ -24,7 +24,7 @@ import Testing
                 for (number, device) in devices.enumerated() {
                     try await fleet.endpoints[number % 3].register(device, start, "First")
                 }
-                // Those of the third end with it.
+                // The third daemon's streams end with it.
                 let streams = try await Array(fleet.endpoints.prefix(2)).asyncMap { endpoint in
                     try await devices.asyncMap { try await endpoint.reminders(of: $0) }
                 }
@@ -73,8 +73,8 @@ import Testing
         for index in [0, 1] { await fleet[index].process.thaw() }
     }
 
-    /// So many reminders are delivered, there are no others, and nobody is still to be told of one. (What waits besides are the
-    /// ends of matches' rooms.)
+    /// Waits until `count` reminders are delivered, no others exist, and none waits for a provider. (Only the ends of
+    /// matches' rooms wait besides.)
     private static func waitUntilDelivered(_ count: Int, in journey: Journey) async throws {
         try await journey.wait(
             until: """

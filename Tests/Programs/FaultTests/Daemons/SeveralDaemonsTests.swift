@@ -105,7 +105,7 @@ import Testing
             for peer in peers { try await peer.waitForCount(4) }
             for endpoint in fleet.endpoints { #expect(try await endpoint.status(of: room) == 409) }
             await peers[0].leave()
-            // Everybody, or the four that somebody has heard of already would pass for the four below.
+            // Waits for all peers; otherwise the count of four received earlier would be taken for the one below.
             for peer in peers.dropFirst() { try await peer.waitForCount(3) }
             let last = try await FleetPeer.enter(room, at: fleet.endpoints[1], "&presence=true")
             for peer in peers.dropFirst() + [last] { try await peer.waitForCount(4) }
@@ -137,7 +137,7 @@ import Testing
             try await journey.advance(to: start, -60)
             let reminders = try await streams.asyncMap { try await $0.nextReminder() }
             #expect(reminders[0] == reminders[1])
-            // Whatever crossed would have crossed by now.
+            // An ale that crossed would have arrived by now.
             try await there.expectSilence()
             for endpoint in fleet.endpoints {
                 let metrics = try await MetricsReading(endpoint)
