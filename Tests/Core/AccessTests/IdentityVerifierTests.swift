@@ -34,7 +34,7 @@ import Wire
         return head
     }
 
-    /// Who that is, or why not.
+    /// The device, or why there is none.
     private func outcome(
         _ verifier: IdentityVerifier, _ query: String, _ fields: [String] = [], bearer: Bool = true
     ) throws -> Result<Identity, IdentityRefusal> {
@@ -118,7 +118,7 @@ import Wire
         #expect(throws: IdentityRefusal.otherDevice) {
             try verifier().identity(accented, naming: DeviceID(stored: "e\u{301}"))
         }
-        // Of two plain names the nearer counts.
+        // Of two plain names the closer one counts.
         #expect(
             try verifier().identity(.device(ada), naming: DeviceID(stored: "bob"))
                 == .device(DeviceID(stored: "bob")))

@@ -7,7 +7,7 @@ import Wire
 
 @testable import Access
 
-/// Tickets that a library makes which nobody here wrote: PyJWT; and ours, read by it.
+/// Tickets made by a foreign library, PyJWT, and the server's own tickets read by it.
 @Suite struct PyJWTTests {
     private static let secret = "a secret of at least 32 bytes, or so"
     private static let other = "another secret of at least 32 bytes!"

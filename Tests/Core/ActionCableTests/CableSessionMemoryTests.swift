@@ -6,7 +6,7 @@ import Wire
 
 @testable import ActionCable
 
-/// What is remembered of connections that are lost.
+/// What the server remembers of lost connections.
 @Suite struct CableSessionMemoryTests {
     private let a = CableIdentifier("a")
     private let b = CableIdentifier("b")
@@ -73,7 +73,7 @@ import Wire
             leave("\(number)", restoring: "\(number - 1)")
             #expect(memory.leftCount <= 5)
         }
-        // Those who are remembered are, in the order in which they left.
+        // Remembered sessions are kept in the order in which they ended.
         for number in 1...10 { leave("one \(number)", restoring: nil) }
         for number in 1...9 { memory.end("one \(number)") }
         #expect(memory.begin("next", of: ada, restoring: "stays", at: start) == [a])

@@ -6,7 +6,7 @@ import Testing
 @testable import Access
 @testable import ActionCable
 
-/// What depends on time, by a clock that stands where a test puts it.
+/// Timing, with a clock that the test sets.
 @Suite struct CableTimeTests {
     private let start = MonotonicTime(nanoseconds: 1_000_000_123_000)
 

@@ -129,7 +129,7 @@ import Wire
         let half = [UInt8](repeating: 7, count: 32_768)
         for identifier in [a, b] { #expect(table.receive(.message(identifier, data: half)) == .queued) }
         #expect(table.receive(.message(a, data: [1])) == .busy)
-        // Of one that is done, and of one that has nothing to take effect on, nothing is counted any more.
+        // Finished commands, and commands without effect, no longer count as waiting.
         table.confirm(1, of: a)
         #expect(table.next(of: a) == .perform(1, half))
         #expect(table.receive(.message(a, data: half)) == .queued)

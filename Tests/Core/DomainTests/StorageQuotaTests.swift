@@ -17,7 +17,7 @@ import Testing
         #expect(!quota.isFull(.tasks) && !quota.isFull(.addresses))
         quota.found([.tasks: 2, .addresses: 0, .calendars: 2_000_001], since: quota.added)
         #expect(quota.isFull(.calendars) && !quota.isFull(.tasks))
-        // What is added while it is counted may not be among the counted.
+        // Rows added during the count may be missing in it.
         let before = quota.added
         quota.added(.tasks)
         quota.found([.tasks: 2], since: before)

@@ -77,7 +77,7 @@ import Testing
             await loop.run { reactor in peers(on: reactor).all[index].connection.leave() }
         }
 
-        /// Of each peer.
+        /// By peer.
         var ales: [Int] {
             get async { await loop.run { reactor in peers(on: reactor).all.map(\.peer.ales) } }
         }
@@ -114,7 +114,7 @@ import Testing
         return daemons
     }
 
-    /// Until each knows that so many connections are in the room on the others.
+    /// Waits until each daemon knows the number of connections in the room on the others.
     private func meet(_ daemons: [Daemon], _ counts: [Int]) async throws {
         for (daemon, count) in zip(daemons, counts) {
             try await eventually("the others' members are known") {
@@ -149,7 +149,7 @@ import Testing
         hub.cut()
         await daemons[0].cheer(times: 7)
         try await eventually("what can't be sent is given up") { daemons[0].report.dropped == 7 }
-        // Somebody comes while nobody can be told.
+        // A member joins while the bus is down.
         await daemons[1].enter(room)
         hub.heal()
         try await eventually("the loss is known") { daemons[1].report.lost == 7 }
@@ -167,7 +167,7 @@ import Testing
         let daemons = try await daemons(2)
         let sender = daemons[0].id
         let hasTold = Locked(false)
-        // Loses nothing: sees that the other daemon is told from which number on it is to hear.
+        // Loses no packet, but detects that the other daemon is given the number to listen from.
         hub.drop { packet, from, _ in
             if from == sender, case .counting = try? RelayMessage(packet.bytes) { hasTold.withLock { $0 = true } }
             return false

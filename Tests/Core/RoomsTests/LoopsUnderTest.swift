@@ -5,7 +5,7 @@ import FoundationEssentials
 
 /// The rooms of several loops, without a loop: a turn ends, and what one loop has for another arrives, when a test says so.
 final class LoopsUnderTest {
-    /// What was submitted to each loop, and what was reported of who comes and goes.
+    /// The work submitted to each loop, and the joins and leaves that were reported.
     private final class Post: @unchecked Sendable {
         // Sendable holds: manual loops are called by one test, on one thread.
         var waiting: [[@Sendable (RoomShard) -> Void]]

@@ -16,7 +16,7 @@ import Testing
         return (peer, connection)
     }
 
-    /// Lets a second go by, in which what has changed is told.
+    /// Advances by a second, in which changes are sent.
     private func advance(by time: Duration = .seconds(1)) {
         rooms.loop.advance(by: time)
         rooms.loop.endTurn()
@@ -79,7 +79,7 @@ import Testing
     func partner() {
         let (ada, bob) = (UUID(), UUID())
         let watcher = enter(as: ada, watches: true)
-        // Her own second connection is nobody's partner.
+        // A user's second connection is not the user's partner.
         enter(as: ada).connection.leave()
         advance(by: .seconds(16))
         #expect(watcher.peer.partners == [.expected])
@@ -224,7 +224,7 @@ import Testing
         advance()
         #expect(others[0].peer.counts == [7, 6])
         #expect(rooms.reported.isEmpty && rooms.shard.occupancy == (0, 0))
-        // Who comes back after all others knows nothing of what was told.
+        // A client that returns to an empty room gets no earlier counts.
         for peer in others + [silent] { peer.connection.leave() }
         let late = enter()
         advance()
@@ -281,7 +281,7 @@ import Testing
     }
 }
 
-/// What a loop's rooms tell other daemons.
+/// The messages from a loop's rooms to other daemons.
 @Suite struct RoomNewsTests {
     private final class News: @unchecked Sendable {
         // Sendable holds: a manual loop is called by one test, on one thread.

@@ -4,13 +4,13 @@ import Sockets
 
 @testable import Rooms
 
-/// A loop without sockets: its time goes on, and its turns end, when a test says so.
+/// A loop without sockets. The test advances its time and ends its turns.
 final class ManualLoop: RoomLoop {
     private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
     private var settling: [any TurnEndHandler] = []
     private var timers: [(due: MonotonicTime, action: () -> Void)] = []
 
-    /// Whether somebody has something to do at the end of this turn.
+    /// Whether there is work for the end of this turn.
     var isBusy: Bool { !settling.isEmpty }
 
     func callAtEndOfTurn(_ handler: any TurnEndHandler) { settling.append(handler) }
@@ -38,11 +38,11 @@ struct Numbered: Message, Hashable {
     let number: Int
 }
 
-/// Keeps what it was told.
+/// Records what it receives.
 final class RecordingPeer: RoomPeer {
     enum Event: Hashable {
         case ales(Int)
-        /// Of a kind.
+        /// Ales of a kind.
         case cheers(Int, CheerKind)
         case message(Int)
         case presence(Int)
@@ -50,7 +50,7 @@ final class RecordingPeer: RoomPeer {
     }
 
     private(set) var events: [Event] = []
-    /// Where its partner was, each time that it was told.
+    /// The partner's presence, each time it was reported.
     private(set) var partners: [PartnerPresence] = []
     /// Done with each message, as it is delivered.
     var react: ((RecordingPeer) -> Void)?
@@ -75,7 +75,7 @@ final class RecordingPeer: RoomPeer {
 
     func roomClosed() { events.append(.closed) }
 
-    /// Ales that it was told of, in all.
+    /// Ales received, of all kinds.
     var ales: Int { CheerKind.allCases.reduce(0) { $0 + ales(of: $1) } }
 
     func ales(of kind: CheerKind) -> Int {
@@ -97,7 +97,7 @@ final class RoomsUnderTest {
     let shard: RoomShard
     private let reports = Reports()
 
-    /// What was reported of who comes and goes.
+    /// The joins and leaves that were reported.
     final class Reports: @unchecked Sendable {
         // Sendable holds: a manual loop is called by one test, on one thread.
         var events: [PresenceEvent] = []

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Rooms
 
-/// What daemons say to each other.
+/// The messages between daemons.
 @Suite struct RelayMessageTests {
     private static let room = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
@@ -84,7 +84,7 @@ import Testing
         #expect(crowd.anonymous == 7 && crowd.unnamed == 20_000 - RelayMessage.Members.peopleLimit)
         #expect(crowd.headcount == 20_007)
         #expect(rooms.last == others)
-        // What isn't named isn't told on as if it were all.
+        // A message without names isn't forwarded as a message to everybody.
         let again = RelayMessage.members(rooms, place: [], number: 1)
         #expect(try RelayMessage(again.bytes) == again)
     }

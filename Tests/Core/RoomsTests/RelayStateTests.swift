@@ -210,7 +210,7 @@ import Testing
         #expect(daemons[1].state.membersElsewhere(of: room).isEmpty)
         daemons.settle()
         #expect(daemons[1].state.membersElsewhere(of: room).connections == 2)
-        // It was silent, and nobody waits for an answer.
+        // The daemon was silent, so no answer is pending.
         _ = daemons[1].state.beat(at: daemons.now, isAnswered: true)
         _ = daemons[1].state.nextBatch()
         _ = daemons[1].state.remove([daemons[0].id])
@@ -281,7 +281,7 @@ import Testing
 
     @Test("A room's report costs the same among many rooms as among few")
     func manyRooms() {
-        /// What it takes to hear the list of all rooms, on this thread.
+        /// The time to process the list of all rooms, on this thread.
         func work(_ count: Int) -> Double {
             let sender = RelayUnderTest()
             let receiver = RelayUnderTest()

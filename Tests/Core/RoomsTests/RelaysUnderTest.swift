@@ -3,14 +3,14 @@ import FoundationEssentials
 
 @testable import Rooms
 
-/// What one daemon knows of the others' rooms, and what it has heard of them.
+/// A daemon's knowledge of the others' rooms, and what it has received from them.
 final class RelayUnderTest {
     let id = DaemonID()
     var state: RelayState
     var heard: [UUID: Int] = [:]
     var lost: UInt64 = 0
     var dropped: UInt64 = 0
-    /// What is sent to it is lost while it is away.
+    /// Messages to it are lost while it is away.
     var isAway = false
 
     init() { state = RelayState(id: id, packetSize: 200, grace: .seconds(15)) }
@@ -51,7 +51,7 @@ final class RelaysUnderTest {
 
     subscript(index: Int) -> RelayUnderTest { all[index] }
 
-    /// Until nobody has anything to say.
+    /// Runs until no daemon has anything to send.
     func settle() {
         var isQuiet = false
         while !isQuiet {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Rooms
 
-/// Who is in a room on several daemons, of which each names so many people at most.
+/// The members of a room on several daemons. Each daemon names a limited number.
 @Suite struct RoomMembersTests {
     private static let people = (0..<60_000).map { _ in UUID() }
     private static let limit = 16_384

@@ -3,9 +3,10 @@ import Testing
 
 @testable import Rooms
 
-/// Whatever joins, leaves, says and closes in whatever order: each member hears each message once, in order, and never its own.
+/// Joins, leaves, messages and closes in random order: each member receives each message once, in order, and never its
+/// own.
 @Suite struct RoomProperties {
-    /// A peer, and what it should have been told by a reckoning that knows nothing of how rooms work.
+    /// A peer, and what it should have received by a simple model that knows nothing of the implementation.
     private final class Member {
         let peer = RecordingPeer()
         let connection: Connection
@@ -34,7 +35,7 @@ import Testing
                 members.append(Member(ids[random.next(below: 3)], in: rooms.shard))
             case 3 where !members.isEmpty:
                 let member = members.remove(at: random.next(below: members.count))
-                // What was owed to who leaves before the turn ends, nobody is left to get.
+                // A member that leaves before the turn ends doesn't receive what was queued for it.
                 member.connection.leave()
                 gone.append(member)
             case 4...7 where !members.isEmpty:

@@ -183,7 +183,7 @@ import Testing
         #expect(rooms.reported.map(\.claimedIdentity) == [ada, nil])
         connections[0].leave()
         connections[0].leave()
-        // A subscription is nobody's business.
+        // A subscription isn't reported.
         rooms.shard.enter(UUID(), RecordingPeer(), policy: .subscription).leave()
         #expect(rooms.shard.takePresenceEvents().map(\.peers) == [1])
         rooms.loop.advance(by: PresenceReporter.delay)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import Rooms
 
-/// Whatever joins, leaves, says and closes on whatever loop, and however long the ways between them take: each member hears each other
+/// Joins, leaves, messages and closes on random loops with random delays between them: each member receives each other
 /// sender's ales and messages once, in order, and never its own.
 @Suite struct SenderProperties {
-    /// Somebody in a room, and what it should have been told by a reckoning that knows nothing of how rooms work.
+    /// A member of a room, and what it should have received by a simple model that knows nothing of the implementation.
     private final class Hearer {
         enum Place {
             case socket(Connection)
@@ -44,7 +44,7 @@ import Testing
         /// Since it came, or since this round began.
         var ales = 0
         var messages: [Int] = []
-        /// Ales that were said before each message, by the same sender.
+        /// Ales sent before each message, by the same sender.
         var alesBefore: [Int: Int] = [:]
         var alesOfSenders: [Int: Int] = [:]
         var eventsAtEnd: Int?
@@ -79,7 +79,7 @@ import Testing
         var authors: [Int] = []
         var sockets = 0
         for _ in 0..<12 {
-            /// Ales said in this round, and messages, by room: the most that a newcomer can have heard of.
+            /// Ales and messages sent in this round, by room: the most that a newcomer can have received.
             var said: [UUID: Int] = [:]
             for _ in 0..<80 {
                 switch random.next(below: 16) {
@@ -123,7 +123,7 @@ import Testing
                         other.alesBefore[message.number] = other.alesOfSenders[hearer.sender]
                     }
                 case 9 where random.next(below: 20) == 0:
-                    // What is said on the way to a room that closes is lost, so nothing is.
+                    // Messages on their way to a closing room are lost, so the test lets them arrive first.
                     loops.settle()
                     let room = rooms[random.next(below: 4)]
                     loops.home(of: room).close([room])
@@ -165,7 +165,7 @@ import Testing
             check(hearer.peer.ales == hearer.ales, "it heard each ale once")
             check(Set(heard) == Set(hearer.messages), "it heard each message")
         } else {
-            // Of what was said while it came, it may have heard something.
+            // Of ales sent while it joined, it may have received any number.
             let (ales, least) = (hearer.peer.ales, hearer.ales)
             check(least <= ales && ales <= said, "it heard each ale since it came")
             check(Set(heard).isSuperset(of: hearer.messages), "it heard each message since it came")
@@ -186,7 +186,7 @@ import Testing
         check(hearer.place.isMember, "it is in its room")
     }
 
-    /// As `#expect`, which takes longer than all the rest.
+    /// Like `#expect`, which would take longer than the rest of the test.
     private func check(_ holds: Bool, _ what: Comment) {
         if !holds { Issue.record(what) }
     }

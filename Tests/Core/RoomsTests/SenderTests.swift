@@ -95,7 +95,7 @@ import Testing
         socket.connection.cheer()
         let place = enter(room, loops.shards[loop].makeSender())
         #expect(place.decisions.all.isEmpty)
-        // Nothing can be said before.
+        // An ale sent before the member is in the room is dropped.
         place.member.cheer()
         loops.settle()
         #expect(place.isIn && place.peer.ales <= 1 && socket.peer.events.isEmpty)
@@ -174,7 +174,7 @@ import Testing
         loops.settle()
         socket.connection.cheer()
         loops.endTurn(of: 0)
-        // The last ale of who leaves is heard.
+        // The last ale of a leaving member is delivered.
         place.member.cheer()
         let undecided = enter(room, sender)
         sender.leaveAll()
@@ -241,7 +241,7 @@ import Testing
         #expect(watcher.peer.counts.last == 3)
         places[1].member.leave()
         loops.settle()
-        // Nobody comes back as a sender that didn't say who it is: no grace.
+        // Without a person there is no grace period.
         loops.advance(by: .seconds(1))
         #expect(watcher.peer.counts.last == 2)
         let person = UUID()

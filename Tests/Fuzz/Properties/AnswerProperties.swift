@@ -2,7 +2,8 @@ import Foundation
 
 @testable import LetsSwitchClient
 
-/// What the client makes of whatever a server says: it is read or refused, never trapped over, and what was read comes back as it was.
+/// The client's handling of any server message: it is read or refused without a trap, and a message that was read is
+/// written back unchanged.
 enum AnswerProperties {
     static func check(_ input: FuzzInput) throws(BrokenProperty) {
         let bytes = input.content
@@ -72,7 +73,7 @@ enum AnswerProperties {
         try require(!address.host.isEmpty && !address.path.hasSuffix("/"), "an address: \(address)")
     }
 
-    /// What names a channel is the same text each time, and a server reads in it what was meant.
+    /// An identifier is the same text each time, and a server parses it as intended.
     private static func checkIdentifier(_ name: String) throws(BrokenProperty) {
         var parameters = ["id": "1"]
         parameters[name] = name

@@ -1,4 +1,4 @@
-/// What was promised of every input, and doesn't hold for this one.
+/// A property that doesn't hold for an input.
 package struct BrokenProperty: Error, CustomStringConvertible {
     package let description: String
 

@@ -7,11 +7,11 @@ import Wire
 @testable import Daemons
 @testable import Rooms
 
-/// What daemons hear from each other, and from a broker: read as it was written, or not at all, and no daemon is brought down by it.
+/// Messages from other daemons and from a broker: each is read as it was written or ignored, and none ends the daemon.
 ///
 /// ```
-/// options 0: packets, from two daemons by turns     length │ bytes │ length │ bytes …
-///         1: the text of a NOTIFY                   base64, or by bit 2 what is to be in base64
+/// options 0: packets, from two daemons in turn     length │ bytes │ length │ bytes …
+///         1: the text of a NOTIFY                   base64, or the bytes to encode if bit 2 is set
 ///         2: a broker's message                     application │ routing key │ body, by lines
 /// ```
 enum BusProperties {
@@ -62,7 +62,7 @@ enum BusProperties {
         }
         let last = state.lastBatch().packets.last.map(\.bytes)
         try require(last == RelayMessage.farewell.bytes, "who ends says farewell last")
-        // Nobody is heard any more, so nobody is there.
+        // After the grace period every silent daemon is given up, so no member is left.
         for _ in 0..<20 {
             now = now + grace
             _ = state.beat(at: now, isAnswered: true)
@@ -70,7 +70,7 @@ enum BusProperties {
         for room in seen { try require(state.membersElsewhere(of: room).isEmpty, "somebody is left in \(room)") }
     }
 
-    /// What a packet says is what it says when it is written again.
+    /// A packet that was read, written again, is the same message.
     private static func read(_ packet: [UInt8]) throws(BrokenProperty) -> RelayMessage? {
         guard let message = try? RelayMessage(packet) else { return nil }
         let again = try? RelayMessage(message.bytes)

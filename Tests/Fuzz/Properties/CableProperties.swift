@@ -1,6 +1,7 @@
 import Wire
 
-/// What clients of Action Cable say: a command exactly when a plain reading finds one, and an identifier that comes back as it was.
+/// Messages of Action Cable clients: the parser finds a command exactly when a simple parser does, and an identifier is
+/// returned unchanged.
 enum CableProperties {
     static func check(_ input: FuzzInput) throws(BrokenProperty) {
         let message = input.content
@@ -37,7 +38,7 @@ enum CableProperties {
         }
     }
 
-    /// What a server hears when a client says something in a channel.
+    /// What a server reads when a client sends a message in a channel.
     static func heard(_ bytes: [UInt8]) -> (identifier: [UInt8], data: [UInt8]?)? {
         let command = bytes.withUnsafeBytes { bytes in Result { () throws(CableFault) in try CableCommand(bytes) } }
         guard case .success(.message(let identifier, let data)) = command else { return nil }

@@ -14,7 +14,7 @@ enum ClientProperties {
         .refused(ServerRefusal(status: 503, retryAfter: .seconds(50))), .refused(ServerRefusal(status: 404)),
     ]
 
-    /// Never two connections at a time, an end that is told once, no wait without its time.
+    /// There is never more than one connection, an end is reported once, and every wait has a limit.
     private static func checkLife(_ input: FuzzInput) throws(BrokenProperty) {
         let policy = input.option(0) ? ReconnectPolicy(attempts: 2) : .default
         var life = ConnectionLife(policy, silence: .seconds(45), endsAtNormalClosure: input.option(1))
@@ -60,7 +60,7 @@ enum ClientProperties {
         }
     }
 
-    /// What is wanted is asked for on each connection, what isn't wanted isn't, and nothing is asked for before the welcome.
+    /// On each connection exactly the wanted subscriptions are requested, and none before the welcome.
     private static func checkTable(_ input: FuzzInput) throws(BrokenProperty) {
         var table = CableTable()
         var (now, isWelcome) = (Duration.zero, false)

@@ -4,8 +4,8 @@ import LiveConversations
 import Messaging
 import Wire
 
-/// What is said by a conversation's socket: understood exactly as a plain reading understands it, answered under its `ref` whatever is
-/// wrong with it, and by no input brought down.
+/// Messages on a conversation's socket: they are understood exactly as by a simple parser, errors have the `ref`, and
+/// no input traps.
 enum ConversationProperties {
     static func check(_ input: FuzzInput) throws(BrokenProperty) {
         let command = read(input.content)
@@ -31,7 +31,7 @@ enum ConversationProperties {
             try require(after >= 0 && limit > 0, "from \(after), \(limit) of them")
         case .refused(let error, let answered):
             try require(error.status == 400 && error.code == "invalid_request", "refused as \(error)")
-            // Of what has no type nobody knows what it wanted.
+            // A message without a type may be answered without a `ref`.
             try require(answered == nil || isSame(answered ?? "", ref), "answered under \(answered ?? "")")
             if tree.text("type").text != nil, ref != nil { try require(answered != nil, "answered under nothing") }
         }

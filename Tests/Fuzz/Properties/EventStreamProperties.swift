@@ -62,7 +62,7 @@ enum EventStreamProperties {
         return events
     }
 
-    /// Those that have ended.
+    /// The complete lines.
     private static func lines(_ bytes: [UInt8]) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         var line: [UInt8] = []
@@ -78,7 +78,7 @@ enum EventStreamProperties {
         return lines
     }
 
-    /// What was read, written as the server writes it, is read as the same.
+    /// Events that were read, written as the server writes them, are read as the same.
     private static func checkRewritten(_ events: [ServerSentEvent]) throws(BrokenProperty) {
         // A NUL in a type is written as a space.
         for event in events where event.event?.unicodeScalars.contains("\0") != true {

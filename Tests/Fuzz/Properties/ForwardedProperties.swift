@@ -18,7 +18,7 @@ enum ForwardedProperties {
         let plain = plainAddress(values, trusted)
         try require(
             found == plain, "\(String(describing: found)), where a plain reading finds \(String(describing: plain))")
-        // What a client puts before what the proxies add makes no difference, once they name somebody else.
+        // Entries that a client puts before those of the proxies change nothing, once a proxy names a client.
         if let found, !trusted.contains(found) {
             let forged = Array(
                 "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 198.51.100.1, ::1\r\n\(fields)\r\n".utf8)

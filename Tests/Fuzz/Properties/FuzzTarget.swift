@@ -6,25 +6,25 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case websocket
     /// permessage-deflate, both directions.
     case deflate
-    /// What peers say in a room.
+    /// Messages of peers in a room.
     case message
-    /// What clients of Action Cable say.
+    /// Messages of Action Cable clients.
     case cable
-    /// What an audience says, and forms.
+    /// Messages and forms of an audience.
     case questions
-    /// What is said by a conversation's socket.
+    /// Messages on a conversation's socket.
     case conversations
-    /// What a server answers, and what follows on the connection.
+    /// A server's response, and the bytes that follow it.
     case response
     /// A server's event stream.
     case events
-    /// What a server says to a program that uses the client.
+    /// Messages of a server to a program that uses the client library.
     case answers
-    /// Whatever befalls the client's connections and subscriptions, in whatever order.
+    /// Events of the client library's connections and subscriptions, in any order.
     case client
     /// Routing keys, and patterns of them.
     case topics
-    /// What daemons say to each other, and what a broker brings.
+    /// Messages from other daemons and from a broker.
     case bus
     /// PROXY headers, versions 1 and 2.
     case proxy

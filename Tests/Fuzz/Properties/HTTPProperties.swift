@@ -28,7 +28,7 @@ enum HTTPProperties {
             do throws(PlainHTTP.Fault) {
                 plain = try PlainHTTP(bytes, from: start)
             } catch {
-                // What is refused later may be malformed already.
+                // Input that the parser refuses later may already be malformed for the simple one.
                 let isExpected = request.end == nil && (error == .cut || reading.error != nil)
                 try require(isExpected, "a plain reading finds it \(error): \(request)")
                 return
@@ -59,7 +59,7 @@ enum HTTPProperties {
         try require(bytes <= limits.headBytes, "the head is too long")
     }
 
-    /// What other code takes for granted of a head.
+    /// What other code assumes about a request's head.
     private static func checkHead(_ head: HTTPRequestHead) throws(BrokenProperty) {
         try require(head.host != nil || head.version == .http10, "no host")
         try require(head.host?.isEmpty != true && head.host?.contains("@") != true, "a host that is none")
@@ -94,7 +94,7 @@ enum HTTPProperties {
         return name == "a" || !name.isEmpty && name.allSatisfy { "0123456789.".contains($0) }
     }
 
-    /// What was read, written anew, is read as the same.
+    /// A request that was read, written again, is read as the same.
     private static func checkRewritten(
         _ request: HTTPReading.Request, _ head: HTTPRequestHead, _ limits: HTTPLimits
     ) throws(BrokenProperty) {

@@ -1,6 +1,6 @@
 import Wire
 
-/// What the parser made of the bytes of a connection, in a form to be compared, and where in them it found things.
+/// The parser's result for the bytes of a connection, comparable, with the offsets of what it found.
 struct HTTPReading: Equatable {
     struct Request: Equatable {
         var head: String

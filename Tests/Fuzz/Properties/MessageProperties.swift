@@ -3,7 +3,7 @@ import LetsSwitch
 import Rooms
 import Wire
 
-/// What is said in a room: an ale exactly when a plain reading finds one, whichever path understood it.
+/// Messages in a room: each code path finds an ale exactly when a simple parser does.
 enum MessageProperties {
     static func check(_ input: FuzzInput) throws(BrokenProperty) {
         let message = withExactMemory(input.content) { AleMessage(UnsafeRawBufferPointer($0)) }

@@ -4,7 +4,8 @@ import Wire
 
 @testable import LiveQuestions
 
-/// What an audience says, and what forms send: understood exactly when a plain reading understands it, and by no input brought down.
+/// Messages and forms of an audience: they are understood exactly when a simple parser understands them, and no input
+/// traps.
 enum QuestionProperties {
     static func check(_ input: FuzzInput) throws(BrokenProperty) {
         let message = read(input.content)

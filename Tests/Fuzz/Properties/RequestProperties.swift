@@ -24,7 +24,7 @@ enum RequestProperties {
         }
     }
 
-    /// What a request says: text by its member, where the request has it as it was sent.
+    /// A request's members as text, if the request has them in that form.
     private struct Members {
         var texts: [String: String]
         var slot: RequestedSlot?

@@ -20,7 +20,7 @@ enum ResponseProperties {
         }
         try checkHead(head, limits)
         if reading.error == nil, reading.isWhole { try checkEnd(reading, head, input.content) }
-        // Whatever else it says: who doesn't know the key can't have answered.
+        // The server must know the key to answer, so any other answer is refused.
         let handshake = WebSocketClientHandshake(subprotocols: ["a"], nonce: (1, 2))
         if (try? handshake.accept(head)) != nil {
             try require(
@@ -29,7 +29,7 @@ enum ResponseProperties {
         }
     }
 
-    /// Of the key that this nonce makes, `AQAAAAAAAAACAAAAAAAAAA==` (RFC 6455 §4.2.2).
+    /// The accept value of this nonce's key, `AQAAAAAAAAACAAAAAAAAAA==` (RFC 6455 §4.2.2).
     private static let accept = "qjJL+9fXOstHFgEeQb84OF5TYjU="
 
     private static func checkHead(_ head: HTTPResponseHead, _ limits: HTTPLimits) throws(BrokenProperty) {
@@ -51,7 +51,7 @@ enum ResponseProperties {
         var start = 0
         while true {
             let plain: PlainHTTP
-            // What has a body by its fields only, and none by its status, needs not be there.
+            // A response whose status allows no body may lack the body that its fields announce.
             do throws(PlainHTTP.Fault) { plain = try PlainHTTP(bytes, from: start) } catch { return }
             let status = Int(plain.requestLine.split(separator: " ").dropFirst().first ?? "")
             if let status, status < 200, status != 101 {

@@ -1,15 +1,15 @@
 import Wire
 
-/// What the client's parser made of a response, in a form to be compared.
+/// The client parser's result for a response, comparable.
 struct ResponseReading: Equatable {
     private(set) var heads: [HTTPResponseHead] = []
     private(set) var body: [UInt8] = []
     private(set) var isWhole = false
-    /// What stands behind it: what the connection was upgraded to.
+    /// The bytes after it, of the protocol that the connection was upgraded to.
     private(set) var rest: [UInt8] = []
     private(set) var error: HTTPResponseError?
 
-    /// How much of a body was handed out before it was found wrong is a matter of its pieces.
+    /// How much of an invalid body is delivered before the error depends on how the bytes are split.
     static func == (one: ResponseReading, other: ResponseReading) -> Bool {
         guard one.error == nil, other.error == nil else { return one.error == other.error && one.heads == other.heads }
         return one.heads == other.heads && one.body == other.body && one.isWhole == other.isWhole

@@ -8,7 +8,7 @@ import Wire
 /// Whole requests to two daemons on one database, and words of others on its channels: each is answered in a decided way, and
 /// the daemons live.
 enum ScheduleProperties {
-    /// Those that the contract knows. `429`: of one device or address there was too much.
+    /// The documented statuses. `429`: a limit of a device or address was exceeded.
     private static let statuses: Set<Int> = [
         200, 201, 204, 304, 400, 401, 403, 404, 405, 409, 410, 413, 414, 415, 421, 426, 429, 431, 501,
     ]
@@ -57,7 +57,7 @@ enum ScheduleProperties {
                 if answer.keepsConnection { clients[place] = client } else { await client.close() }
             }
         }
-        // So that what one daemon tells another is heard while it is known why.
+        // Waits, so that a notification to another daemon arrives while its cause is known.
         if tells { try await Task.sleep(for: noticePause) }
         for client in streams + clients.values { await client.close() }
         for endpoint in world.endpoints {
@@ -81,7 +81,7 @@ enum ScheduleProperties {
         return nil
     }
 
-    /// Whatever can't stand in a target is escaped: the parser has a target of its own.
+    /// Escapes everything that isn't allowed in a target; the target parser has its own fuzz target.
     private static func target(_ bytes: [UInt8]) -> String {
         var target = ""
         for byte in bytes {
@@ -103,7 +103,7 @@ enum ScheduleProperties {
         try require(tree.text("reason").text?.isEmpty == false, "a refusal without a reason: \(answer.text)")
     }
 
-    /// What later steps may name.
+    /// Stores names that later steps can use.
     private static func learn(from answer: TestResponse, _ names: inout ScheduleNames) {
         guard answer.status < 300, let tree = PlainJSON(answer.body, depth: 8) else { return }
         if let id = tree.text("id").text { names.id = Array(id.utf8) }

@@ -2,15 +2,16 @@ import Domain
 
 @testable import LetsSwitch
 
-/// What an input asks a server, line by line:
+/// The requests that an input makes, line by line:
 ///
 /// ```
 /// POST /task {"deviceId":"a","startsAt":"@1","title":"x"}
 /// GET /reminders?deviceId=a
 /// NOTIFY letsswitch_schedule {"origin":""}
 /// ```
-/// A line of another form asks nothing. In a target and in a body `@0` to `@9` are full hours that lie ahead, `@d` the day of the
-/// first, `@t` whatever an answer named last by its `id`, `@c` the calendar and `@i` the invitation that one named last.
+/// Lines of another form are skipped. In a target and in a body `@0` to `@9` are full hours in the future, `@d` is the
+/// day of the first, `@t` is the last `id` in an answer, and `@c` and `@i` are the calendar and the invitation in the
+/// last answer with one.
 struct ScheduleScript {
     enum Step {
         case request(method: String, target: [UInt8], body: [UInt8])
@@ -36,13 +37,13 @@ struct ScheduleScript {
             return .request(method: name, target: Array(parts[1]), body: rest)
         }
         let channel = String(decoding: parts[1], as: UTF8.self)
-        // What PostgreSQL takes for text.
+        // PostgreSQL's text can't contain a zero byte.
         guard Composition.channels.contains(channel), !rest.contains(0) else { return nil }
         return .notify(channel: channel, payload: String(decoding: rest, as: UTF8.self))
     }
 }
 
-/// What the `@` of a script stand for.
+/// The values of `@` in a script.
 struct ScheduleNames {
     /// The first of the full hours, in seconds since 1970.
     let firstHour: Int

@@ -45,7 +45,7 @@ actor ScheduleWorld {
         configuration.postgres.queryTimeout = .seconds(60)
         configuration.providers.webPush.contact = "mailto:nobody@localhost"
         configuration.providers.webPush.allowsPrivateAddresses = true
-        // Nobody is there: what is to be sent waits.
+        // No server listens there, so messages stay queued.
         configuration.providers.ntfy.server = "http://127.0.0.1:1"
         var endpoints: [ClientEndpoint] = []
         var daemons: [Daemon] = []

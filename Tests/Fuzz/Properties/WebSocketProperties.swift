@@ -20,7 +20,7 @@ enum WebSocketProperties {
         try require(plain.events == reading.events, "a plain reading differs: \(plain.events) \(reading.events)")
         // Each frame is work: whoever limits what a peer may ask for has to hear of all of them.
         try require(plain.fragments == reading.fragments, "\(plain.fragments) fragments, not \(reading.fragments)")
-        // What is wrong may show before its frame is whole.
+        // The parser may find an error before the frame is complete.
         try require(
             plain.isWrong ? reading.error != nil : reading.error == nil || plain.isCut,
             "a plain reading has \(plain.isWrong ? "an" : "no") error: \(reading)")
@@ -54,7 +54,7 @@ enum WebSocketProperties {
         try require((reading.error?.reason.utf8.count ?? 0) <= 123, "a reason that fits in no close frame")
     }
 
-    /// What was read, written anew, is read as the same.
+    /// Messages that were read, written again, are read as the same.
     private static func checkRewritten(
         _ reading: WebSocketReading, _ role: WebSocketRole, _ limit: Int
     ) throws(BrokenProperty) {

@@ -1,6 +1,6 @@
 import Wire
 
-/// What a parser made of a peer's bytes, inflated where they were compressed, in a form to be compared.
+/// A parser's result for a peer's bytes, inflated if they were compressed, comparable.
 struct WebSocketReading: Equatable {
     enum Event: Equatable {
         case message(WebSocketOpcode, [UInt8])
@@ -10,7 +10,7 @@ struct WebSocketReading: Equatable {
     }
 
     var events: [Event] = []
-    /// Frames of messages that went on.
+    /// Frames of fragmented messages.
     var fragments = 0
     var error: WebSocketError?
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Daemons
 
-/// What decides in RabbitMQ's bus, without a broker.
+/// The decisions of RabbitMQ's bus, without a broker.
 @Suite struct AMQPBusTests {
     @Test("The bus is connected when both connections are")
     func connected() {

@@ -3,7 +3,7 @@ import Rooms
 import TestSupport
 import Testing
 
-/// What is promised of every ``Bus``, checked with several of them on one medium.
+/// The promises of every ``Bus``, checked with several of them on one medium.
 ///
 /// A suite of a bus is parametrised by ``Promise``:
 /// ```
@@ -145,7 +145,7 @@ extension BusConformance {
         }
         try await say(in: 0)
         #expect(try await members[1].packetsUntilNow(from: members[0]).map(\.number) == Array(0..<rooms.count))
-        // However many rooms there are, nobody waits for them when the medium is back.
+        // However many rooms there are, no call waits for them when the medium is back.
         try await medium.cut()
         for member in members { try await member.awaitLost() }
         try await medium.heal()
@@ -242,7 +242,7 @@ extension BusConformance {
         try await members[1].events.next("the first packet") { if case .received = $0 { true } else { false } }
         await members[1].bus.stop()
         let told = members[1].events.all.count
-        // So much more is sent that something would have come.
+        // After 500 more packets an event would have arrived.
         let sent = calls.all.last ?? 0
         try await calls.next("ten more calls") { $0 >= sent + 500 }
         sending.cancel()

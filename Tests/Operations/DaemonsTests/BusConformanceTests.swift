@@ -5,7 +5,7 @@ import Testing
 
 @testable import Daemons
 
-/// The bus that daemons have without being told: it keeps what every bus promises.
+/// The default bus keeps the promises of every bus.
 @Suite struct BusConformanceTests {
     @Test("PostgreSQL's NOTIFY passes the conformance tests of a bus", arguments: BusConformance.Promise.allCases)
     func notify(_ promise: BusConformance.Promise) async throws {

@@ -1,11 +1,11 @@
 import Rooms
 
-/// What buses of several daemons stand on: a broker, a database, a hub in memory.
+/// What connects the buses of several daemons: a broker, a database, or a hub in memory.
 protocol BusMedium: Sendable {
     /// A bus that isn't started yet.
     func makeBus(_ id: DaemonID) async throws -> any Bus
 
-    /// The medium is away for all buses until ``heal()``, as after a crash.
+    /// Cuts the medium for all buses until ``heal()``, as a crash would.
     func cut() async throws
 
     func heal() async throws

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Rooms
 import TestSupport
 
-/// A daemon as the bus sees it: its bus, and what that told it.
+/// A daemon's bus, and the events that it reported.
 struct BusMember: Sendable {
     let id: DaemonID
     let bus: any Bus
@@ -22,7 +22,7 @@ struct BusMember: Sendable {
     }
 
     func awaitLost() async throws {
-        // It may be said more than once.
+        // The event may occur more than once.
         try await eventually("the bus lost") {
             let last = events.all.last { if case .received = $0 { false } else { true } }
             return if case .lost = last { true } else { false }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Daemons
 
-/// When a daemon's bus begins and ends.
+/// When a daemon's bus starts and stops.
 @Suite struct BusServiceTests {
     /// A bus that takes a while to stop.
     private struct SlowBus: Bus {

@@ -12,7 +12,7 @@ import Testing
 @Suite struct DaemonRegistryTests {
     private static let hasty = DaemonTiming(
         interval: .milliseconds(495), patience: .milliseconds(950), longestPause: .milliseconds(800))
-    /// Gives nobody up whom a busy machine keeps from its beats.
+    /// Long times, so that no daemon is given up because a busy machine delays its heartbeats.
     private static let patient = DaemonTiming(
         interval: .milliseconds(495), patience: .seconds(120), longestPause: .seconds(60))
 
@@ -83,9 +83,9 @@ import Testing
         }
     }
 
-    /// Tries once more if a busy machine has kept somebody from its beats for so long that others rightly give it up.
+    /// Repeats the attempt if a busy machine delayed heartbeats so long that the others rightly gave the daemon up.
     ///
-    /// - Parameter attempt: What beats must have come soon after each other, and what to expect if they have.
+    /// - Parameter attempt: Returns the heartbeats that must have been close together, and what to expect if they were.
     private func inTime(
         _ attempt: () async throws -> (beats: [[ContinuousClock.Instant]], expectation: () -> Void)
     ) async throws {
@@ -97,7 +97,7 @@ import Testing
         Issue.record("never was there time for all beats")
     }
 
-    /// What `letsswitch_daemons` brings, to all of them.
+    /// Passes the notifications of `letsswitch_daemons` to all members.
     private func listen(_ database: ScheduleDatabase, _ members: [Member]) async throws -> PostgresListener {
         let (events, sink) = AsyncStream.makeStream(of: PostgresListenerEvent.self)
         let listener = PostgresListener(configuration: database.configuration, channels: [DaemonStore.channel]) {
@@ -203,7 +203,7 @@ import Testing
         try await withDatabase { database, make in
             let (first, second) = (make("first"), make("second"))
             try await first.knows([second])
-            // More rooms than one step takes; in one of them there is somebody on the other daemon too.
+            // More rooms than one step handles. One of them also has a member on the other daemon.
             try await database.run(
                 """
                 INSERT INTO letsswitch.attendance

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Daemons
 
-/// Who is alive, by a clock that the test sets.
+/// Which daemons are alive, with a clock that the test sets.
 @Suite struct DaemonRosterTests {
     private let own = DaemonID()
     private let other = DaemonID()
@@ -39,7 +39,7 @@ import Testing
         }
         roster.look(at: [row(other, 2)], now: at(14.9))
         #expect(roster.alive.isEmpty && roster.gone == [row(other, 2)])
-        // Nobody has removed it yet, and it still looks fresh to the database.
+        // No daemon has removed it yet, and the database still shows it as fresh.
         roster.look(at: [row(other, 2)], now: at(15))
         #expect(roster.alive.isEmpty && roster.gone == [row(other, 2)])
         roster.look(at: [row(other, 3)], now: at(16))

@@ -85,7 +85,7 @@ import Testing
                             AND query LIKE '\(side)' AND application_name = 'test bus'
                         """)
                     if side == "%pg_notify%" {
-                        // An idle sender that was cut off takes another connection, or says that it is away: never silence.
+                        // If an idle sender's connection is closed, it uses another one or reports that it is down.
                         do {
                             try await one.bus.send([BusPacket(to: .everyDaemon, [100])])
                             try await other.hears([100], from: one)

@@ -57,7 +57,7 @@ import Testing
             }
             _ = inbox.receive(String(decoding: bytes, as: UTF8.self), on: .everyDaemon)
         }
-        // Another sender is heard as ever.
+        // Packets of another sender are still received.
         var other = NotifyPacker(sender: DaemonID(), after: 0)
         let good = try other.pack([BusPacket(to: .everyDaemon, [1])])
         #expect(inbox.receive(good[0].payload, on: .everyDaemon)?.packets == [[1]])
@@ -98,7 +98,7 @@ import Testing
         }
         let sender = DaemonID()
         for part in try parts(sender, after: 0, bytes: 60_000) { #expect(inbox.receive(part, on: .everyDaemon) == nil) }
-        // What was dropped made room.
+        // Dropped parts free their space.
         var heard: [[UInt8]] = []
         for part in try parts(sender, after: 1_000, bytes: 12_000) {
             heard += inbox.receive(part, on: .everyDaemon)?.packets ?? []

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Daemons
 
-/// What crosses PostgreSQL between daemons, without PostgreSQL.
+/// The payloads that daemons exchange through PostgreSQL, without PostgreSQL.
 @Suite struct NotifyPayloadTests {
     @Test("A payload is read as written, and fits into a NOTIFY")
     func codec() {

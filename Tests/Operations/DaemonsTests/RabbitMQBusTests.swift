@@ -213,9 +213,9 @@ private struct Load: Sendable {
         (self.sender, self.receiver) = (sender, receiver)
     }
 
-    /// Until its task is cancelled.
+    /// Runs until its task is cancelled.
     ///
-    /// - Returns: How many were handed over.
+    /// - Returns: The number of packets handed over.
     func run() async -> Int {
         var number = 0
         while !Task.isCancelled {

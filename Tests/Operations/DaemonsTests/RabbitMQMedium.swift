@@ -10,7 +10,7 @@ struct RabbitMQMedium: BusMedium {
     let relay: StallingRelay
     let queue: AMQPQueue
 
-    /// - Parameter queue: What each daemon has.
+    /// - Parameter queue: The settings of each daemon's queue.
     init(_ broker: TestBroker, queue: AMQPQueue = AMQPBusTopology.queue) throws {
         self.broker = broker
         self.queue = queue

@@ -28,7 +28,7 @@ struct RabbitMQTLSTests {
         for bus in buses { await bus.stop() }
 
         try await expectRefusal(url, by: stranger.file)
-        // None that signs certificates for everybody knows ours.
+        // The system's certificate authorities don't know the test's.
         try await expectRefusal(url, by: nil)
         try await broker.stop()
         try await broker.setIdentity(try await authority.issue(hosts: "DNS:broker.example"))

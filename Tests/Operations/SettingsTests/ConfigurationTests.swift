@@ -221,7 +221,7 @@ import Wire
         return names.filter { $0 != name }.flatMap { ["--\($0)", samples[$0] ?? ""] }
     }
 
-    /// What a setting can't be without.
+    /// Settings that a setting requires.
     private static let companions = [
         "tls-certificate": ["--tls-key", "/k", "--listen", "tls:a:1"],
         "tls-key": ["--tls-certificate", "/c", "--listen", "tls:a:1"],

@@ -82,7 +82,7 @@ struct RabbitMQConnectionTests {
             try await events.next("connected again") { $0 == .connected }
             let again = try await next(events)
             #expect(again.body == Array("two".utf8) && again.isRedelivered)
-            // Of the connection before: known to nobody here, and harmless.
+            // A delivery of the previous connection: unknown here, and ignored.
             connection.acknowledge(first)
             connection.acknowledge(again)
             let last = try await next(events)

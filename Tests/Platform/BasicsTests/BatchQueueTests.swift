@@ -13,7 +13,7 @@ import Testing
         return queue
     }
 
-    /// What is to be done, in words.
+    /// The next action, as text.
     private static func next(_ queue: inout BatchQueue<Int>) -> String {
         switch queue.next() {
         case .write(let batch): "\(batch.number): \(batch.items)"

@@ -7,7 +7,7 @@ import Testing
     private struct Away: Error {}
     private struct Refused: Error, Equatable {}
 
-    /// What is asked for waits for an answer.
+    /// Answers its calls when the test says so.
     private actor Destination {
         let asked = EventRecorder<[Int]>()
         private var pending: [CheckedContinuation<[Result<String, any Error>], any Error>] = []

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct ServiceTests {
-    /// Runs until it is stopped, and says so; one that is deaf goes on.
+    /// Runs until it is stopped and records it. A deaf one doesn't stop.
     private struct RecordingService: Service {
         let name: String
         let events: EventRecorder<String>

@@ -25,7 +25,7 @@ import Wire
         return "\(signed).\(Base64.encodeForURL(code))"
     }
 
-    /// What is wrong with a token at 1000; `nil` when nothing is.
+    /// The fault of a token at second 1000; `nil` if it is valid.
     private func fault(_ token: String, secrets: [[UInt8]] = [Self.secret]) throws -> JSONWebTokenFault? {
         let tokens = try SharedTokens(secrets: secrets)
         do throws(JSONWebTokenFault) {

@@ -52,7 +52,7 @@ import Wire
             #expect(asked.headers["x-test"] == "a: b")
             #expect(asked.headers["topic"] == "")
             #expect(asked.headers["user-agent"] == "tests")
-            // No type that nobody has named.
+            // No content type was given, so none is sent.
             #expect(asked.headers["content-type"] == nil)
             let got = try await client.send(OutgoingRequest(.get, recorder.url("/get")))
             #expect(got.status == 201)
@@ -123,13 +123,13 @@ import Wire
             }
             let first = Task { try await client.send(OutgoingRequest(.post, recorder.url("/hook"))) }
             try await recorder.requests.next()
-            // Who doesn't wait any more takes nobody's place.
+            // A cancelled request frees its place.
             for _ in 0..<5 {
                 let cancelled = Task { try await client.send(OutgoingRequest(.post, recorder.url("/hook"))) }
                 cancelled.cancel()
                 await #expect(throws: HTTPClientError.cancelled) { try await cancelled.value }
             }
-            // Of these two, one waits, and the other is one too many.
+            // Of these two, one waits, and the other exceeds the limit.
             let outcomes = await withTaskGroup(of: HTTPClientError?.self) { group in
                 for _ in 0..<2 {
                     group.addTask {

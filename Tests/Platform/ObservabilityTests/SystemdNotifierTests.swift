@@ -21,7 +21,7 @@ import Testing
 
     private func receive(_ descriptor: Int32) -> String? {
         var buffer = [UInt8](repeating: 0, count: 512)
-        // A datagram to a Unix socket is there when the sender returns.
+        // A datagram to a Unix socket has arrived when the sender returns.
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
     }

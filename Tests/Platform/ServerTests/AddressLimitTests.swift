@@ -43,7 +43,7 @@ import Wire
         var edge = EdgePolicy()
         edge.expectsProxyHeader = true
         try await TestServer.withLimits(edge: edge) {
-            // One at once; another after a second, which nobody waits for.
+            // One connection at once; the next would be allowed a second later, which the test doesn't wait for.
             $0.connectionRate = 1
         } _: { server in
             func connect(_ header: String) async throws -> HTTPTestClient {
@@ -124,7 +124,7 @@ import Wire
             var clients: [HTTPTestClient] = []
             for _ in 0..<2 {
                 let client = try await server.client()
-                // What it says of itself counts for nothing.
+                // A header from the client itself is ignored.
                 #expect(
                     try await client.request("GET", "/now/1", headers: .forwarded("203.0.113.7")).status == 200)
                 clients.append(client)

@@ -148,7 +148,7 @@ import Wire
         #expect(try open(0..<1) == 10)
         #expect(try open(1..<10) == 10)
         #expect(try open(stride(from: 0x100, to: 0x1000, by: 0x100)) == 20)
-        // Those refused were counted nowhere: what is given back can all be had again.
+        // Refused connections weren't counted, so everything can be taken again after the release.
         permits = []
         #expect(try open([0x2000, 0x2001, 0x3000, 0x3001]) == 40)
         withExtendedLifetime(permits) {}

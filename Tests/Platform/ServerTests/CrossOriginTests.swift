@@ -32,7 +32,7 @@ import Wire
                 let client = try await WebSocketTestClient.connect(to: bench.endpoint, "/echo", headers: headers)
                 try await client.closeHandshake()
             }
-            // Who asks for no WebSocket is told how, from wherever.
+            // A request that isn't a WebSocket upgrade is told so, whatever its origin.
             let plain = try await HTTPTestClient.request(at: bench.endpoint, "GET", "/echo", headers: Self.page)
             #expect(plain.status == 426)
         }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// What is refused before a route is asked, and what every answer bears.
+/// What is refused before a route is called, and the fields of every answer.
 @Suite struct EdgeTests {
     private static func withServer(
         hosts: [String] = ["*"], _ change: (inout EdgePolicy) -> Void = { _ in },
@@ -80,7 +80,7 @@ import Wire
                 #expect(try await client.request("GET", "/now/1", headers: ["Host": host]).text == "1")
             }
             #expect(await server.application.counters().refusedHosts == 5)
-            // Of a flood the operator is told once.
+            // A flood is logged once.
             #expect(told.all == ["evil.example:8080"])
         }
     }
@@ -120,7 +120,7 @@ import Wire
                 let answer = try await client.request("GET", path, headers: ["Host": "localhost"])
                 #expect(answer.headers["Strict-Transport-Security"] == (seconds > 0 ? "max-age=\(seconds)" : nil))
             }
-            // Said without TLS it would mean nothing (RFC 6797 §7.2), and anybody between could say it.
+            // Without TLS the field would have no effect (RFC 6797 §7.2), and an attacker could insert it.
             let plain = try await HTTPTestClient.request(at: secure.endpoint, "GET", "/now/1")
             #expect(plain.status == 400 && plain.headers["Strict-Transport-Security"] == nil)
         }

@@ -1,6 +1,6 @@
 import TestSupport
 
 extension TestHeaders {
-    /// What a proxy says of whom it asks for.
+    /// The field in which a proxy names its client.
     static func forwarded(_ address: String) -> TestHeaders { ["X-Forwarded-For": address] }
 }

@@ -154,7 +154,7 @@ import Wire
         let state = try #require(try Self.all().first { Self.name($0) == name })
         let late = try #require(state.late(isTaken: true))
         #expect(late.limit == limit && late.ending == ending)
-        // Whoever takes nothing isn't told that it is late.
+        // A client that doesn't read gets no answer about the timeout.
         let stalled = try #require(state.late(isTaken: false))
         #expect(stalled.limit == (state.isReading ? .write : limit))
         #expect(stalled.ending == (state.isReading ? .close : ending))

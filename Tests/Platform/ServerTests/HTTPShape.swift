@@ -1,16 +1,16 @@
 import Wire
 
-/// A request as somebody may send it, and what has to come of it: one line of the list that is gone through over a socket.
+/// A request, well-formed or not, and its expected result: one line of a list that is sent over sockets.
 struct HTTPShape: Sendable, CustomStringConvertible {
     let bytes: [UInt8]
-    /// Of the answers, in their order.
+    /// The statuses of the answers, in order.
     let statuses: [Int]
     /// Nothing of what follows is read, and the connection ends.
     let ends: Bool
 
     var description: String { "\(statuses): \(String(decoding: bytes.prefix(80), as: UTF8.self).debugDescription)" }
 
-    /// Refused for what it is: nothing behind it can be told from it.
+    /// A request that is refused. The connection is closed, because the end of the request is unknown.
     private static func refused(_ status: Int, _ text: String) -> HTTPShape {
         HTTPShape(bytes: Array(text.utf8), statuses: [status], ends: true)
     }
@@ -49,7 +49,8 @@ struct HTTPShape: Sendable, CustomStringConvertible {
             "Transfer-Encoding: \"chunked\"", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
         ].map { refused(501, post($0, "5\r\nhello\r\n0\r\n\r\n")) }
         + [
-            // White space around a value is no part of it (RFC 9110 §5.5), and zeros before a number change nothing.
+            // White space around a value isn't part of it (RFC 9110 §5.5), and leading zeros of a number change
+            // nothing.
             served([200], post("Content-Length:  \t5", "hello")), served([200], post("Content-Length: 005", "hello")),
             served([200], post("Transfer-Encoding: , chunked", "0\r\n\r\n")),
             // In HTTP/1.0 there is none.
@@ -158,7 +159,7 @@ struct HTTPShape: Sendable, CustomStringConvertible {
         served([200], closing: true, "GET /now/1 HTTP/1.0\r\nConnection: close, keep-alive\r\n\r\n"),
         served([200], "GET /now/1 HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n"),
         served([200], closing: true, get("Connection: close")),
-        // Bodies that nobody asked for are read, and not as requests.
+        // A body without a handler is read, and not taken for a request.
         served([404], "POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 22\r\n\r\nGET /trap HTTP/1.1\r\n\r\n"),
         served(
             [405], "PUT /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nGET /\r\n0\r\n\r\n"

@@ -43,7 +43,7 @@ import Wire
     /// The statuses of all answers until the connection ends, which it does.
     private static func answers(to bytes: [UInt8], inPiecesOf size: Int, at server: TestServer) async throws -> [Int] {
         let connection = try await server.connection()
-        // A server that has refused may not take the rest: that is no failure.
+        // A server that has refused the request may close before it reads the rest. That isn't a failure.
         do { try await connection.send(bytes, inPiecesOf: size) } catch is ClientFailure {}
         let received = String(decoding: try await connection.receiveToEnd(), as: UTF8.self)
         await connection.close()

@@ -9,7 +9,7 @@ import Wire
     private static let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
     private static let people = 1_000
 
-    /// What one person of the hall does on coming in, and what is left open.
+    /// What one person of an audience does on arrival, and the connections that stay open.
     private struct Arrival {
         let connections: Int
         let requests: Int
@@ -18,11 +18,11 @@ import Wire
 
         /// The page of a session of questions, and its WebSocket.
         static let questions = Arrival(connections: 2, requests: 3, writes: 1, upgrades: 1)
-        /// The day's page: all its files over as many connections as a browser makes, a task, and the room's WebSocket.
+        /// The day page: all its files over as many connections as a browser opens, a task, and the room's WebSocket.
         static let day = Arrival(connections: 7, requests: 29, writes: 2, upgrades: 1)
     }
 
-    /// How much was refused.
+    /// The number of refusals.
     private func refusals(of arrival: Arrival, within: Duration, from addresses: [IPAddress]) throws -> Int {
         let limiter = AddressLimiter(AddressAllowance(ServerLimits()))
         var permits: [ConnectionPermit] = []
@@ -83,7 +83,7 @@ import Wire
         }
         #expect(done.reduce(0, +) <= limits.requestRate * (20 + 30))
         #expect(done.dropFirst(2).allSatisfy { $0 <= limits.requestRate + 100 })
-        // Other addresses have all that is theirs.
+        // Other addresses are unaffected.
         #expect(isOpened(limiter.open(IPAddress(ipv4: 0xCB00_7102), at: Self.start)))
     }
 

@@ -33,7 +33,7 @@ import Wire
                 try await connection.send(header + Self.request + Self.request, inPiecesOf: pieces)
                 let client = HTTPTestClient(over: connection)
                 for _ in 0..<2 { #expect(try await client.readResponse(to: "GET").text == "1") }
-                // Only the first time: later it is no request.
+                // The header is valid only once: a second one is an invalid request.
                 try await connection.send(header)
                 #expect(try await client.readResponse(to: "GET").status == 400)
             }

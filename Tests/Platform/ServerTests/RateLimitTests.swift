@@ -3,7 +3,7 @@ import Server
 import Testing
 
 @Suite struct RateLimitTests {
-    /// How many of `count` events at once are admitted.
+    /// The number of admitted events, of `count` at the same time.
     private func admitted(_ count: Int, by limit: RateLimit, at milliseconds: UInt64, _ paidUntil: inout UInt64) -> Int
     {
         var admitted = 0

@@ -31,7 +31,7 @@ import Wire
             }
             let writes = try await statuses("POST /echo", for: "203.0.113.7", count: 15)
             #expect(writes == Array(repeating: 200, count: 10) + Array(repeating: 429, count: 5))
-            // What there isn't counts as well.
+            // Requests to unknown routes count as well.
             let missing = try await statuses("PUT /nothing", for: "203.0.113.7", count: 2)
             #expect(missing == [429, 429])
             let reads = try await statuses("GET /later/1", for: "203.0.113.7", count: 40)

@@ -162,7 +162,7 @@ import Testing
             }
             let first = try await tls.server.connection()
             try await begin(first)
-            // Its header has been read when the handshake goes on.
+            // The header has been read when the handshake continues.
             _ = try await first.receive(upTo: 1)
             let second = try await tls.server.connection()
             try await begin(second)

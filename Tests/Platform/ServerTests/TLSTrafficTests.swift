@@ -29,7 +29,7 @@ import Wire
             let size = 20 << 20
             try await client.sendRequest("GET", "/big?size=\(size)")
             try await client.sendRequest("GET", "/now/next")
-            // The answer is made; its end can't leave before somebody reads.
+            // The answer is complete, but its end can't be sent before the client reads.
             try await tls.server.until("the answer") { $0.responses[200] == 1 }
             #expect(try await client.readResponse().body.count == size)
             #expect(try await client.readResponse().text == "next")
@@ -88,7 +88,7 @@ import Wire
                 try await bench.events.next("the end") { $0 == .closed(1006) }
                 try await bench.server.untilConnections(0)
             }
-            // Nobody had to find out by a ping.
+            // No ping was needed to notice it.
             #expect(await bench.server.application.counters().timeouts.isEmpty)
         }
     }

@@ -8,7 +8,7 @@ struct TestServer: Sendable {
     let application: Application
     let endpoint: ClientEndpoint
 
-    /// What a handler throws that the server doesn't know.
+    /// An error of a handler that the server doesn't know.
     struct UnknownError: Error {}
 
     /// With plain routes, and limits that differ from the patient ones.
@@ -53,7 +53,7 @@ struct TestServer: Sendable {
         try await RawConnection.connect(to: endpoint, receiveBuffer: receiveBuffer)
     }
 
-    /// Waits, one round through the loops after the other, until `condition` holds: for what nobody reports.
+    /// Waits until `condition` holds, checking after each round through the loops. For states that aren't reported.
     func until(_ what: String, _ condition: (LoopCounters) -> Bool) async throws {
         let deadline = ContinuousClock.now + Deadline.standard
         while true {

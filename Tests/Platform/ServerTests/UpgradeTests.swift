@@ -138,7 +138,7 @@ import Testing
                 if admitted {
                     try await bench.events.next("the upgrade") { $0 == .opened(loop: loop) }
                 } else {
-                    // What came too early for an answer was no request.
+                    // The bytes that were sent too early were no valid request.
                     #expect(try await client.readResponse(to: "GET").status == 400)
                 }
             }

@@ -13,7 +13,7 @@ struct WebSocketBench: Sendable {
 
     let server: TestServer
     let events: EventRecorder<Event>
-    /// What `/checked` waits for: whether the connection is admitted.
+    /// The decisions that `/checked` waits for: whether the connection is admitted.
     let verdicts: EventRecorder<Bool>
 
     var endpoint: ClientEndpoint { server.endpoint }

@@ -20,7 +20,7 @@ import Testing
         #expect(count.current == 0)
     }
 
-    /// What becomes of a connection.
+    /// The result of a connection attempt.
     private static func connect(
         to address: SocketAddress, on loop: EventLoop, within limit: Duration = .seconds(60)
     ) async throws -> Result<DetachedSocket, SocketError> {
@@ -66,7 +66,7 @@ import Testing
 
     @Test("An attempt without an answer fails at its limit, and a stopping loop abandons it")
     func limits() async throws {
-        // TEST-NET-1 (RFC 5737): nobody. Some networks refuse it at once.
+        // TEST-NET-1 (RFC 5737): no host answers. Some networks refuse it at once.
         let nobody = try SocketAddress.resolve(host: "192.0.2.1", port: 9)[0]
         try await Self.withLoop { loop, _ in
             do {

@@ -2,7 +2,7 @@ import Basics
 import Sockets
 import TestSupport
 
-/// What a socket told its handler.
+/// An event that a socket reported to its handler.
 enum SocketEvent: Sendable, Equatable {
     case received([UInt8])
     case ended

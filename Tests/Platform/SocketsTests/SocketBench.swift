@@ -68,7 +68,7 @@ struct SocketBench: Sendable {
         }
     }
 
-    /// Waits, one round through both loops after the other, until `condition` holds: for what nobody reports.
+    /// Waits until `condition` holds, checking after each round through both loops. For states that aren't reported.
     func until(_ what: String, _ condition: () -> Bool) async throws {
         let deadline = ContinuousClock.now + Deadline.standard
         while !condition() {

@@ -55,7 +55,7 @@ import Testing
 /// Deadlines in steps.
 @Suite struct CoarseInstantTests {
     private static let step = CoarseInstant.step
-    /// So many steps have numbers of their own.
+    /// The number of steps until the numbers repeat.
     private static let round = step << 32
 
     private static func time(_ nanoseconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: nanoseconds) }
@@ -92,7 +92,7 @@ import Testing
         let year = CoarseInstant(notBefore: now + .seconds(31_536_000), at: now)
         #expect(CoarseInstant(notAfter: now).isBefore(year) && year.isBefore(.never))
         #expect(CoarseInstant.never.time(near: .now()) == .distantFuture)
-        // The number that stands for it is nobody's.
+        // The number that would stand for it is reserved.
         let taken = Self.time(Self.round - Self.step)
         #expect(CoarseInstant(notBefore: taken, at: taken).time(near: taken) == Self.time(Self.round))
         #expect(CoarseInstant(notAfter: taken).time(near: taken) == Self.time(Self.round - 2 * Self.step))

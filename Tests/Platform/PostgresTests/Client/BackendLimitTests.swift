@@ -4,7 +4,7 @@ import Testing
 
 @testable import Postgres
 
-/// What the server has of a client: as many processes as the client may have, and none that runs for nobody.
+/// The server's processes for a client: never more than the client's limit, and none that runs for nothing.
 @Suite struct BackendLimitTests {
     private static func configuration(_ name: String) async throws -> PostgresConfiguration {
         var configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
@@ -32,7 +32,7 @@ import Testing
         configuration.maxConnections = 3
         configuration.stallTimeout = .milliseconds(100)
         configuration.queryTimeout = .milliseconds(700)
-        // The server is there, however slow.
+        // The server works, but may be slow.
         configuration.endPatience = .seconds(60)
         var watching = configuration
         watching.stallTimeout = .seconds(20)
@@ -56,7 +56,7 @@ import Testing
             return most
         }
         #expect((1...3).contains(most))
-        // And what nobody waits for any more ends.
+        // Statements whose caller has given up end too.
         try await eventually("no statement running") {
             try await Self.count(watcher, "application_name = 'flood' AND state = 'active'") == 0
         }

@@ -186,7 +186,7 @@ import Testing
         async let neighbour = client.query(PostgresStatement(name: "one", sql: "SELECT 1 AS one"))
         let error = await #expect(throws: PostgresError.self) { _ = try await slow.value }
         #expect(error?.kind == .unavailable(outcomeUnknown: true))
-        // The cancel request lets the one behind it go on.
+        // After the cancel request the next statement runs.
         #expect(try await neighbour[0].integer("one") == 1)
         #expect(ContinuousClock.now - began < .seconds(10))
         _ = try await client.query(sleep, [.double(0)])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Postgres
 
-/// Statements that meet others so that only one can go on.
+/// Statements in conflict, of which only one can proceed.
 @Suite struct ConflictTests {
     private static let start = ContinuousClock.now
     private static let deadlock = PostgresError(kind: .conflict(sqlState: "40P01"), message: "deadlock detected")

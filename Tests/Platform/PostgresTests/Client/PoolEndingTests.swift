@@ -75,7 +75,7 @@ import Testing
         #expect(!actions.contains { if case .connect = $0 { true } else { false } })
         #expect(machine.counts == PostgresPoolCounts(ending: 4, waiting: 4))
         #expect(machine.closed(3, now: Self.at(20.1)) == [.connect(5)])
-        // With one that is coming there is no need of a further one.
+        // A connection is already being opened, so another isn't needed.
         #expect(machine.tick(Self.at(21.5)) == [])
     }
 

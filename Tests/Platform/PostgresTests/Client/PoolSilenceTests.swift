@@ -2,7 +2,7 @@ import Testing
 
 @testable import Postgres
 
-/// What the pool does while the server says nothing (`stallTimeout`, here 1.5 s), and what silence is not.
+/// How the pool reacts when the server doesn't answer (`stallTimeout`, here 1.5 s), and what doesn't count as silence.
 @Suite struct PoolSilenceTests {
     typealias Tests = PoolStateMachineTests
 
@@ -61,7 +61,7 @@ import Testing
         _ = machine.connected(2, now: Self.at(10))
         _ = machine.submit(3, deadline: Self.at(20), now: Self.at(10))
         _ = machine.submit(4, deadline: Self.at(13.5), now: Self.at(10))
-        // One of two is silent, and the other goes on.
+        // One of two connections is silent; the other continues.
         #expect(machine.finished(2, on: 2, now: Self.at(11)) == [.send(3, on: 2)])
         #expect(machine.tick(Self.at(11.5)) == [.fail(1, .stalled), .cancelRunning(1), .close(1)])
         #expect(machine.tick(Self.at(12.4)) == [])

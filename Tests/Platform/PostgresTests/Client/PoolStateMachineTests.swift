@@ -24,7 +24,7 @@ import Testing
         return machine
     }
 
-    /// The same, for which silence is no reason to give up.
+    /// The same, but it never gives up because of silence.
     static func patient(_ change: (inout PostgresConfiguration) -> Void) -> PoolStateMachine {
         connected {
             $0.stallTimeout = .seconds(600)
@@ -85,7 +85,7 @@ import Testing
             machine.tick(Self.at(1.51)) == [
                 .fail(1, .noConnection(lastFailure: "refused")), .fail(2, .noConnection(lastFailure: "refused")),
             ])
-        // The attempt under way goes on for those who come next.
+        // The attempt in progress continues for later requests.
         #expect(machine.connected(3, now: Self.at(1.6)) == [])
         #expect(machine.submit(3, deadline: Self.at(11), now: Self.at(1.7)).first == .send(3, on: 3))
     }
@@ -96,7 +96,7 @@ import Testing
         _ = machine.submit(1, deadline: Self.at(2), now: Self.at(0))
         _ = machine.submit(2, deadline: Self.at(10), now: Self.at(0))
         #expect(machine.tick(Self.at(2)) == [.fail(1, .timedOut), .cancelRunning(1)])
-        // Whoever comes now waits until its place is free.
+        // A new request waits until the place is free.
         #expect(machine.submit(3, deadline: Self.at(10), now: Self.at(2)) == [])
         #expect(
             machine.tick(Self.at(3)) == [

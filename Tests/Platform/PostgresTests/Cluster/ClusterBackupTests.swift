@@ -5,7 +5,7 @@ import Testing
 
 @testable import Postgres
 
-/// What is written from a real cluster, and read into another.
+/// Backups written from a real cluster and restored into another.
 @Suite struct ClusterBackupTests {
     private func cluster(_ directory: String) -> PrivateCluster {
         PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)

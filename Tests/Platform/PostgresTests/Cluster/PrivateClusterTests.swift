@@ -72,7 +72,7 @@ import Testing
         _ = try await Self.query(location, "CREATE TABLE kept (n int)")
         let pid = try #require(await cluster.processIdentifier)
         kill(pid, SIGKILL)
-        // Its file names a process that is gone; the same object starts it anew once it sees that it is.
+        // The file names a process that has ended. The same object starts a new server once it notices.
         try await eventually("the server's end") { await !cluster.isRunning }
         #expect(try await cluster.start() == location)
         #expect(await cluster.processIdentifier != pid)

@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// Of before the first release, whose migrations nobody carries along.
+    /// A history from before the first release, whose migrations no longer exist.
     @Test("A database with another history is refused and unchanged")
     func aDatabaseOfAnotherHistoryIsRefusedAndUntouched() async throws {
         try await Self.with { client async throws in
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    /// A daemon of before the change goes on with its prepared statements.
+    /// A daemon that connected before the change continues to use its prepared statements.
     @Test("Prepared statements use the new functions")
     func statementsThatWerePreparedBeforeFindTheNewFunctions() async throws {
         try await Self.with { client async throws in

@@ -16,7 +16,7 @@ import Testing
         return (ends[0], ends[1])
     }
 
-    /// Reads what is there, and says so.
+    /// Reads what has arrived and reports it.
     private func source(reading descriptor: Int32) throws -> ReadinessSource {
         let source = ReadinessSource(queue: queue) { [events] in
             var buffer = [UInt8](repeating: 0, count: 64)
@@ -87,7 +87,7 @@ import Testing
     }
 }
 
-/// Waits for one report, and lets go at once. Confined to the queue once it is made.
+/// Waits for one report and then cancels. Confined to the queue once it is created.
 private final class Watch: @unchecked Sendable {
     private let queue: DispatchQueue
     private var source: ReadinessSource?

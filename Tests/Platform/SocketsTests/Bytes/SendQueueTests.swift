@@ -4,7 +4,7 @@ import Testing
 @testable import Sockets
 
 @Suite struct SendQueueTests {
-    /// What the next pieces hold, gathered into at most `limit` of them.
+    /// The bytes of the next pieces, at most `limit` pieces.
     private static func gathered(_ queue: SendQueue, atMost limit: Int) -> [UInt8] {
         let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: limit)
         defer { vectors.deallocate() }

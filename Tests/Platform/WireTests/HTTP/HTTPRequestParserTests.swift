@@ -63,7 +63,7 @@ import Testing
             var taken = 0
             var hasEnded = false
             for (number, piece) in pieces.enumerated() where !hasEnded {
-                // What an upgraded protocol would send comes right behind.
+                // The first bytes of the upgraded protocol follow at once.
                 let bytes = number == pieces.count - 1 ? piece + [0x81, 0x80] : piece
                 try withExactMemory(bytes) { memory in
                     var input = UnsafeRawBufferPointer(memory)

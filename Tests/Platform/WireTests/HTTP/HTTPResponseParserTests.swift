@@ -2,12 +2,12 @@ import Testing
 
 @testable import Wire
 
-/// What a parser made of a response that came in these pieces.
+/// The parser's result for a response that arrived in these pieces.
 private struct ResponseTranscript: Equatable {
     var heads: [HTTPResponseHead] = []
     var body: [UInt8] = []
     var isWhole = false
-    /// What belongs to whatever comes behind the response.
+    /// The bytes after the response.
     var rest: [UInt8] = []
     var error: HTTPResponseError?
 

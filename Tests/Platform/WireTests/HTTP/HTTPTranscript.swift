@@ -1,6 +1,6 @@
 import Wire
 
-/// What a parser made of bytes, in a form to be compared.
+/// The parser's result for some bytes, comparable.
 struct HTTPTranscript: Equatable {
     struct Request: Equatable {
         var head: String

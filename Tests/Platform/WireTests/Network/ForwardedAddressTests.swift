@@ -31,7 +31,7 @@ import Testing
             (["X-Forwarded-For: 2001:db8::7"], "2001:db8::7"), (["X-Forwarded-For: [2001:db8::7]"], "2001:db8::7"),
             (["X-Forwarded-For: [2001:db8::7]:4711, ::1"], "2001:db8::7"),
             (["X-Forwarded-For: ::ffff:203.0.113.7"], "203.0.113.7"),
-            // What can't be read ends the search; nothing behind it is believed.
+            // An unreadable entry ends the search; the entries before it aren't trusted.
             (["X-Forwarded-For: 203.0.113.7, unknown, 10.0.0.2"], "10.0.0.2"),
             (["X-Forwarded-For: 203.0.113.7, unknown"], nil), (["X-Forwarded-For: \"203.0.113.7\""], nil),
             (["X-Forwarded-For: 203.0.113.7:x"], nil), (["X-Forwarded-For: [203.0.113.7]"], nil),

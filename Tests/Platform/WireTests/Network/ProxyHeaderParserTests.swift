@@ -18,7 +18,7 @@ import Testing
 
     private func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
 
-    /// What comes of bytes that arrive in pieces: a header and the bytes left behind it, an error, or `nil` for neither yet.
+    /// The result for bytes in pieces: a header and the bytes after it, an error, or `nil` while it is incomplete.
     private func outcome(of pieces: [[UInt8]]) -> Result<(header: ProxyHeader, left: [UInt8]), ProxyHeaderError>? {
         var parser = ProxyHeaderParser()
         for (index, piece) in pieces.enumerated() {

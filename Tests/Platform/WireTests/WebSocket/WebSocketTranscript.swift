@@ -1,6 +1,6 @@
 import Wire
 
-/// What a parser made of bytes, in a form to be compared.
+/// A parser's result for some bytes, comparable.
 struct WebSocketTranscript: Equatable {
     enum Event: Equatable {
         case text([UInt8])
@@ -11,7 +11,7 @@ struct WebSocketTranscript: Equatable {
     }
 
     var events: [Event] = []
-    /// Frames of messages that went on.
+    /// Frames of fragmented messages.
     var fragments = 0
     var error: WebSocketError?
 

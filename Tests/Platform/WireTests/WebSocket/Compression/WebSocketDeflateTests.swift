@@ -116,7 +116,7 @@ import Testing
         #expect(throws: WebSocketError.corruptDeflate) {
             try reference.withUnsafeBytes { _ = try second.inflate($0, .text, maxMessageBytes: 100, with: pool) }
         }
-        // After somebody's mistake the others go on.
+        // After one connection's error the others continue.
         let again = try hello.withUnsafeBytes { Array(try first.inflate($0, .text, maxMessageBytes: 100, with: pool)) }
         #expect(again == Array("Hello".utf8))
         let payloads = (0..<2).map { _ in

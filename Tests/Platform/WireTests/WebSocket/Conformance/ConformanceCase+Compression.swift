@@ -10,7 +10,7 @@ extension ConformanceCase {
     /// Both ends keep their windows.
     static let takeover = WebSocketDeflateParameters()
 
-    /// Neither does.
+    /// Neither side keeps its context.
     static let noTakeover: WebSocketDeflateParameters = {
         var parameters = WebSocketDeflateParameters()
         parameters.serverNoContextTakeover = true
@@ -129,7 +129,7 @@ extension ConformanceCase {
         }
     }
 
-    /// The furthest that a window of so many bits reaches.
+    /// The largest distance in a window of this size.
     @CaseList private static var windows: [ConformanceCase] {
         for bits in UInt8(8)...15 {
             let size = 1 << Int(bits)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Wire
 
-/// What a peer sends, and what has to come of it: one line of the conformance list.
+/// A peer's bytes and the expected result: one line of the conformance list.
 struct ConformanceCase: Sendable, CustomTestStringConvertible {
     typealias Event = WebSocketTranscript.Event
 

@@ -1,4 +1,4 @@
-/// What the chapters of the known conformance suites ask for and the list leaves out, and why.
+/// Cases of the known conformance suites that the list leaves out, with the reason.
 struct ExcludedCase: Sendable {
     let what: String
     let reason: String

@@ -22,7 +22,7 @@ struct TestDeflate: Sendable {
         return copy
     }
 
-    /// What is between the header and the end of a block with fixed codes (§3.2.6).
+    /// The symbols between the header and the end of a block with fixed codes (§3.2.6).
     enum Symbol: Sendable {
         case literal(UInt8)
         /// A reference: a length of 3 to 10 or 258, a distance of 1 to 4, or what `distance(code:)` gives.
