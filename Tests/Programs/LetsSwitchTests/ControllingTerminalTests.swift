@@ -4,7 +4,7 @@ import Testing
 @testable import LetsSwitch
 
 @Suite struct ControllingTerminalTests {
-    // TIOCSPTLCK and TIOCGPTN (ioctl_tty(2)), macros that Swift doesn't import.
+    // TIOCSPTLCK and TIOCGPTN of ioctl_tty(2). Swift doesn't import these macros.
     private static let setLock: UInt = 0x4004_5431
     private static let getNumber: UInt = 0x8004_5430
 

@@ -3,7 +3,7 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// Who was erased is in no match's room any more.
+/// A user whose data is erased leaves every match's room.
 @Suite struct ErasedPeerTests {
     private static let reason = "the device's data was erased"
 
@@ -31,14 +31,15 @@ import Testing
             let cable = try await CablePeer.welcomed(at: there)
             let identifier = CablePeer.room(bob.socketId, #","taskId":"\#(ada.id.uuidString)""#)
             try await cable.enter(identifier)
-            // What is written in the moment of erasing may stay.
+            // Waits until the attendance of Ada's task is stored, because a row that is written during the erasure may
+            // remain.
             try await journey.wait(
                 until: "EXISTS (SELECT FROM letsswitch.attendance WHERE task_id = '\(ada.id)' AND present = 3)")
             #expect(try await HTTPTestClient.request(at: here, "DELETE", "/device?deviceId=ada").status == 200)
             for peer in hers { #expect(try await peer.expectClose(1000, passingOver: true) == Self.reason) }
             #expect(try await cable.hear() == CablePeer.rejection(identifier))
             try await his.closeHandshake()
-            // It is written in this order.
+            // Attendance is written in order. Ada's row would therefore be stored before this one.
             try await journey.wait(
                 until: "EXISTS (SELECT FROM letsswitch.attendance WHERE task_id = '\(bob.id)' AND present = 0)")
             #expect(try await journey.count("letsswitch.attendance WHERE task_id = '\(ada.id)'") == 0)

@@ -7,7 +7,7 @@ import Testing
 @testable import Control
 @testable import Settings
 
-/// The socket itself: who may use it, what it takes, and whose it is.
+/// The control socket: who may use it, which requests it accepts, and which daemon owns it.
 @Suite struct ControlSocketTests {
     @Test("The socket is only for its user, and is removed with the daemon")
     func life() async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import Control
 @testable import Settings
 
-/// `letsswitchd connections`, `close`, `kick`, `drain`, and the socket by which a daemon is asked.
+/// The commands `letsswitchd connections`, `close`, `kick` and `drain`, and the socket over which they reach a daemon.
 @Suite struct ControlTests {
     @Test("Connections are listed without device names, and closed by number, device and address")
     func connectionsAndKick() async throws {
@@ -64,7 +64,7 @@ import Testing
             let there = try await room.enter(ada.id, at: other)
             let partner = try await room.enter(bob.id, at: control.endpoint)
             let stream = try await other.reminders(of: "ada")
-            // They know of each other, from the database.
+            // Waits until the daemons know of each other.
             try await eventually("two daemons") {
                 try await MetricsReading(control.endpoint).sum("letsswitch_bus_daemons") == 1
             }
@@ -83,7 +83,7 @@ import Testing
                 #expect(try await peer.expectClose(1008) == "an operator closed this connection")
             }
             try await stream.expectEnd()
-            // Nobody else was meant, and the device may come again.
+            // No other device was disconnected, and Ada may connect again.
             try await eventually("one in the room") { try await inRoom() == 1 }
             _ = try await room.enter(ada.id, at: other)
             #expect(try await control.rows(["kick", "bob"]).count == 1)

@@ -2,7 +2,7 @@ import Foundation
 import JourneyTestSupport
 import TestSupport
 
-/// A daemon of a journey with a state directory of its own, and its commands.
+/// A daemon of a journey with its own state directory, and a way to run its commands.
 struct ControlledDaemon: Sendable {
     let journey: Journey
     let daemon: DaemonProcess
@@ -19,13 +19,13 @@ struct ControlledDaemon: Sendable {
             let (daemon, endpoint) = try await journey.process(["--state-dir", directory] + arguments)
             let control = ControlledDaemon(
                 journey: journey, daemon: daemon, endpoint: endpoint, directory: directory)
-            // Its file is there a moment before anybody listens.
+            // The socket's file exists a moment before the daemon listens on it.
             try await daemon.waitForLog("listening for operators' commands")
             try await body(control)
         }
     }
 
-    /// What became of a command, and what it said on standard error.
+    /// Returns a command's exit status, output and errors.
     func command(
         _ arguments: [String]
     ) async throws -> (status: ExitStatus, output: String, errors: String) {
@@ -35,7 +35,7 @@ struct ControlledDaemon: Sendable {
         return (status, command.process.text(of: .output), errors)
     }
 
-    /// The objects that a command prints into a pipe; it must succeed.
+    /// Returns the objects that a command prints into a pipe. Throws if the command fails.
     func rows(_ arguments: [String]) async throws -> [TestJSON] {
         let (status, output, errors) = try await command(arguments)
         guard status == .exited(0) else { throw ClientFailure.violation("\(arguments): \(status), \(errors)") }
@@ -43,7 +43,7 @@ struct ControlledDaemon: Sendable {
     }
 }
 
-/// Ada's and Bob's room, open on two daemons.
+/// The room of Ada and Bob, open on two daemons.
 struct SharedRoom: Sendable {
     let other: ClientEndpoint
     let ada: RegisteredTask

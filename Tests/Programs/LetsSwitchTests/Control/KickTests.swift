@@ -7,7 +7,7 @@ import Testing
 @testable import Control
 @testable import Settings
 
-/// `letsswitchd kick` by what the log calls a device, which is each daemon's own.
+/// `letsswitchd kick` by the tag that the log shows for a device. Each daemon has its own tags.
 @Suite struct KickTests {
     @Test("A message to the other daemons is read as it was written, and any other payload is ignored")
     func notices() throws {
@@ -37,7 +37,7 @@ import Testing
             let bobInRoom = try await room.enter(bob.id, at: other)
             let bobsStream = try await other.reminders(of: "bob")
 
-            // Connected here, where it is known who that is, and there.
+            // Ada is connected to this daemon, which knows her device by this tag, and to the other.
             let here = try await control.endpoint.reminders(of: "ada")
             let there = try await other.reminders(of: "ada")
             let inRoom = try await room.enter(ada.id, at: other)
@@ -47,7 +47,8 @@ import Testing
             try await there.expectEnd()
             #expect(try await inRoom.expectClose(1008) == "an operator closed this connection")
 
-            // It has gone to the other daemon, whose own name for it is another; its socket in a room is here.
+            // Ada's stream is now on the other daemon, which has a different tag for her device. Only her room socket
+            // is on this daemon.
             let gone = try await other.reminders(of: "ada")
             let stays = try await room.enter(ada.id, at: control.endpoint)
             let first = try await control.command(["kick", tag])
@@ -55,12 +56,12 @@ import Testing
             try await gone.expectEnd()
             #expect(try await stays.expectClose(1008) == "an operator closed this connection")
 
-            // Nothing but a socket in a room is left of it, there.
+            // Ada's only connection is a room socket on the other daemon.
             let last = try await room.enter(ada.id, at: other)
             #expect(try await control.command(["kick", tag]).status == .exited(0))
             #expect(try await last.expectClose(1008) == "an operator closed this connection")
 
-            // Nobody else was meant.
+            // No other device was disconnected.
             try await eventually("one in the room") {
                 try await MetricsReading(other).sum("letsswitch_room_members") == 1
             }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Schema
 
-/// `letsswitchd remind`, `export`, `erase`: what operators do for one person.
+/// `letsswitchd remind`, `export` and `erase`: the operators' commands for one device.
 @Suite struct PersonCommandTests {
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
@@ -43,13 +43,13 @@ import Testing
                 let hook = try await recorder.requests.next("the webhook") { $0.target == "/hook" }
                 #expect(try hook.json()["data"] == data)
 
-                // A reminder that fires afterwards comes as if nothing had been.
+                // A reminder that fires after the test reminder is delivered as usual.
                 let start = try await control.journey.instant(in: 3_600)
                 let task = try await endpoint.register("ada", start)
                 _ = try await endpoint.register("bob", start)
                 try await control.journey.advance(to: start, -59)
                 #expect(try await stream.nextReminder().taskId == task.id)
-                // Nobody else has heard of the test.
+                // Other devices didn't receive the test reminder.
                 let next = try await other.nextReminder()
                 #expect(next.taskId != task.id)
                 #expect(try await control.rows(["remind", "eve"]).first?["outcome"] == "no stream on this daemon")
@@ -117,7 +117,7 @@ import Testing
     func newerFunctions() async throws {
         try await ControlledDaemon.run { control in
             try await control.journey.sql("DROP FUNCTION letsswitch.export_device(text)")
-            // This build's own, spoiled: that is told as it is.
+            // The functions are this build's own, but one is missing. The command reports the database's error.
             let spoiled = try await control.command(["export", "ada"])
             #expect(spoiled.status == .exited(1) && spoiled.errors.contains("database error 42883"))
             try await control.journey.sql(
@@ -148,7 +148,7 @@ import Testing
             let store = ExportStore(PostgresConfiguration(conninfo: control.journey.conninfo))
             try await store.export(try DeviceID("ada")) { helpings.append($0.count) }
             #expect(helpings == [500, 500, 201])
-            // More than the socket's buffers hold, for a command that reads late.
+            // The export is larger than the socket's buffers, and the client doesn't read until the export has begun.
             let connection = try await RawConnection.connect(to: .unix(path: control.socket))
             try await connection.send(#"{"command":"export","target":"ada"}"# + "\n")
             try await control.daemon.waitForLog("operator's command received") { $0["command"] == "export" }
@@ -182,15 +182,15 @@ import Testing
     func everyTable() async throws {
         try await Journey.run { journey in
             let impersonal: Set = [
-                // The daemons' own.
+                // Data of the daemons themselves.
                 "bridge", "claim", "daemon", "daemon_sample", "functions", "migration", "provider", "reporter",
                 "secret",
                 "test_clock", "test_zone",
-                // Who is connected at present.
+                // Users that are connected at this moment.
                 "listener",
-                // What is on its way: an address and a task, a message and who hears it, by their numbers.
+                // Messages in flight. The rows refer to addresses, tasks, messages and users by number.
                 "bridge_message", "delivery",
-                // Digests of names, of which nobody knows whose they were.
+                // Digests of retired names. A digest doesn't reveal whose name it was.
                 "retired_name",
             ]
             let text = try await journey.sql(

@@ -3,7 +3,7 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// `/operations` and its samples, of one daemon and of two.
+/// `/operations` and its samples, on one daemon and on two.
 @Suite struct HistoryJourneyTests {
     private func samples(_ endpoint: ClientEndpoint, _ query: String = "") async throws -> TestJSON {
         let response = try await endpoint.get("/operations/samples\(query)")

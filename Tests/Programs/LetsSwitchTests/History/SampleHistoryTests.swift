@@ -4,7 +4,7 @@ import Testing
 
 @testable import LetsSwitch
 
-/// What is kept of samples, and how one comes about.
+/// The history of samples, and how readings become a sample.
 @Suite struct SampleHistoryTests {
     private func sample(_ values: [SampleSeries: Double]) -> Sample {
         var sample = Sample()

@@ -5,7 +5,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// What people try who want what isn't theirs.
+/// Attempts to use what belongs to others.
 @Suite struct AbuseTests {
     @Test("Nobody enters a room without its UUID or before it opens, and their messages reach nobody")
     func rooms() async throws {
@@ -16,18 +16,19 @@ import Testing
             let task = try await endpoint.register("cleo", Instant(seconds: start.seconds + 1))
             let text = room.uuidString
             let unasked = try await endpoint.register("dora", Instant(seconds: start.seconds + 2))
-            // An answer is remembered for a moment, also while the test's clock jumps: so not every id is tried twice.
+            // The daemon remembers a refusal for a moment of real time, even if the test's clock jumps. Some ids are
+            // therefore tried only once.
             let attempts: [(id: String, early: Int?, late: Int?)] = [
                 ("", 400, 400), ("?id=", 400, 400), ("?id=*", 400, 400), ("?id=\(text.dropLast())", 400, 400),
                 ("?id=\(text)0", 400, 400), ("?id=%7B\(text)%7D", 400, 400), ("?id=+\(text)", 400, 400),
                 ("?room=\(text)", 400, 400), ("?id=\(UUID())", 404, 404), ("?id=\(task.id)", 404, 404),
-                // The first of a name counts.
+                // The first parameter with a name counts.
                 ("?id=\(UUID())&id=\(text)", 404, 404), ("?id=\(task.socketId)", 403, nil),
                 ("?id=\(unasked.socketId)", nil, 404), ("?id=\(text)", 403, 101),
             ]
             for attempt in attempts where attempt.early != nil {
                 let connection = try await RawConnection.connect(to: endpoint)
-                // The ale comes in one packet with the handshake, as if there was nothing to wait for.
+                // The ale is sent in one packet with the handshake, without waiting for the response.
                 let ale = TestFrame(.text, RoomWords.ale(room)).bytes()
                 try await connection.send(Self.handshake("/socket\(attempt.id)") + ale)
                 let response = try await HTTPTestClient(over: connection).readResponse(to: "GET")
@@ -57,7 +58,7 @@ import Testing
             let reader = try await endpoint.enter(room)
             let burstOfAles = Array(repeating: TestFrame(.text, RoomWords.ale(room)).bytes(), count: burst).flatMap(
                 \.self)
-            // They don't read either.
+            // The senders don't read either.
             let senders = try await Array(0..<count).asyncMap { _ in try await endpoint.enter(room) }
             for sender in senders { try await sender.connection.send(burstOfAles) }
             let metrics = try await MetricsReading.wait(at: endpoint) {
@@ -94,7 +95,7 @@ import Testing
                 #expect(answer["reason"].string?.contains(other.uuidString) == false)
             }
             for peer in [partner] + strangers { try await peer.expectSilence() }
-            // The connection stays, and its own room hears it.
+            // The connection stays open, and its own room receives its ales.
             try await intruder.send(text: RoomWords.ale(own))
             #expect(try await partner.nextMessage() == RoomWords.cheer)
         }
@@ -109,7 +110,7 @@ import Testing
             let task = try await endpoint.register("ada", alone, "Secret plan")
             let promise = try await endpoint.register("ada", paired, "Secret pact")
             try await endpoint.register("bob", paired, "Maths")
-            // Nearly right: by case, blanks, patterns, quotes, and what looks the same.
+            // Ids that are almost right: other case, blanks, patterns, quotes, and characters that look the same.
             for stranger in [
                 "eve", "ADA", "ada ", " ada", "%", "_da", "ad_", "a%", "ada' OR 'a'='a", "аda", "ada\u{301}",
             ] {
@@ -141,7 +142,7 @@ import Testing
             for target in ["/task/\(task.id)", "/task/\(task.id)?deviceId=", "/device", "/device?deviceId=%00"] {
                 #expect(try await HTTPTestClient.request(at: endpoint, "DELETE", target).status == 400)
             }
-            // A partner knows the title and the room, and no more.
+            // A partner knows the title and the room, but can't cancel the task.
             let partners = try await HTTPTestClient.request(at: endpoint, "DELETE", "/task/\(promise.id)?deviceId=bob")
             #expect(partners.status == 404)
             #expect(try await endpoint.register("ada", alone, "Secret plan").id == task.id)
@@ -159,13 +160,14 @@ import Testing
             let streams = try await ["ada", "bob"].asyncMap { try await endpoint.reminders(of: $0) }
             try await journey.advance(to: start, -59)
             let reminders = try await streams.asyncMap { try await $0.nextReminder() }
-            // A stranger who names another's reminder gets nothing: the next thing that comes is its own.
+            // A stranger that resumes after another device's reminder receives nothing of it. Its next event is about
+            // its own task.
             let stranger = try await endpoint.reminders(of: "eve", after: reminders[0].id)
             let later = Instant(seconds: start.seconds + 7200)
             let own = try await endpoint.register("eve", later)
             let event = try await stranger.nextEvent()
             #expect(event.event == "schedule" && !event.data.contains("reminder"))
-            // A partner's id excludes nothing of one's own, and brings nothing of the partner's.
+            // Resuming after the partner's reminder skips none of Bob's own reminders and sends none of the partner's.
             let again = try await endpoint.reminders(of: "bob", after: reminders[0].id)
             #expect(try await again.nextReminder() == reminders[1])
             try await journey.advance(to: later, -59)

@@ -4,7 +4,8 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// The published app against the daemon: its bodies byte for byte, its answers decoded by its own kind of types.
+/// The published app against the daemon: the daemon receives the app's exact bodies, and types like the app's decode
+/// the answers.
 @Suite struct AppTests {
     private func post(_ body: [UInt8], to target: String, at endpoint: ClientEndpoint) async throws -> TestResponse {
         try await HTTPTestClient.request(
@@ -16,7 +17,7 @@ import Testing
         return try await post(body, to: "/schedule", at: endpoint).decode(App.Day.self)
     }
 
-    /// Tomorrow's midnight in UTC, by the real clock.
+    /// Returns the next midnight in UTC, by the real clock.
     private func tomorrow(_ journey: Journey) async throws -> Date {
         let now = try await journey.instant(in: 0).seconds
         return Date(timeIntervalSince1970: Double((now / 86_400 + 1) * 86_400))
@@ -84,7 +85,7 @@ import Testing
             #expect(try await day("bob", date, at: endpoint).schedule[.twentyOne]?.hasSomebodyElse == true)
             #expect(try await day("ada", date, at: endpoint).schedule[.twentyOne]?.hasSomebodyElse == false)
 
-            // Ada thinks better of it. The app unwraps the socketId.
+            // Ada cancels. The app always sends the `socketId` then.
             history.socketId = task.socketId.uuidString
             let deleted = try await post(try App.encode(history), to: "/task/delete", at: endpoint)
             #expect(deleted.status == 200)
@@ -120,7 +121,7 @@ import Testing
             let ada = try await WebSocketTestClient.connect(to: endpoint, target)
             let bob = try await WebSocketTestClient.connect(to: endpoint, target)
             func hear(_ peer: WebSocketTestClient) async throws -> App.Message {
-                // The app takes binary frames only.
+                // The app accepts only binary frames.
                 guard case .binary(let bytes) = try await peer.nextMessage() else {
                     throw ClientFailure.violation("a text frame")
                 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the developer of the iOS app would write, and nothing more: the server has to fit it.
+/// The types that the developer of the iOS app would write, and nothing more. The server has to fit them.
 enum App {
-    /// The sixteen of a day. A dictionary keyed by it is coded as an array of keys and values.
+    /// The sixteen sessions of a day. A dictionary with these keys is coded as an array of keys and values.
     enum Session: String, Codable, CaseIterable {
         case eight = "08:00"
         case nine = "09:00"
@@ -46,7 +46,7 @@ enum App {
         let debug: Bool
     }
 
-    /// Sent to register, and with its `socketId` to cancel.
+    /// The body that registers a task. With its `socketId` it cancels the task.
     struct Task: Encodable {
         let date: Date
         let deviceId: String

@@ -40,7 +40,7 @@ import Testing
             #expect(paired.text.contains("UID:\(task.id.uuidString)\r\n"))
             #expect(paired.text.contains("SUMMARY:History (with: Maths)\r\n"))
             #expect(paired.text.contains("SEQUENCE:2\r\n"))
-            // The same bytes until something changes.
+            // The feed has the same bytes until a task changes.
             #expect(try await endpoint.get(url).body == paired.body)
         }
     }
@@ -88,7 +88,7 @@ import Testing
             #expect(try await endpoint.get(second).status == 404)
             #expect(try await journey.count("letsswitch.calendar") == 0)
             #expect(try await journey.count("letsswitch.task") == 0)
-            // Nothing that is none.
+            // Names that belong to no feed.
             for file in ["x", "x.ics", ".ics", String(repeating: "A", count: 24), "\(second.dropFirst(10))x"] {
                 let answer = try await endpoint.get("/calendar/\(file)")
                 #expect(answer.status == 404)
@@ -100,7 +100,8 @@ import Testing
         }
     }
 
-    /// On both sides of London's change of clocks; and a title that has everything in it.
+    /// The tasks are before and after London's clock change, and one title has characters that must be escaped and is
+    /// long enough to be folded.
     @Test(
         "A foreign parser finds the instants and the texts",
         .enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct ConcurrentRegistrationTests {
-    /// Does `work` for each element, on so many connections at once; each connection is used again and again.
+    /// Does `work` for each element, on `count` connections at once. Each connection is reused.
     private func onConnections<Element: Sendable, Result: Sendable>(
         _ count: Int, to endpoint: ClientEndpoint, _ elements: [Element],
         _ work: @escaping @Sendable (HTTPTestClient, Element) async throws -> Result
@@ -39,7 +39,7 @@ import Testing
             }
             let created = try await onConnections(50, to: endpoint, devices, register)
             #expect(created.allSatisfy { $0.status == 201 })
-            // A repeat tells how it stands in the end.
+            // A repeated registration returns the final state of the task.
             let repeated = try await onConnections(50, to: endpoint, devices, register)
             #expect(repeated.allSatisfy { $0.status == 200 })
             let tasks = try repeated.map { try $0.decode(RegisteredTask.self) }
@@ -86,7 +86,7 @@ import Testing
             let tasks = try await registrations.map { try $0.decode(RegisteredTask.self) }
             #expect(tasks.count == slots.count)
             for task in tasks {
-                // What was true when it was answered stays true: nobody's partner has left.
+                // Answers stay true: no task that was answered as matched has lost its partner.
                 #expect(task.isPaired == !cancelled.contains(task.startsAt))
             }
             try await journey.wait(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Settings
 
-/// The program as it is called: what it prints, and the status it exits with.
+/// The program's command line: its output and its exit status.
 @Suite struct DaemonCommandTests {
     private func run(
         _ arguments: [String], environment: [String: String] = [:]

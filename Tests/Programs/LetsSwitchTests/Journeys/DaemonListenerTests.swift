@@ -29,7 +29,7 @@ import Testing
             #expect(try await daemon.terminate() == .exited(0))
             #expect(access(path, F_OK) != 0)
 
-            // A socket that a killed daemon left behind is no obstacle.
+            // A socket file left behind by a killed daemon doesn't prevent the start.
             let killed = try await journey.process(["--listen", "unix:\(path)"])
             _ = try await killed.daemon.nextListening()
             await killed.daemon.signal(SIGKILL)
@@ -45,7 +45,7 @@ import Testing
     @Test("The first log line has the address and the database, without a password")
     func startLine() async throws {
         try await Journey.run { journey in
-            // The host is the directory of the server's socket, in a URL.
+            // In the URL the host is the directory of the server's socket.
             let words = journey.conninfo.split(separator: " ").map { $0.split(separator: "=", maxSplits: 1) }
             let parts = Dictionary(words.map { (String($0[0]), $0.count > 1 ? String($0[1]) : "") }) { $1 }
             let host = try #require(parts["host"]).replacing("'", with: "").replacing("/", with: "%2F")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct DaemonPrivilegeTests {
-    /// What proc(5) says of a thread, by the first words of its lines.
+    /// Returns the fields of a thread's status file (proc(5)) by name.
     private func status(_ thread: String) throws -> [String: String] {
         let text = try String(contentsOfFile: "\(thread)/status", encoding: .utf8)
         return Dictionary(
@@ -32,7 +32,8 @@ import Testing
                 #expect(status["NoNewPrivs"] == "1")
                 #expect(status["CapAmb"] == "0000000000000000")
                 guard geteuid() == 0 else { continue }
-                // chown, dac_override, fowner, kill, setgid, setuid, net_bind_service, sys_ptrace; fewer where we have fewer.
+                // The capabilities that the daemon keeps: chown, dac_override, fowner, kill, setgid, setuid,
+                // net_bind_service and sys_ptrace. It has fewer if the test's own process has fewer.
                 let needed: UInt64 = 0x804EB
                 for name in ["CapPrm", "CapEff", "CapBnd"] {
                     let held = try #require(status[name].flatMap { UInt64($0, radix: 16) })

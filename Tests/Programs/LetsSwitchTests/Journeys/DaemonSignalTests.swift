@@ -18,7 +18,7 @@ import Testing
             let busy = try await HTTPTestClient.connect(to: endpoint)
             let start = try await journey.instant(in: 3600)
             let body = try ClientEndpoint.task("ada", start, "History").encoded()
-            // The head is there and half of the body.
+            // The head and a part of the body are sent.
             try await busy.sendHead(
                 "POST", "/task", headers: ["Content-Length": "\(body.count)", "Expect": "100-continue"])
             #expect(try await busy.readHead().status == 100)
@@ -99,7 +99,7 @@ import Testing
             for secret in [device, "partner-of-the-secret", "c0ffee", "C0FFEE", "Confessions", "Diary"] {
                 #expect(!daemon.output.contains(secret), "\(secret)")
             }
-            // One line an event, and each of them JSON where no terminal reads it.
+            // Each event is one line. Each line is JSON, because the output isn't a terminal.
             for line in daemon.output.split(separator: "\n") {
                 let log = try TestJSON(parsing: Array(line.utf8))
                 #expect(log["ts"].string != nil && log["level"].string != nil && log["msg"].string != nil)

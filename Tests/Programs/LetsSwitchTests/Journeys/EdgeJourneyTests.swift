@@ -4,7 +4,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// What strangers' pages, and names that aren't the daemon's, get of it.
+/// Requests of pages from other origins, and requests for host names that aren't the daemon's.
 @Suite struct EdgeJourneyTests {
     @Test("A page of another origin can neither register nor cancel")
     func foreignPages() async throws {
@@ -51,7 +51,7 @@ import Testing
                 let answer = try await HTTPTestClient.request(at: endpoint, "GET", "/readyz", headers: ["Host": host])
                 #expect(answer.status == 200)
             }
-            // A balancer asks by whatever name.
+            // A load balancer checks the health under any host name.
             let healthy = try await HTTPTestClient.request(
                 at: endpoint, "GET", "/healthz", headers: ["Host": "evil.example"])
             #expect(healthy.status == 200)

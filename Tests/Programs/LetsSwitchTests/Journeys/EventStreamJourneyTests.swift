@@ -43,12 +43,12 @@ import Testing
             let response = try await endpoint.post("/task/delete", ClientEndpoint.task("cleo", lone, ""))
             #expect(response.status == 200)
             #expect(try await ada.nextChange() == "\(lone)")
-            // A repeat changes nothing: the next change is the next slot's.
+            // A repeated registration changes nothing, so the next change is about the next slot.
             try await endpoint.register("ada", start)
             let other = Instant(seconds: start.seconds + 7200)
             try await endpoint.register("cleo", other)
             #expect(try await ada.nextChange() == "\(other)")
-            // Reminded without a partner: nobody can join that slot any more.
+            // After the reminder of an unmatched task its slot is closed to other users. That is a change, too.
             try await journey.advance(to: other, -60)
             #expect(try await endpoint.reminders(of: "cleo").nextReminder().title == "History")
             #expect(try await ada.nextChange() == "\(other)")

@@ -6,9 +6,9 @@ import Testing
 @testable import LetsSwitch
 @testable import Scheduling
 
-/// Text that two ways of comparing see differently, and words of others on the database's channels.
+/// Text that is equal by one comparison and different by another, and foreign notifications on the database's channels.
 @Suite struct ForeignTextTests {
-    /// `é` in one scalar and in two: the same `String`, two devices.
+    /// `é` as one scalar and as two. Both are the same `String`, but two devices.
     private let composed = (id: "caf\u{E9}", encoded: "caf%C3%A9")
     private let decomposed = (id: "cafe\u{301}", encoded: "cafe%CC%81")
 

@@ -6,13 +6,13 @@ import Settings
 import TestSupport
 import Testing
 
-/// Somebody who is invited, and somebody whom one would like to have again.
+/// Invitations of a guest, and preferences for a former partner.
 @Suite struct InvitationJourneyTests {
     private static func task(_ device: String, _ start: Instant, invite: TestJSON) -> TestJSON {
         ["deviceId": .string(device), "startsAt": "\(start)", "title": "History", "timeZone": "UTC", "invite": invite]
     }
 
-    /// A promise that invites: its answer, and the path of the route by which its link is accepted.
+    /// Registers a task that invites a guest. Returns the answer, and the path of the route that accepts its link.
     private static func invite(
         _ device: String, _ start: Instant, at endpoint: ClientEndpoint
     ) async throws -> (TestJSON, path: String) {

@@ -8,7 +8,8 @@ import Settings
 import TestSupport
 import Testing
 
-/// What is said and kept counts for the address that says it, whichever way it is said; and full quotas are counted.
+/// Stored messages count for the sender's address, whichever transport sends them. Messages refused by a full quota are
+/// counted in the metrics.
 @Suite struct KeptMessagesTests {
     private static let stranger: TestHeaders = ["X-Forwarded-For": "203.0.113.7"]
 
@@ -33,10 +34,10 @@ import Testing
             let session = try await TestSession.make(at: endpoint)
             let path = "/questions/\(session.id)/socket"
             let asker = try await QuestionPeer.connect(to: endpoint, "\(path)?deviceId=ada", headers: Self.stranger)
-            // What isn't kept costs nothing.
+            // A message that isn't stored costs nothing.
             #expect(try await asker.ask(" ")["success"] == false)
             let question = try await asker.asked("Why?")
-            // However often it is said, it is one vote.
+            // Repeated votes of a device for one question count as one message.
             for _ in 0..<9 { try await asker.vote(question) }
             let speaker = try await WebSocketTestClient.connect(
                 to: endpoint, "/conversations/socket?deviceId=d1", headers: Self.stranger)
@@ -57,7 +58,7 @@ import Testing
             }
             #expect(try await announce().status == 200)
 
-            // That were eight; and nothing of what follows is kept.
+            // Eight messages are stored. Nothing that follows is stored.
             let refused = try await asker.ask("When?")
             #expect(refused["success"] == false && refused["message"].string?.hasPrefix("This address") == true)
             try await asker.vote(try #require(how["id"].string.flatMap(UUID.init(uuidString:))))
@@ -68,7 +69,7 @@ import Testing
             #expect(late["success"] == false && late["message"] == refused["message"])
             let response = try await say(both, at: endpoint)
             #expect(response.status == 429 && response.code == "too_many_messages")
-            // Two eighths of a day.
+            // The message goes to two conversations. At eight messages a day it must wait for two eighths of a day.
             #expect(response.headers["Retry-After"] == "21600")
             #expect(try await announce().code == "too_many_messages")
 
@@ -102,7 +103,7 @@ import Testing
             #expect(try await ada.ask("When?")["success"] == false)
             try await ada.vote(question)
             let bob = try await session.join("bob")
-            // One after the other: what is gathered is stored at once.
+            // The first vote must be counted before the second is sent, because votes are gathered and stored together.
             try await eventually("a vote counts") { try await session.list()[0]["votes"] == 1 }
             try await bob.vote(question)
             #expect(try await bob.hear("error") { _ in true }["code"] == "storage_full")

@@ -6,7 +6,8 @@ import Settings
 import TestSupport
 import Testing
 
-/// The main job, end to end: register, be paired, be reminded, enter the room, cheer, leave. What is due comes as the clock runs.
+/// The main job, end to end: register, be matched, be reminded, enter the room, cheer, leave. The clock runs, so due
+/// reminders are sent without another step of the test.
 @Suite struct MainJourneyTests {
     @Test("Two people register, are reminded, meet in their room and cheer", arguments: ClientLibrary.allCases)
     func main(_ library: ClientLibrary) async throws {
@@ -27,14 +28,14 @@ import Testing
             #expect(early.status == 403)
             #expect((1..<ahead).contains(Int(early.headers["Retry-After"] ?? "") ?? 0))
             if library == .own {
-                // The independent library keeps no body.
+                // The independent library drops the body of a refusal.
                 let body = try early.json()
                 #expect(body["code"] == "room_not_open" && body["error"] == true)
                 #expect(body["opensAt"] == "\(Instant(seconds: start.seconds - 2))")
             }
             #expect(try await endpoint.status(of: lonely.socketId) == 403)
 
-            // The clock goes on from there by itself.
+            // From here the test's clock runs by itself.
             try await journey.advance(to: start, -4)
             let reminders = try await streams.asyncMap { try await $0.nextReminder() }
             let now = try await journey.instant(in: 0)
@@ -49,7 +50,7 @@ import Testing
             #expect(try await endpoint.status(of: lonely.socketId) == 404)
 
             let ada = try await library.enter(ClientEndpoint.room(room), at: endpoint)
-            // Read in either case.
+            // A room's UUID is accepted in either case.
             let bob = try await library.enter("/socket?id=\(room.uuidString.lowercased())", at: endpoint)
             let third = try await endpoint.enter(room)
             for peer in [ada, bob] { #expect(try await peer.hear() == RoomWords.handshake) }
@@ -63,7 +64,7 @@ import Testing
                 let answer = try await ada.hear().json()
                 #expect(answer["type"] == "error" && answer["reason"].string?.isEmpty == false)
             }
-            // Neither the cheers come back to who sent them, nor do mistakes reach others.
+            // Cheers aren't sent back to their sender, and errors are sent only to the peer that caused them.
             for peer in [ada, bob, third] { try await peer.hearsNothing() }
 
             try await journey.advance(to: start, 3598)
@@ -90,7 +91,8 @@ import Testing
             let wait = try #require(early.headers["Retry-After"].flatMap { Int($0) })
             #expect((3500...3541).contains(wait))
 
-            // Before, so that the room is open when it has the reminder: for a second the daemon believes what it has just refused.
+            // The stream is open before the clock advances, and its reminder arrives after the room has opened. The
+            // daemon remembers a refusal for a second, so an earlier attempt could be refused again.
             let stream = try await endpoint.reminders(of: "ada")
             try await journey.advance(to: start, -60)
             _ = try await stream.nextReminder()

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// systemd's end of `Type=notify`: a datagram socket, and what came in.
+/// systemd's end of `Type=notify`: a datagram socket that records the messages it receives.
 final class NotifySocket {
     let path: String
     let messages = EventRecorder<String>()

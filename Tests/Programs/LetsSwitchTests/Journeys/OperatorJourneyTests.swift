@@ -122,7 +122,7 @@ import Testing
                 #"letsswitch_http_responses_total{status="101"}"#: 3,
             ]
             for (name, value) in expected { #expect(metrics[name] == value, "\(name)") }
-            // Each limit has its counter, there from the beginning.
+            // Each limit has a counter that is present from the start.
             for (name, causes) in Self.limitCounters {
                 for cause in causes {
                     let sample = cause.isEmpty ? name : "\(name){cause=\"\(cause)\"}"

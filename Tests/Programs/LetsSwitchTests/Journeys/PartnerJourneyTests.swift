@@ -5,7 +5,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// People who can't make it, or at another time, and those who counted on them.
+/// Users who leave a match or move a task, and their partners.
 @Suite struct PartnerJourneyTests {
     private func leave(_ task: RegisteredTask, at endpoint: ClientEndpoint) async throws -> TestResponse {
         try await HTTPTestClient.request(
@@ -54,7 +54,7 @@ import Testing
             }
             #expect(try await leave(ada, at: daemons[1]).code == "no_such_task")
 
-            // One who is late is the partner, in the room where somebody waits.
+            // A user who registers late becomes the partner of the waiting user, in that user's room.
             try await journey.advance(to: start, 200)
             let late = try await daemons[0].register("cem", start, "Art")
             #expect(late.isPaired && late.socketId == repeated.socketId)

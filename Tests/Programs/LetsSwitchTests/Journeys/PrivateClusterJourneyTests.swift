@@ -5,19 +5,19 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// `letsswitchd` with nothing but a state directory, as `make run` starts it. Its clock is the real one.
+/// `letsswitchd` with only a state directory, as `make run` starts it. It uses the real clock.
 @Suite(.serialized) struct PrivateClusterJourneyTests {
     private func withStateDirectory(_ body: (String) async throws -> Void) async throws {
         try await Places.journeys.hold {
             let path = "/tmp/letsswitch-state-\(UUID().uuidString.prefix(8))"
-            // The cluster's user must be able to enter it.
+            // The cluster's user must be able to enter the directory.
             mkdir(path, 0o755)
             defer { clear(path) }
             try await body(path)
         }
     }
 
-    /// Also of a server that a failed test has left running.
+    /// Removes the directory, and stops servers that a failed test left running in it.
     private func clear(_ path: String) {
         for state in [path, "\(path)/first", "\(path)/second"] {
             if let pid = postmaster(state).flatMap({ pid_t($0) }), pid > 1 { kill(pid, SIGQUIT) }
@@ -49,7 +49,7 @@ import Testing
             let again = try await endpoint.register("ada", start)
             #expect(again == task)
             let running = try #require(postmaster(path))
-            // Somebody else can't have the directory meanwhile.
+            // Another daemon can't use the directory meanwhile.
             let other = try await DaemonProcess.start(["--listen", "127.0.0.1:0", "--state-dir", path])
             #expect(try await other.waitForExit() == .exited(1))
             #expect(other.output.contains("in use by process"))
@@ -61,7 +61,7 @@ import Testing
             #expect(postmaster(path) == running)
             #expect(try await endpoint.register("bob", start).socketId == task.socketId)
 
-            // The server dies: it is started again, by itself.
+            // When the server dies, the daemon starts it again.
             let pid = try #require(pid_t(running))
             kill(pid, SIGQUIT)
             try await eventually("another server", within: .seconds(20)) { postmaster(path) != running }

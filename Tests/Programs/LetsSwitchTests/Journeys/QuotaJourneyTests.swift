@@ -7,7 +7,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// What strangers may ask and have stored, over the wire.
+/// Limits on requests and stored data, over the wire.
 @Suite struct QuotaJourneyTests {
     private static func forwarded(_ address: String) -> TestHeaders { ["X-Forwarded-For": address] }
 
@@ -20,7 +20,7 @@ import Testing
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
                 ($0.limits.requestRate, $0.limits.writeRate, $0.limits.registrationsPerDay) = (1, 1, 20)
-                // More than what is registered here, and less than what is asked.
+                // The burst allows the registrations of this test but not all its requests.
                 $0.limits.addressBurst = .seconds(250)
             }
             let start = try await journey.instant(in: 3600)
@@ -34,7 +34,7 @@ import Testing
                 guard response.status == 429 else { continue }
                 #expect(["too_many_requests", "too_many_registrations"].contains(response.code))
                 #expect(Int(response.headers["Retry-After"] ?? "") ?? 0 > 0)
-                // One of twenty a day is admitted after a twentieth of a day.
+                // At 20 registrations a day the next is accepted after a twentieth of a day.
                 if response.code == "too_many_registrations" { #expect(response.headers["Retry-After"] == "4321") }
             }
             #expect(statuses == [201: 20, 429: 180])
@@ -79,7 +79,7 @@ import Testing
             }
             let refused = try await take(11, 11, for: "203.0.113.7")
             #expect(refused.status == 429 && refused.code == "too_many_names")
-            // An hour's fifth.
+            // A fifth of an hour.
             #expect(refused.headers["Retry-After"] == "720")
             #expect(try await take(11, 11, for: "203.0.113.8").status == 201)
             for number in 12...30 { #expect(try await take(number, number, for: nil).status == 201) }
@@ -109,7 +109,7 @@ import Testing
             #expect(
                 try await post("/task", Self.task("ada", Instant(seconds: start.seconds + 2)))
                     == (429, "too_many_tasks"))
-            // Whatever is stored while rows are counted may count twice, until they are counted once more.
+            // A row that is stored during a count may count twice until the next count.
             try await eventually("there is room for a third task") {
                 try await post("/task", Self.task("bob", start)).status == 201
             }

@@ -5,7 +5,7 @@ import Postgres
 import TestSupport
 import Testing
 
-/// People whose partners don't come.
+/// Users whose partners are absent.
 @Suite struct RematchJourneyTests {
     private func enter(_ task: RegisteredTask, at endpoint: ClientEndpoint, room: UUID? = nil) async throws
         -> WebSocketTestClient
@@ -58,7 +58,8 @@ import Testing
             let event = try await streams[0].next("rematched")
             #expect(event["roomId"].string == room.uuidString && event["partnerTask"] == "Latin")
             for daemon in daemons { #expect(try await daemon.status(of: ada.socketId) == 404) }
-            // On one daemon: whoever is told of nobody elsewhere yet tells nobody there.
+            // Both enter on one daemon. On two daemons an ale isn't forwarded until the sender's daemon knows of the
+            // other's member.
             let again = [
                 try await enter(ada, at: daemons[0], room: room), try await enter(cem, at: daemons[0], room: room),
             ]
@@ -79,7 +80,7 @@ import Testing
 }
 
 extension EventStreamTestClient {
-    /// The next event of this type; others on the way are passed over.
+    /// Returns the next event of this type. Skips other events.
     fileprivate func next(_ type: String) async throws -> TestJSON {
         while true {
             let event = try await nextEvent()

@@ -4,7 +4,7 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// The daemon's process is killed, and started again on the same database.
+/// The daemon's process is killed and started again on the same database.
 @Suite struct RestartTests {
     private func kill(_ daemon: DaemonProcess) async throws {
         await daemon.signal(SIGKILL)
@@ -26,7 +26,7 @@ import Testing
             try await journey.advance(to: start, -60)
             let reminder = try await ada.nextReminder()
             #expect(reminder.roomId == room)
-            // The kernel took ada's, nobody took bob's.
+            // The kernel accepted Ada's reminder. Bob has no stream yet.
             try await journey.wait(
                 until: """
                     (SELECT string_agg(device_id || state, ' ' ORDER BY device_id)
@@ -39,7 +39,7 @@ import Testing
             _ = try await MetricsReading.wait(at: endpoint) { $0["letsswitch_rooms_open"] == 1 }
             let peer = try await endpoint.enter(room)
             #expect(try await endpoint.reminders(of: "bob").nextReminder().roomId == room)
-            // A repeat bears the same id, and whoever saw it says so.
+            // A repeated reminder has the same id, so a client can recognize it.
             #expect(try await endpoint.reminders(of: "ada").nextReminder() == reminder)
             try await journey.wait(until: "(SELECT bool_and(state = 'delivered') FROM letsswitch.reminder)")
             try await journey.advance(to: start, 3600)

@@ -29,7 +29,7 @@ import Testing
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
             let room = UUID()
-            // The app comes back at once, again and again.
+            // The app reconnects at once after each refusal.
             for _ in 0..<50 { #expect(try await endpoint.status(of: room) == 404) }
             #expect(try await MetricsReading(endpoint)[#"letsswitch_http_responses_total{status="404"}"#] == 50)
         }
@@ -50,7 +50,7 @@ import Testing
             #expect(try await MetricsReading(endpoint)[turnedAway] == 1)
             try await peers[0].closeHandshake()
             let fourth = try await endpoint.enter(room)
-            // The connection is gone, without a word.
+            // The connection is closed without a close handshake.
             await peers[1].close()
             let deadline = ContinuousClock.now + Deadline.standard
             var fifth: WebSocketTestClient?
@@ -80,7 +80,7 @@ import Testing
             let dan = try await CablePeer.welcomed(at: endpoints[0])
             let identifier = CablePeer.room(room)
             try await dan.enter(identifier)
-            // Then her daemon knows that somebody is at the other.
+            // At a count of 4 Ada's daemon knows of the member on the other daemon.
             var there = 0
             while there != 4 { there = try await ada.nextMessage().json()["data"]["count"].int ?? 0 }
             func expect(_ kind: String?) async throws {
@@ -143,7 +143,7 @@ import Testing
                         let bytes = (0..<count).flatMap { _ in ale.bytes() }
                         group.addTask { try await peer.connection.send(bytes) }
                     }
-                    // Its ale and its farewell come in one piece.
+                    // The ale and the close frame are sent in one piece.
                     group.addTask { try await leaving.connection.send(ale.bytes() + TestFrame.close(1000).bytes()) }
                     try await group.waitForAll()
                 }
@@ -171,7 +171,7 @@ import Testing
             }
             try await peer.send(fragments: [[1], [], [2, 3]], as: .binary)
             #expect(try await peer.nextMessage() == .binary([1, 2, 3]))
-            // Over --max-message-bytes.
+            // The message is longer than --max-message-bytes.
             try await peer.send(binary: [UInt8](repeating: 0, count: 4097))
             try await peer.expectClose(1009)
             let python = try await PythonWebSocketClient.connect(to: endpoint, "/echo", compression: true)
@@ -198,7 +198,8 @@ import Testing
             let before = try await MetricsReading(endpoint)[looks]
             try await journey.advance(to: start, 3599)
             _ = try await MetricsReading.wait(at: endpoint) { $0[looks] > before }
-            // Nobody is told. By what the daemon knows the room's time is over in a second: no event tells of that.
+            // The clock is set back without a notification. By the daemon's last reading the room closes within a
+            // second.
             try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift - interval '100 s'")
             try await Task.sleep(for: .seconds(1.5))
             try await peer.expectSilence()
@@ -215,7 +216,8 @@ import Testing
             let endpoint = try await journey.daemon()
             let start = try await journey.instant(in: 600)
             let room = try await endpoint.pair("ada", "bob", start)
-            // Claimed behind the daemon's back: without the notification nobody tells it.
+            // Simulates a claim by another daemon whose notification was lost, so this daemon doesn't know of the open
+            // room.
             try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '1000 s'")
             try await journey.sql("DELETE FROM letsswitch.due")
             let peer = try await endpoint.enter(room)

@@ -10,7 +10,7 @@ import Testing
 @testable import Scheduling
 
 @Suite struct SchedulerLoadTests {
-    /// Both devices of so many matches, in one slot, straight to the database.
+    /// Registers both devices of each match in one slot, directly in the database.
     private func register(_ matches: Int, at start: Instant, lead: Double, in journey: Journey) async throws {
         let store = ScheduleStore(database: journey.client, settings: ScheduleSettings(reminderLead: lead))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -35,13 +35,14 @@ import Testing
             let endpoint = try await journey.daemon()
             let start = try await journey.instant(in: 7200)
             try await register(matches, at: start, lead: 60, in: journey)
-            // A stream for every twentieth device: so many that all leave in one moment, few enough to look at.
+            // Every twentieth device has a stream: enough to send many reminders in one moment, few enough to read them
+            // all.
             let listening = stride(from: 0, to: 2 * matches, by: 20).map { "d\($0)" }
             let streams = try await withThrowingTaskGroup(of: EventStreamTestClient.self) { group in
                 for device in listening { group.addTask { try await endpoint.reminders(of: device) } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            // Far enough before the minute that the scheduler's own timer, and nobody else, wakes it.
+            // Advances to 1.5 s before the reminder, so that only the scheduler's own timer wakes it.
             try await journey.advance(to: start, -61.5)
             let reminders = try await withThrowingTaskGroup(of: ReceivedReminder.self) { group in
                 for stream in streams { group.addTask { try await stream.nextReminder() } }
@@ -72,7 +73,7 @@ import Testing
             #expect(try rows[0].integer("tasks") == 2 * matches)
             #expect(try rows[0].integer("rooms") == matches)
             #expect(try rows[0].double("earliest") >= 0)
-            // Nothing more comes: whatever a stream is sent after this change would come before it.
+            // No stream receives a second reminder. It would arrive before this change.
             let other = try await journey.instant(in: 7200)
             try await endpoint.register("somebody", other)
             for stream in streams {
@@ -91,13 +92,14 @@ import Testing
             let endpoint = try await journey.daemon { $0.schedule.reminderLead = .seconds(1) }
             let stream = try await endpoint.reminders(of: "bob")
             try await endpoint.register("ada", try await journey.instant(in: 3600))
-            // No daemon's doing: the registration itself wakes who sleeps. The next look by itself would be in 15 s.
+            // No daemon takes part in this registration: only the database's notification can wake the scheduler. Its
+            // own next query would be 15 s later.
             let store = ScheduleStore(database: journey.client, settings: ScheduleSettings(reminderLead: 1))
             let start = try await journey.instant(in: 3)
             let request = try ScheduleDatabase.request("bob", "\(start)", "Soon", zone: "UTC")
             #expect(try await store.register(request).isCreated)
             #expect(try await stream.nextReminder(within: .seconds(8)).title == "Soon")
-            // And by what is registered with itself.
+            // A registration at the daemon itself wakes the scheduler, too.
             let sooner = try await journey.instant(in: 3)
             try await endpoint.register("bob", sooner, "Sooner")
             #expect(try await stream.nextReminder(within: .seconds(8)).title == "Sooner")

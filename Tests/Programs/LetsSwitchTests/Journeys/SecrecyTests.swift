@@ -4,13 +4,13 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// A `deviceId` is all that protects a person, so nobody but its device is ever shown it.
+/// A `deviceId` is the only protection of a user, so no other device is ever shown it.
 @Suite struct SecrecyTests {
     @Test("A deviceId appears nowhere else: not at a partner's, in no log, no metric and no error")
     func secrecy() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(["--log-level", "debug", "--log-format", "json"])
-            // Of letters that nothing else here holds.
+            // Letters that occur nowhere else in this test.
             let (ada, bob) = ("qzxjada-7c1f-secret", "qzxjbob-9e02-secret")
             let token = "abadcafe00c0ffee"
             var shown: [String] = []
@@ -42,10 +42,10 @@ import Testing
             let peers = [try await endpoint.enter(room), try await endpoint.enter(room)]
             try await peers[0].send(text: RoomWords.ale(room))
             #expect(try await peers[1].nextMessage() == RoomWords.cheer)
-            // What a peer says of itself isn't given back either.
+            // A peer's claims about itself aren't sent back either.
             try await peers[0].send(text: #"{"type":"\#(ada)","id":"\#(bob)"}"#)
             shown.append("\(try await peers[0].nextMessage().json())")
-            // A database that fails: its errors might cite the statement's values.
+            // The database fails: its errors could quote the statement's values.
             try await journey.sql("ALTER TABLE letsswitch.address RENAME TO address_elsewhere")
             for device in [ada, bob] {
                 let tokens: TestJSON = ["deviceId": .string(device), "token": .string(token), "debug": true]
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// Answers to requests that are wrong in all ways, each with the id in it.
+    /// Returns the answers to requests that are wrong in different ways, each with the id in it.
     private static func refusals(
         of device: String, _ start: Instant, at endpoint: ClientEndpoint
     ) async throws -> [TestResponse] {

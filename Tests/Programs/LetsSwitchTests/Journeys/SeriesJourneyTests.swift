@@ -4,7 +4,7 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// Somebody who promises the same every day.
+/// Users that register a series: one task a day.
 @Suite struct SeriesJourneyTests {
     private static func wish(_ device: String, _ time: String, _ title: String = "History") -> TestJSON {
         [
@@ -13,7 +13,8 @@ import Testing
         ]
     }
 
-    /// A time of day that is some hours away, so that midnight is between now and it or not, but it isn't now.
+    /// Returns the time of day two hours from now, so that no task starts during the test. Midnight may be between now
+    /// and then.
     private static func time(_ journey: Journey) async throws -> String {
         String("\(try await journey.instant(in: 7200))".dropFirst(11).prefix(5))
     }
@@ -52,7 +53,7 @@ import Testing
             let titles = try (renamed.json()["tasks"].array ?? []).map { $0["title"].string }
             #expect(titles == ["History"] + Array(repeating: "Art", count: tasks.count - 2))
 
-            // Somebody counts on the first.
+            // Ben becomes the partner of the first task.
             let start = try #require(Instant(first))
             #expect(try await endpoint.register("ben", start, "Maths").isPaired)
             let foreign = try await HTTPTestClient.request(at: endpoint, "DELETE", "/series/\(id)?deviceId=ben")
@@ -108,7 +109,7 @@ import Testing
             )
             #expect(
                 try await daemon.get("/series?deviceId=anna").json()["series"][0]["tasks"].array?.count == count - 1)
-            // One that starts looks at once.
+            // A daemon looks for missing tasks as soon as it starts.
             let other = try await journey.daemon()
             try await eventually("the last day's promise is made") {
                 try await other.get("/series?deviceId=anna").json()["series"][0]["tasks"].array?.count == count

@@ -31,7 +31,7 @@ import Testing
             for (device, stream) in streams { received[device, default: []].insert(try await stream.nextReminder().id) }
             #expect(received.values.allSatisfy { $0.count == 1 })
             #expect(Set(received.values.joined()).count == 20)
-            // A reminder is on its way after its room is open, on each daemon: no waiting here.
+            // Each daemon opens a room before it sends its reminders, so the test needn't wait.
             for daemon in daemons {
                 for room in rooms { #expect(try await daemon.status(of: room) == 101) }
             }
@@ -42,7 +42,7 @@ import Testing
             #expect(fired.reduce(0, +) == 20)
             #expect(metrics.map { $0["letsswitch_rooms_open"] } == [10, 10])
 
-            // Nothing comes twice: the next reminder of each stream is the next slot's.
+            // No reminder arrives twice: the next reminder of each stream is about the next slot.
             let next = Instant(seconds: start.seconds + 600)
             for device in devices { try await daemons[1].register(device, next, "Next") }
             try await journey.advance(to: next, -60)
@@ -97,11 +97,11 @@ import Testing
             #expect(try await resumed.nextReminder() == all[2])
             let unknown = try await one.reminders(of: "ada", after: UUID())
             #expect(try await starts.asyncMap { _ in try await unknown.nextReminder() } == all)
-            // Started: of no use any more.
+            // The first task has started, so its reminder is no longer sent.
             try await journey.advance(to: starts[0], 1)
             let later = try await one.reminders(of: "ada")
             #expect(try await later.nextReminder() == all[1])
-            // None of them has had one too many: what comes next is what is new.
+            // No stream received a surplus reminder: the next one of each is the new one.
             let last = Instant(seconds: first.seconds + 3600)
             try await one.register("ada", last, "T3")
             try await journey.advance(to: last, -1800)

@@ -9,7 +9,7 @@ import Testing
 @testable import Settings
 
 @Suite struct TLSJourneyTests {
-    /// A daemon with a listener of either kind, and the files of its certificate.
+    /// A daemon with a plain and a TLS listener, and the files of its certificate.
     private struct Setting {
         let authority: TestAuthority
         let identity: TestAuthority.Identity
@@ -28,7 +28,7 @@ import Testing
             secure = try await daemon.nextListening()
         }
 
-        /// The serial of the certificate that a new connection is shown.
+        /// Returns the serial number of the certificate that a new connection receives.
         func serial() async throws -> String? {
             let result = try await Curl.run([
                 "--cacert", authority.file, "-o", "/dev/null", "-w", "%{certs}", "https://\(secure)/healthz",
@@ -61,7 +61,7 @@ import Testing
             let plain = try await WebSocketTestClient.connect(to: setting.plain, target)
             #expect(try await plain.nextMessage().json()["type"] == "handshake")
 
-            // A burst from each side reaches all others whole.
+            // A burst from each side reaches all others completely.
             for _ in 0..<500 { try await plain.send(text: ale) }
             for _ in 0..<500 {
                 #expect(try await python.nextMessage().json()["type"] == "aleResponse")
@@ -111,7 +111,7 @@ import Testing
 
             #expect(try await setting.metric("letsswitch_tls_certificate_reloads_total{outcome=\"succeeded\"} 1\n"))
             #expect(try await setting.metric("letsswitch_tls_certificate_reloads_total{outcome=\"failed\"} 1\n"))
-            // Three by curl, one by Python.
+            // Three handshakes by curl, one by Python.
             #expect(try await setting.metric("letsswitch_tls_handshakes_total 4\n"))
             #expect(try await setting.metric("\nletsswitch_tls_certificate_expiry_timestamp_seconds "))
             #expect(try await setting.daemon.terminate() == .exited(0))

@@ -7,7 +7,7 @@ import Wire
 @testable import Access
 @testable import Settings
 
-/// `letsswitchd ticket`.
+/// The command `letsswitchd ticket`.
 @Suite struct TicketCommandTests {
     private static let secret = "a secret of at least 32 bytes, or so"
 

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Control
 
-/// `letsswitchd daemons` and its like.
+/// `letsswitchd daemons` and the other commands that inspect the database.
 @Suite struct InspectionTests {
-    /// The objects that the command prints into a pipe.
+    /// Returns the objects that the command prints into a pipe.
     private func lines(_ inspection: Inspection, _ journey: Journey) async throws -> [TestJSON] {
         let command = try await DaemonProcess.start([inspection.rawValue, "--database-url", journey.conninfo])
         #expect(try await command.waitForExit() == .exited(0), "\(command.output)")

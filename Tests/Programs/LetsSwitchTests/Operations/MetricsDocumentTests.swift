@@ -2,7 +2,7 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// What is written of metrics is what there is.
+/// The document, the alert rules and the dashboard name only metrics that exist.
 @Suite struct MetricsDocumentTests {
     @Test("The documented metrics are exactly those of a daemon with all features, with units and meanings")
     func document() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import JourneyTestSupport
 import TestSupport
 
-/// What there is beside `/metrics` for those who watch: the document, the alert rules, the dashboard.
+/// The files about metrics: the document, the alert rules and the dashboard.
 enum MetricsPages {
     static let directory = Checkout.url("Sources/Programs/LetsSwitch/Operations")
 
@@ -10,7 +10,7 @@ enum MetricsPages {
         try String(contentsOf: directory.appending(path: path), encoding: .utf8)
     }
 
-    /// A row of METRICS.md about one family.
+    /// A row of METRICS.md about one metric family.
     struct Row {
         let name: String
         let unit: String
@@ -27,12 +27,12 @@ enum MetricsPages {
         }
     }
 
-    /// The families that a page of metrics announces.
+    /// Returns the metric families of a metrics page.
     static func families(_ page: String) -> Set<String> {
         Set(page.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }.map { String($0.split(separator: " ")[2]) })
     }
 
-    /// The families that expressions in a file ask for.
+    /// Returns the metric families that a file's expressions use.
     static func asked(_ path: String) throws -> Set<String> {
         let names = try text(path).matches(of: #/\b(letsswitch|process)_[a-z_]+\b/#).map { String($0.output.0) }
         return Set(
@@ -43,9 +43,9 @@ enum MetricsPages {
     }
 }
 
-/// Daemons that have something of everything to count: TLS, a provider, one another.
+/// Daemons with TLS, providers and each other, so that every metric family exists.
 struct CountingDaemons {
-    /// Its files go with it.
+    /// Kept because its files are removed with it.
     private let authority: TestAuthority
     private let daemon: DaemonProcess
     private let endpoint: ClientEndpoint
@@ -53,7 +53,7 @@ struct CountingDaemons {
     init(_ journey: Journey) async throws {
         authority = try await TestAuthority()
         let identity = try await authority.issue()
-        // Nobody is at the webhook's address, nor at the broker's: what they count is there all the same.
+        // No server listens at the webhook's and the broker's addresses. Their metrics exist all the same.
         (daemon, endpoint) = try await journey.process([
             "--listen", "tls:127.0.0.1:0", "--tls-certificate", identity.certificate, "--tls-key", identity.key,
             "--open-rooms", "--webhook-url", "http://127.0.0.1:9/", "--webhook-secret",
@@ -64,7 +64,7 @@ struct CountingDaemons {
         await peer.close()
     }
 
-    /// `/metrics`, once it announces as many as is wanted, or when it hasn't for too long.
+    /// Returns `/metrics` as soon as it has all wanted families, or at the deadline.
     func page(with wanted: Set<String>) async throws -> String {
         var page = ""
         try? await eventually("all metrics") {

@@ -3,7 +3,7 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// The commands of operators' pages, each of which is run, or named here as an exception.
+/// The commands in the operators' pages. Each is run by a test or is a named exception.
 @Suite struct OperatorCommandTests {
     @Test("Every command in operators' pages has a test that runs it, or a reason for none")
     func all() throws {
@@ -23,7 +23,7 @@ import Testing
         }
         for case (let command, .suite(let suite)) in CommandProof.known {
             let path = try #require(tests["\(suite).swift"], "\(command): there is no \(suite)")
-            // `nginx` and `promtool` are its name.
+            // The suite must name the subcommand of `letsswitchd`, or the program if it is another.
             let word = command.split(separator: " ")[command.hasPrefix("letsswitchd") ? 1 : 0]
             let text = try Checkout.text("Tests/\(path)").lowercased()
             #expect(text.contains(word), "\(suite) doesn't run \(command)")
@@ -73,7 +73,7 @@ import Testing
             let authority = try await TestAuthority()
             let (first, second) = (try await authority.issue("first"), try await authority.issue("second", serial: 2))
             let lineage = "\(machine.directory)/renewed"
-            // As Let's Encrypt's program has it.
+            // The files have the names that Let's Encrypt's program uses.
             try await machine.run(
                 """
                 cp \(first.certificate) /etc/letsswitch/certificate.pem
@@ -90,7 +90,7 @@ import Testing
                 echo $! >pid
                 until grep -q '"msg":"listening".*tls' log; do kill -0 $!; sleep 0.05; done
                 """, ["DATABASE_URL": journey.conninfo])
-            // Nobody here may be in the group.
+            // The test's user may not be in this group.
             let hook = renew.replacing(" -g ssl-cert", with: "")
             #expect(hook != renew)
             try await machine.run(

@@ -3,7 +3,7 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// Backup, restore and a look inside, by the commands of operators' documents.
+/// Backup, restore and inspection with the commands of the operators' documents.
 @Suite struct OperatorDocumentTests {
     @Test("The pages' commands back up, restore and inspect a private cluster")
     func privateCluster() async throws {
@@ -17,11 +17,11 @@ import Testing
         for look in OperatorPages.blocks(try Checkout.text("Sources/Programs/LetsSwitch/Operations/MONITORING.md")) {
             try await machine.run(look, first)
         }
-        // Onto a machine on which there is nothing yet.
+        // Restores onto a machine without data.
         #expect(try await machine.run(restore, second).hasPrefix("restored: "))
-        // With what the first one was: the backup has its row.
+        // The restored database has the first daemon's row.
         #expect(try await !machine.run("letsswitchd daemons", second).isEmpty)
-        // As one comes to PostgreSQL's next major version.
+        // The steps of an upgrade to PostgreSQL's next major version.
         let move = try #require(
             OperatorPages.commands(in: try Checkout.text("Sources/Platform/Postgres/BACKUP.md")).first {
                 $0.hasPrefix("mv ")

@@ -2,8 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A shell's world, in which the commands of operators' pages are run as they are written: `sudo` and `systemctl` are stand-ins, what the
-/// pages have below `/var` or `/etc` is a directory of the test's, and the daemon is started and stopped as a service is.
+/// A shell environment that runs the commands of the operators' pages as written. `sudo` and `systemctl` are stand-ins,
+/// and `systemctl` starts and stops a daemon like a service. Directories of the test replace those below `/var` and
+/// `/etc`.
 struct OperatorMachine {
     let directory = TestClusterDirectories.shared.make()
 
@@ -42,7 +43,7 @@ struct OperatorMachine {
         chmod(path, 0o755)
     }
 
-    /// What the commands print; they must succeed.
+    /// Returns the output of the commands. Records an issue if they fail.
     @discardableResult
     func run(_ commands: String, _ variables: [String: String] = [:]) async throws -> String {
         var environment = DaemonProcess.cleanEnvironment().merging(variables) { _, given in given }

@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
 
-/// The pages for operators, and the commands in them: `OPERATING.md`, and those to which it leads.
+/// The pages for operators and the commands in them: `OPERATING.md` and the pages that it links to.
 enum OperatorPages {
-    /// By their paths.
+    /// Returns the pages by path.
     static func all() throws -> [String: String] {
         let first = "Sources/Programs/letsswitchd/OPERATING.md"
         let text = try Checkout.text(first)
@@ -16,7 +16,7 @@ enum OperatorPages {
         return pages
     }
 
-    /// A page's prose, and the blocks of code between, with what they are marked as.
+    /// Splits a page into its prose and its code blocks with their languages.
     private static func parts(_ page: String) -> (prose: String, blocks: [(language: Substring, lines: [Substring])]) {
         var prose: [Substring] = []
         var blocks: [(language: Substring, lines: [Substring])] = []
@@ -34,7 +34,7 @@ enum OperatorPages {
         return (prose.joined(separator: "\n"), blocks)
     }
 
-    /// The blocks of a page that are commands.
+    /// Returns the blocks of a page that are commands.
     static func blocks(_ page: String) -> [String] {
         parts(page).blocks.compactMap { language, lines in
             guard let first = lines.first, language == "sh" || language.isEmpty && isCommand(first) else { return nil }
@@ -42,7 +42,8 @@ enum OperatorPages {
         }
     }
 
-    /// What is a command in a page: a block of them by its first, and words between backticks that begin with a program.
+    /// Returns the commands of a page: the first line of each command block, and inline code that begins with a
+    /// program's name.
     static func commands(in page: String) -> Set<String> {
         let inline = parts(page).prose.matches(of: #/`([^`]+)`/#).map { String($0.output.1.replacing("\n", with: " ")) }
         let first = blocks(page).compactMap { $0.components(separatedBy: "\n").first }
@@ -59,13 +60,13 @@ enum OperatorPages {
     }
 }
 
-/// How it is known that a command of a page does what the page says.
+/// The proof that a command of a page does what the page says.
 enum CommandProof {
-    /// `OperatorDocumentTests` and `OperatorCommandTests` run the page's own text.
+    /// `OperatorDocumentTests` or `OperatorCommandTests` runs the page's own text.
     case asWritten
-    /// A suite runs the same with a device, a file, a flag of its own.
+    /// A suite runs the command with its own device, file or flag.
     case suite(String)
-    /// None does, because …
+    /// No test runs the command. The text says why.
     case excepted(String)
 
     private static let machine = "it changes the machine, or wants one of its own: tried in a fresh Debian by hand"
@@ -74,7 +75,7 @@ enum CommandProof {
         "make run": .excepted("it builds a release and serves on port 8080: README.md, walked by hand"),
         "make install": .suite("PackageTests"),
         "make uninstall": .suite("PackageTests"),
-        // But for lintian.
+        // Without lintian.
         "make deb": .suite("PackageTests"),
         "make bench-push": .excepted("it measures, for minutes"),
         "apt-get remove": .excepted(machine),

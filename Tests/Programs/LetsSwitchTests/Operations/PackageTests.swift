@@ -2,24 +2,24 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What Debian's packages are made with.
+/// The tools that build Debian packages.
 private enum PackageTools {
     static let areInstalled = ["dpkg-deb", "dpkg-shlibdeps", "strip"].allSatisfy {
         FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
     }
 }
 
-/// What `make install` and the packages put on a machine.
+/// The files that `make install` and the packages install.
 @Suite(.enabled(if: PackageTools.areInstalled, "dpkg-dev is missing: sh Sources/Scripts/set-up.sh deb"))
 struct PackageTests {
     private let directory = TestClusterDirectories.shared.make()
 
-    /// Runs the repository's `make` with programs that were built already: any will do.
+    /// Runs the repository's `make` with copies of `/usr/bin/true` instead of freshly built programs.
     @discardableResult
     private func make(_ arguments: String...) async throws -> String {
         let (daemon, command) = ("\(directory)/letsswitchd", "\(directory)/letsswitch")
         let program = try Data(contentsOf: URL(filePath: "/usr/bin/true"))
-        // Newer than any source, or they would be built.
+        // The copies must be newer than every source file, or `make` builds the programs.
         for path in [daemon, command] { try program.write(to: URL(filePath: path)) }
         return try await run(
             "/usr/bin/make",
@@ -66,7 +66,7 @@ struct PackageTests {
                 packed.insert(String(try #require(line.split(separator: " ").last).dropFirst(2)))
             }
         }
-        // What Debian asks for besides, and how it wants pages of the manual.
+        // The packages also have the documents that Debian requires, and their manual pages are compressed.
         let documents = packed.filter { $0.hasPrefix("usr/share/doc/") }
         #expect(documents.count == 4, "\(documents)")
         let plain = packed.subtracting(documents).map {

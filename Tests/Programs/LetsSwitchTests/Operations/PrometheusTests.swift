@@ -3,12 +3,12 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// Prometheus' own tool.
+/// Prometheus' tool that checks metrics and rules.
 private enum Promtool {
     static let path = "/usr/bin/promtool"
     static let isInstalled = FileManager.default.isExecutableFile(atPath: path)
 
-    /// What it prints, if it is content.
+    /// Returns the tool's output. Records an issue if the tool fails.
     static func run(_ arguments: [String], input: String = "/dev/null") async throws -> String {
         let process = try await ChildProcess.start(
             "/bin/sh", ["-c", "exec \"$@\" <\"$0\"", input, path] + arguments,
@@ -20,7 +20,7 @@ private enum Promtool {
     }
 }
 
-/// What it says of the metrics, and of the rules about them.
+/// Checks the metrics page, the alert rules and the dashboard with promtool.
 @Suite(
     .enabled(if: TestBroker.isWanted, "they are of the long tests: make interop-prometheus"),
     .enabled(if: Promtool.isInstalled, "promtool is missing: make setup-interop"))
@@ -40,13 +40,13 @@ struct PrometheusTests {
             $0["expr"].string
         }
         #expect(expressions.count > 20)
-        // As rules, which promtool knows how to check.
+        // The expressions are written as rules, because promtool can check rules.
         let rules = expressions.enumerated().map { index, expression -> TestJSON in
             ["record": .string("dashboard:\(index)"), "expr": .string(expression)]
         }
         let groups: TestJSON = ["groups": [["name": "dashboard", "rules": .array(rules)]]]
         let path = "\(TestClusterDirectories.shared.make())/rules.yml"
-        // JSON is YAML.
+        // JSON is valid YAML.
         try Data(groups.encoded()).write(to: URL(filePath: path))
         #expect(try await Promtool.run(["check", "rules", path]).contains("SUCCESS: \(expressions.count)"))
     }

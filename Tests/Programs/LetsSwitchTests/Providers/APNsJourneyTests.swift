@@ -10,7 +10,7 @@ import Wire
 @testable import Domain
 @testable import Settings
 
-/// From `POST /token` to the recorder behind nghttpx.
+/// The way of a reminder from `POST /token` to a recorder behind nghttpx, which stands for Apple's server.
 @Suite struct APNsJourneyTests {
     @Test("A reminder reaches the phone once and counts as delivered")
     func aReminderReachesThePhoneOnceAndCountsAsDelivered() async throws {
@@ -19,7 +19,7 @@ import Wire
             let (settings, _) = try await APNsSettings.forTests(in: authority)
             let front = try await HTTP2Proxy.start(
                 before: recorder.endpoint, identity: authority.issue(), HTTP2Proxy.accessLog)
-            // The first time Apple is busy.
+            // At the first request Apple's server is busy.
             await recorder.answers.script([Response(.serviceUnavailable, headers: [HTTPField("Retry-After", "0")])])
             try await Journey.run { journey in
                 let endpoint = try await journey.daemon {

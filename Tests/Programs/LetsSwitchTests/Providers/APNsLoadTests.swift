@@ -7,8 +7,8 @@ import Testing
 
 @testable import Delivery
 
-/// Many reminders at the same second, through HTTP/2 and TLS of nghttpx's; `LETSSWITCH_PUSH_LOAD` says how many, and then the
-/// numbers are printed.
+/// Many reminders due at the same second, sent through nghttpx over HTTP/2 and TLS. `LETSSWITCH_PUSH_LOAD` sets their
+/// number, and then the test prints its measurements.
 @Suite struct APNsLoadTests {
     private static let asked = ProcessInfo.processInfo.environment["LETSSWITCH_PUSH_LOAD"].flatMap { Int($0) }
 
@@ -36,7 +36,7 @@ import Testing
                 let peak = Self.residentPeak(of: daemon)
                 let received = recorder.received.all
                 #expect(Set(received.map(\.target)).count == received.count)
-                // It forgets the oldest of more than 10,000.
+                // The recorder drops the oldest of more than 10,000 requests.
                 if count < 10_000 { #expect(received.count == count) }
                 #expect(Set(front.requests.map(\.port)).count == 1)
                 #expect(elapsed < .seconds(30) * TimeAllowance.factor)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// So many devices, each with a token and a task.
+    /// Stores `count` devices, each with a token and a task.
     private static func register(_ count: Int, at start: Instant, in journey: Journey) async throws {
         try await journey.sql(
             """
@@ -72,7 +72,7 @@ import Testing
         try await journey.sql("ANALYZE letsswitch.task, letsswitch.due, letsswitch.address")
     }
 
-    /// Kilobytes.
+    /// Returns the peak resident memory in kilobytes.
     private static func residentPeak(of daemon: DaemonProcess) -> Int {
         let status = (try? String(contentsOfFile: "/proc/\(daemon.process.pid)/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""

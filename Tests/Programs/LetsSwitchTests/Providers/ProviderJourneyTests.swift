@@ -10,7 +10,7 @@ import Wire
 @testable import Delivery
 @testable import LetsSwitch
 
-/// Reminders and events that leave the daemon, to a recorder on this machine.
+/// Reminders and events that the daemon sends to a recorder on this machine.
 @Suite struct ProviderJourneyTests {
     private static let secretText = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
@@ -23,7 +23,7 @@ import Wire
         return settings
     }
 
-    /// The next request to the webhook about this event.
+    /// Returns the next webhook request about this event.
     private func next(
         _ event: String, at recorder: HTTPRecorder,
         where condition: @escaping @Sendable (TestJSON) -> Bool = { _ in true }
@@ -74,7 +74,7 @@ import Wire
                 try await journey.wait(
                     until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 2")
 
-                // Ada says which task is hers; a stranger claims one that isn't the room's.
+                // Ada names her own task. A stranger names a task that isn't in the match.
                 let room = ClientEndpoint.room(ada.socketId)
                 let peer = try await WebSocketTestClient.connect(
                     to: endpoint, "\(room)&taskId=\(ada.id.uuidString.lowercased())")
@@ -100,12 +100,12 @@ import Wire
                 #expect(closed["mostPeers"].int == 2)
                 #expect(closed["taskIds"].array?.count == 2)
                 try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.delivery)")
-                // A slow machine may send a message again, under the id that tells it.
+                // On a slow machine a message may be sent twice, with the same id.
                 let messages = Dictionary(
                     grouping: recorder.requests.all.map { ($0.headers["webhook-id"], $0.text) }, by: \.0)
                 #expect(messages.count == 10)
                 #expect(messages.values.allSatisfy { Set($0.map(\.1)).count == 1 })
-                // What a device calls itself is a secret.
+                // A `deviceId` is a secret.
                 #expect(!recorder.requests.all.contains { $0.text.contains("device-") })
             }
         }
@@ -187,14 +187,14 @@ import Wire
                 _ = try await endpoint.post("/ntfy", ["deviceId": "ada"])
                 let stream = try await endpoint.reminders(of: "ada")
                 let start = try await journey.instant(in: 3600)
-                // More than the webhook's sends at once, all of which hang.
+                // The events are more than the webhook's concurrency, so all its requests hang.
                 for number in 0..<40 { try await endpoint.register("d\(number)", start) }
                 try await endpoint.register("ada", start)
                 try await journey.advance(to: start, -59)
                 #expect(try await stream.nextReminder().title == "History")
                 try await recorder.requests.next("ntfy") { $0.target == "/" }
                 await daemon.stop()
-                // Given back, for whoever comes next.
+                // The deliveries are released for the next daemon.
                 #expect(try await journey.count("letsswitch.delivery WHERE channel = 'webhook'") > 40)
                 #expect(
                     try await journey.count(
@@ -303,7 +303,7 @@ import Wire
                 await first.daemon.signal(SIGKILL)
                 _ = try await first.daemon.waitForExit()
                 let second = try await journey.process(flags)
-                // Only its lease stands between the two.
+                // Only the lease keeps the second daemon from sending.
                 #expect(try await journey.count("letsswitch.delivery WHERE next_try_at > letsswitch.clock()") == 1)
                 #expect(recorder.requests.all.count == 1)
                 try await journey.sql("UPDATE letsswitch.test_clock SET shift = interval '10 seconds'")

@@ -8,7 +8,7 @@ import Wire
 
 @testable import Delivery
 
-/// The address of a browser or a calendar is a secret: whoever knows it may send, or read.
+/// The address of a browser or a calendar is a secret, because it allows anybody to send or to read.
 @Suite struct PushSecrecyTests {
     @Test("Neither the log nor the metrics have an endpoint's address")
     func noAddressIsInTheLogOrTheMetrics() async throws {
@@ -32,7 +32,7 @@ import Wire
                 let start = try await journey.instant(in: 3600)
                 try await endpoint.register("qzxjanna", start, "qzxjtitle")
                 try await journey.advance(to: start, -50)
-                // Tried again after the first answer, given up after the second.
+                // The first answer causes a retry. The second ends the delivery.
                 _ = try await service.next()
                 _ = try await service.next()
                 try await journey.wait(until: "SELECT count(*) = 0 FROM letsswitch.delivery")

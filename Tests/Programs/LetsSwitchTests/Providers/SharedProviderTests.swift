@@ -8,7 +8,7 @@ import Testing
 
 @testable import Delivery
 
-/// Daemons on one database that have different providers.
+/// Daemons with different providers on one database.
 @Suite struct SharedProviderTests {
     @Test("The webhook gets every event once, whichever daemon claims it")
     func oneHasTheWebhook() async throws {
@@ -21,12 +21,12 @@ import Testing
                 let other = try await journey.daemon()
                 let start = try await journey.instant(in: 3600)
                 for number in 0..<10 { try await [endpoint, other][number % 2].register("d\(number)", start) }
-                // While the one that has it is away, the other claims.
+                // While the daemon with the webhook is stopped, the other one claims.
                 await one.stop()
                 try await journey.advance(to: start, -59)
                 try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder) = 10")
                 _ = try await journey.daemon { [providers] in $0.providers = providers }
-                // Both claim.
+                // Both daemons claim.
                 let next = Instant(seconds: start.seconds + 600)
                 for number in 0..<10 { try await other.register("d\(number)", next) }
                 try await journey.wait(

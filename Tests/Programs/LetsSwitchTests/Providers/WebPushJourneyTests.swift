@@ -9,7 +9,7 @@ import Wire
 @testable import Delivery
 @testable import Settings
 
-/// From a browser's subscription to the decrypted reminder, with a push service on this machine.
+/// The way of a reminder from a browser's subscription to the decrypted text, with a push service on this machine.
 @Suite struct WebPushJourneyTests {
     private static func configure(_ configuration: inout Configuration) {
         configuration.providers.webPush.contact = "mailto:ops@example.org"
@@ -58,7 +58,8 @@ import Wire
         }
     }
 
-    /// `http-ece` decrypts it, `py-vapid` and `cryptography` check who sent it: nobody here wrote those.
+    /// `http-ece` decrypts the message, and `py-vapid` and `cryptography` verify the sender. These libraries are
+    /// independent of this project.
     @Test(
         "Another implementation decrypts the message and verifies the sender",
         .enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
