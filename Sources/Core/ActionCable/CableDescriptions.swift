@@ -4,9 +4,9 @@ import Wire
 enum CableDescriptions {
     static let socket = RouteDescription.socket(
         "Rooms, reminders, questions and conversations by Action Cable",
-        details: "Who isn't let in is told so on the WebSocket.",
+        details: "A connection that isn't allowed receives the reason in a disconnect message on the WebSocket.",
         parameters: [
-            .optional("deviceId", "Who it is.", .text()), .optional("token", "A ticket.", .text()),
-            .optional("sid", "The session that is to go on, by the extended protocol.", .text()),
+            .optional("deviceId", "The caller's device.", .text()), .optional("token", "A ticket.", .text()),
+            .optional("sid", "The session to resume. Extended protocol only.", .text()),
         ])
 }

@@ -13,11 +13,11 @@ package struct CableMetrics: Sendable {
 
     package func write(to text: inout MetricsText) {
         text.counter(
-            "letsswitch_cable_ignored_total", "Messages on /cable that had no effect, by reason.",
+            "letsswitch_cable_ignored_total", "Number of messages on /cable that had no effect, by reason.",
             ignored.samples(label: "reason"))
-        text.counter("letsswitch_cable_rejected_total", "Subscriptions on /cable that were rejected.", rejected.value)
+        text.counter("letsswitch_cable_rejected_total", "Number of rejected subscriptions on /cable.", rejected.value)
         text.counter(
-            "letsswitch_cable_disconnects_total", "Connections of /cable that the server ended, by reason.",
+            "letsswitch_cable_disconnects_total", "Number of /cable connections that the server ended, by reason.",
             disconnected.samples(label: "reason"))
     }
 }

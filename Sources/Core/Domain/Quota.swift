@@ -123,10 +123,10 @@ package final class StorageQuota: Sendable {
     package func write(to text: inout MetricsText) {
         let stored = rows.withLock { $0.stored }
         text.gauge(
-            "letsswitch_stored_rows", "About how many rows the tables have that strangers can fill.",
+            "letsswitch_stored_rows", "Approximate number of rows in tables that users can fill, by table.",
             StoredTable.allCases.map { MetricSample(["table": $0.rawValue], Double(stored[$0] ?? 0)) })
         text.gauge(
-            "letsswitch_stored_rows_limit", "How many rows they may have.",
+            "letsswitch_stored_rows_limit", "Maximum number of rows, by table.",
             StoredTable.allCases.map { MetricSample(["table": $0.rawValue], Double(limits[$0])) })
     }
 }

@@ -6,7 +6,7 @@ package final class BridgeMetrics: Sendable {
     enum Sending: String, Sendable, CaseIterable {
         /// The broker has confirmed it.
         case confirmed
-        /// It is tried again.
+        /// Sending failed. The bridge tries again.
         case failed
         /// A queue refused it for good; the others have it.
         case refused
@@ -34,19 +34,20 @@ package final class BridgeMetrics: Sendable {
 
     package func write(to text: inout MetricsText) {
         text.gauge(
-            "letsswitch_bridge_connected", "Whether the broker for conversations is there.",
+            "letsswitch_bridge_connected", "1 if the broker for conversations is connected.",
             isConnected.load(ordering: .relaxed) ? 1 : 0)
         text.counter(
-            "letsswitch_bridge_sent_total", "Messages for the broker, by what became of them.",
+            "letsswitch_bridge_sent_total", "Number of messages for the broker, by result.",
             sent.samples(label: "result"))
         text.counter(
-            "letsswitch_bridge_received_total", "Messages from the broker, by what became of them.",
+            "letsswitch_bridge_received_total", "Number of messages from the broker, by result.",
             received.samples(label: "result"))
         text.counter(
-            "letsswitch_bridge_rejected_total", "Messages from the broker that aren't stored, by why.",
+            "letsswitch_bridge_rejected_total", "Number of messages from the broker that weren't stored, by reason.",
             rejections.samples(label: "reason"))
         text.gauge(
-            "letsswitch_bridge_waiting", "Messages that wait for the broker, at the last look; 10,000 stands for more.",
+            "letsswitch_bridge_waiting",
+            "Number of messages waiting for the broker at the last check. 10,000 includes any larger number.",
             Double(waiting.load(ordering: .relaxed)))
     }
 }

@@ -3,21 +3,20 @@ import Messaging
 package import Server
 package import Wire
 
-/// What the routes of conversations are, for those who use them.
+/// Descriptions of the routes of conversations.
 package enum ConversationDescriptions {
     private static let device = JSONSchema.Member.optional("deviceId", .device)
     private static let asks: [RouteDescription.Parameter] = [
-        .optional("deviceId", "Who asks, unless a ticket says it.", .device), .optional("token", "A ticket.", .text()),
+        .optional("deviceId", "The caller's device, unless a ticket names it.", .device),
+        .optional("token", "A ticket.", .text()),
     ]
     private static let conversationID = RouteDescription.Parameter.path("conversation", "The conversation.", .uuid)
     private static let name = JSONSchema.text(length: 1...UserName.maximumLength, pattern: "^[A-Za-z0-9_-]+$")
-    private static let noUser = RouteDescription.Answer.refusal(404, "no_such_user", meaning: "nobody has that name")
+    private static let noUser = RouteDescription.Answer.refusal(404, "no_such_user", meaning: "Nobody has that name.")
     private static let noConversation = RouteDescription.Answer.refusal(
-        404, "no_such_conversation", meaning: "there is none, or one isn't in it")
+        404, "no_such_conversation", meaning: "There is no such conversation, or you aren't in it.")
     private static let nameless = RouteDescription.Answer.refusal(
-        409, "name_required", "device_erased", meaning: "you have no name")
-    private static let full = RouteDescription.Answer.refusal(
-        503, "storage_full", meaning: "as much is kept as may be")
+        409, "name_required", "device_erased", meaning: "You have no name, or your device was erased.")
 
     package static let message = JSONSchema.object([
         .member("id", .uuid), .member("content", .text()), .member("author", .text()), .member("date", .instant),
@@ -28,26 +27,30 @@ package enum ConversationDescriptions {
         .member("id", .uuid), .member("name", .text()), .member("type", .words(["person", "group"])),
         .member("participants", .array(.text())), .member("lastOffset", .count), .optional("lastMessage", message),
     ]
-    /// Of a conversation, what is the same for all who are in it.
+    /// The part of a conversation that is the same for all participants.
     package static let summary = JSONSchema.object(summaryMembers)
 
     private static let conversation = JSONSchema.object(
         summaryMembers + [.member("readOffset", .count), .member("muted", .boolean)])
 
     static let takeName = RouteDescription(
-        "Take a name", details: "First come, first served; it never changes.",
+        "Take a name",
+        details: "A free name belongs to the first device that takes it. A device can't change its name.",
         body: .init(
             .object([device, .member("name", name)]), example: #"{"deviceId":"anna-7c1f","name":"anna"}"#),
         answers: [
-            .json(201, "it is yours", .object([.member("name", name)])),
-            .json(200, "it was yours already", .object([.member("name", name)])),
-            .refusal(409, "name_taken", "has_name", "device_erased", meaning: "it is another's, or you have one"),
-            .refusal(429, "too_many_names", meaning: "the address takes more in an hour than it may"), full,
+            .json(201, "The name is now yours.", .object([.member("name", name)])),
+            .json(200, "The name was yours already.", .object([.member("name", name)])),
+            .refusal(
+                409, "name_taken", "has_name", "device_erased",
+                meaning: "Another device has the name, you have another name, or your device was erased."),
+            .refusal(429, "too_many_names", meaning: "The address has taken the maximum number of names per hour."),
+            .storageFull,
         ] + RouteDescription.ticketRefusals, example: "/users")
 
     static let users = RouteDescription(
-        "Find names", parameters: asks + [.optional("prefix", "How they begin.", .text())],
-        answers: [.json("a hundred at most", .object([.member("users", .array(name, most: 100))]))]
+        "Find names", parameters: asks + [.optional("prefix", "The first characters of the names.", .text())],
+        answers: [.json("At most 100 names.", .object([.member("users", .array(name, most: 100))]))]
             + RouteDescription.ticketRefusals)
 
     private static let block = JSONSchema.object([
@@ -56,39 +59,47 @@ package enum ConversationDescriptions {
     ])
 
     static let makeBlock = RouteDescription(
-        "Not meet somebody any more",
-        details: "One of name and taskId, of one's own task with that partner, says whom.",
+        "Block someone",
+        details: "The body has either the other's name, or the taskId of your own task with that partner.",
         body: .init(
             .object([device, .optional("name", name), .optional("taskId", .uuid)]),
             example: #"{"deviceId":"anna-7c1f","name":"ben"}"#),
         answers: [
-            .json(201, "the block", block), .json(200, "it was there", block),
-            .refusal(404, "no_such_user", "no_such_task", meaning: "there is none"),
+            .json(201, "The new block.", block), .json(200, "The block exists already.", block),
+            .refusal(404, "no_such_user", "no_such_task", meaning: "There is no such user or task."),
             .refusal(
-                409, "no_partner", "name_required", "device_erased", meaning: "nobody to block, or you have no name"),
-            .refusal(429, "too_many_blocks", meaning: "you block as many as you may"),
+                409, "no_partner", "name_required", "device_erased",
+                meaning: "The task has no partner to block, you have no name, or your device was erased."),
+            .refusal(429, "too_many_blocks", meaning: "You have the maximum number of blocks."),
         ] + RouteDescription.ticketRefusals)
 
     static let blocks = RouteDescription(
-        "Whom one doesn't want to meet, the latest first",
-        parameters: asks + [.optional("before", "A list's next.", .uuid)],
+        "List your blocks, the latest first",
+        parameters: asks + [.optional("before", "The member next of the previous page.", .uuid)],
         answers: [
             .json(
-                "a hundred at most",
+                "At most 100 blocks.",
                 .object([.member("blocks", .array(block, most: 100)), .optional("next", .uuid)]))
         ] + RouteDescription.ticketRefusals)
 
     static let unblock = RouteDescription(
-        "Undo a block", parameters: [.path("id", "The block.", .uuid)] + asks,
-        answers: [.json("done", .nothingToSay), .refusal(404, "no_such_block", meaning: "there is none")]
+        "Remove a block", parameters: [.path("id", "The block.", .uuid)] + asks,
+        answers: [
+            .json("The block is removed.", .nothingToSay),
+            .refusal(404, "no_such_block", meaning: "You have no such block."),
+        ]
             + RouteDescription.ticketRefusals)
 
     private static let partnerAnswers: [RouteDescription.Answer] = [
         .refusal(
-            403, "blocked", "topic_not_allowed", meaning: "one of you blocks the other, or the ticket is not for this"),
-        .refusal(404, "no_such_task", meaning: "there is none"),
-        .refusal(409, "no_partner", "name_required", "device_erased", meaning: "no partner, or you have no name"),
-        .refusal(429, "too_many_conversations", meaning: "somebody is in as many as may be"), full,
+            403, "blocked", "topic_not_allowed",
+            meaning: "One of you blocks the other, or the ticket doesn't allow this."),
+        .refusal(404, "no_such_task", meaning: "The device has no such task."),
+        .refusal(
+            409, "no_partner", "name_required", "device_erased",
+            meaning: "The task has no partner, you have no name, or your device was erased."),
+        .refusal(429, "too_many_conversations", meaning: "A participant has the maximum number of conversations."),
+        .storageFull,
         RouteDescription.ticketRefusals[0],
     ]
     private static let partner = JSONSchema.object([
@@ -96,53 +107,64 @@ package enum ConversationDescriptions {
     ])
 
     package static let askPartner = RouteDescription(
-        "Talk on with one's partner", details: "A conversation is opened when both have asked.",
-        parameters: [.path("task", "One's own task.", .uuid)],
+        "Ask for a conversation with your partner",
+        details: "The conversation opens when both partners have asked for it.",
+        parameters: [.path("task", "Your own task.", .uuid)],
         body: .init(.object([device]), example: #"{"deviceId":"anna-7c1f"}"#),
         answers: [
-            .json(200, "it is there already", partner), .json(201, "it is opened", partner),
-            .json(202, "the partner is yet to ask", partner),
+            .json(200, "The conversation exists already.", partner), .json(201, "The conversation is open.", partner),
+            .json(202, "The partner hasn't asked yet.", partner),
         ] + partnerAnswers)
 
     package static let lookAtPartner = RouteDescription(
-        "Whether one's partner would like to talk on", parameters: [.path("task", "One's own task.", .uuid)] + asks,
-        answers: [.json("how it stands", partner)] + partnerAnswers)
+        "Read who has asked for the conversation", parameters: [.path("task", "Your own task.", .uuid)] + asks,
+        answers: [.json("Who has asked, and the conversation if it is open.", partner)] + partnerAnswers)
 
     static let make = RouteDescription(
-        "Begin a conversation", details: "Two have one; more are a group, made anew but for a repeated id.",
+        "Start a conversation",
+        details:
+            """
+            Two people have one conversation. With more people the request creates a new group, unless id is \
+            repeated.
+            """,
         body: .init(
             .object([
                 device, .member("participants", .array(name, most: Conversation.maximumParticipants)),
                 .optional("id", .uuid),
             ]), example: #"{"deviceId":"anna-7c1f","participants":["ben"]}"#),
         answers: [
-            .json(201, "the conversation", conversation), .json(200, "it was there", conversation), noUser,
+            .json(201, "The new conversation.", conversation),
+            .json(200, "The conversation exists already.", conversation), noUser,
             .refusal(
-                409, "name_required", "id_taken", "device_erased", meaning: "you have no name, or the id is another's"),
-            .refusal(429, "too_many_conversations", meaning: "somebody is in as many as may be"), full,
+                409, "name_required", "id_taken", "device_erased",
+                meaning: "You have no name, the id is in use, or your device was erased."),
+            .refusal(429, "too_many_conversations", meaning: "A participant has the maximum number of conversations."),
+            .storageFull,
         ] + refusals, example: "/conversations")
 
     static let list = RouteDescription(
-        "One's conversations, the latest first",
-        parameters: asks + [.optional("before", "A list's next, or a conversation.", .text())],
-        answers: [
-            .json(
-                "a hundred, or 32 KiB",
-                .object([.member("conversations", .array(conversation)), .optional("next", .text())])),
-            .other("the page for browsers, for whoever doesn't say who it is", "text/html"),
-            .nothing(304, "the page is as it was"), noConversation, nameless,
-        ] + RouteDescription.ticketRefusals, example: "'/conversations?deviceId=anna-7c1f'")
-
-    static let messages = RouteDescription(
-        "What was said in a conversation",
-        parameters: [conversationID] + asks + [
-            .optional("after", "Upwards from this offset.", .count),
-            .optional("before", "The last ones below it.", .count),
-            .optional("limit", "How many at most.", .integer(1 ... .max)),
+        "List your conversations, the latest first",
+        parameters: asks + [
+            .optional("before", "The member next of the previous page, or a conversation's id.", .text())
         ],
         answers: [
             .json(
-                "a hundred, or 32 KiB",
+                "At most 100 entries, or 32 KiB.",
+                .object([.member("conversations", .array(conversation)), .optional("next", .text())])),
+            .other("The page for browsers, for a request without deviceId or ticket.", "text/html"),
+            .nothing(304, "The page hasn't changed."), noConversation, nameless,
+        ] + RouteDescription.ticketRefusals, example: "'/conversations?deviceId=anna-7c1f'")
+
+    static let messages = RouteDescription(
+        "Read the messages of a conversation",
+        parameters: [conversationID] + asks + [
+            .optional("after", "Returns the messages after this offset.", .count),
+            .optional("before", "Returns the last messages before this offset.", .count),
+            .optional("limit", "The maximum number of messages.", .integer(1 ... .max)),
+        ],
+        answers: [
+            .json(
+                "At most 100 entries, or 32 KiB.",
                 .object([
                     .member("messages", .array(message, most: ConversationPage.maximumCount)),
                     .member("lastOffset", .count),
@@ -152,21 +174,24 @@ package enum ConversationDescriptions {
     static func set(_ kind: ParticipantRequest.Kind) -> RouteDescription {
         let (summary, members, example): (String, [JSONSchema.Member], String) =
             switch kind {
-            case .read: ("Say how far one has read", [.member("offset", .count)], #","offset":1"#)
-            case .mute: ("Mute a conversation, or not any more", [.member("muted", .boolean)], #","muted":true"#)
+            case .read: ("Record how far you have read", [.member("offset", .count)], #","offset":1"#)
+            case .mute: ("Mute or unmute a conversation", [.member("muted", .boolean)], #","muted":true"#)
             case .leave: ("Leave a conversation", [], "")
             }
         return RouteDescription(
             summary, parameters: [conversationID],
             body: .init(.object([device] + members), example: #"{"deviceId":"anna-7c1f"\#(example)}"#),
-            answers: [.json("the conversation", conversation), noConversation, nameless]
+            answers: [.json("The conversation.", conversation), noConversation, nameless]
                 + RouteDescription.ticketRefusals)
     }
 
     static let send = RouteDescription(
-        "Say something",
+        "Send a message",
         details:
-            "To one of conversation, conversations and routingKey, which names the others with dots. An id makes a repeat harmless.",
+            """
+            The target is one of conversation, conversations and routingKey. A routingKey is the others' names, \
+            joined by dots. A repeated id sends no second message.
+            """,
         body: .init(
             .object([
                 device, .member("content", .text(length: 1...ConversationMessage.maximumScalars)),
@@ -175,34 +200,48 @@ package enum ConversationDescriptions {
                 .optional("routingKey", .text()),
             ]), example: #"{"deviceId":"anna-7c1f","content":"Tea?","routingKey":"ben"}"#),
         answers: [
-            .json(201, "the message in each", .object([.member("messages", .array(message))])),
-            .json(200, "a repeat: the same", .object([.member("messages", .array(message))])),
-            .refusal(404, "no_such_user", "no_such_conversation", meaning: "there is none, or one isn't in it"),
+            .json(201, "The message in each conversation.", .object([.member("messages", .array(message))])),
+            .json(
+                200, "The messages sent by the first request.", .object([.member("messages", .array(message))])),
             .refusal(
-                409, "name_required", "id_taken", "device_erased", meaning: "you have no name, or the id is another's"),
-            .refusal(429, "too_many_messages", "too_many_conversations", meaning: "more than may be"), full,
+                404, "no_such_user", "no_such_conversation",
+                meaning: "There is no such user, or no such conversation with you in it."),
+            .refusal(
+                409, "name_required", "id_taken", "device_erased",
+                meaning: "You have no name, the id is in use, or your device was erased."),
+            .refusal(
+                429, "too_many_messages", "too_many_conversations",
+                meaning:
+                    """
+                    The device or address has reached its limit of messages, or a participant its limit of \
+                    conversations.
+                    """
+            ), .storageFull,
         ] + refusals, example: "/messages")
 
     private static let after = RouteDescription.Parameter.optional(
-        "after", "<conversation>:<offset>, with commas between several: what lies above is told first.", .text())
+        "after",
+        "Pairs <conversation>:<offset>, separated by commas. The server first sends the messages after these offsets.",
+        .text())
 
     static let follow = RouteDescription(
-        "What is said, as it is said", details: "Server-sent events, for curl -N.", parameters: asks + [after],
+        "Stream messages", details: "Server-sent events, for curl -N.", parameters: asks + [after],
         answers: [
             RouteDescription.eventStream, nameless,
         ]
             + RouteDescription.ticketRefusals, example: "'/messages?deviceId=anna-7c1f' -N")
 
     static let socket = RouteDescription.socket(
-        "All of one's conversations", details: "What is said there: /schemas/conversations.json.",
+        "Send and receive messages of all conversations", details: "The messages are in /schemas/conversations.json.",
         parameters: asks + [after],
         refusals: [nameless]
             + RouteDescription.ticketRefusals)
 
-    /// Of what goes to others.
+    /// Answers to requests that other people receive.
     private static let refusals = [
         RouteDescription.ticketRefusals[0],
         .refusal(
-            403, "blocked", "topic_not_allowed", meaning: "one of you blocks the other, or the ticket is not for this"),
+            403, "blocked", "topic_not_allowed",
+            meaning: "One of you blocks the other, or the ticket doesn't allow this."),
     ]
 }

@@ -18,7 +18,7 @@ package struct ConversationMetrics: Sendable {
 
     package func write(to text: inout MetricsText) {
         text.counter(
-            "letsswitch_messages_total", "Messages of conversations that were sent here, by what became of them.",
+            "letsswitch_messages_total", "Number of conversation messages sent through this daemon, by result.",
             messages.samples(label: "result"))
     }
 }

@@ -21,8 +21,9 @@ package struct QuestionMetrics: Sendable {
 
     package func write(to text: inout MetricsText) {
         text.counter(
-            "letsswitch_questions_total", "Questions that were asked, by what became of them.",
+            "letsswitch_questions_total", "Number of asked questions, by result.",
             asked.samples(label: "result"))
-        text.counter("letsswitch_question_votes_total", "Votes for questions, and votes taken back.", votes.value)
+        text.counter(
+            "letsswitch_question_votes_total", "Number of votes for questions, and of votes taken back.", votes.value)
     }
 }

@@ -4,18 +4,20 @@ import Wire
 
 enum EventStreamDescriptions {
     static let reminders = RouteDescription(
-        "Reminders, as they come",
+        "Stream reminders",
         details: """
-            Server-sent events: reminder at the lead, schedule when the day changes, rematched when one goes on in another room. With from and to, of others' changes between these \
-            two instants; else from yesterday to the day after tomorrow.
+            Server-sent events: reminder at the lead, schedule when the day changes, rematched when a task moves to \
+            another room. Changes by others are reported between from and to. The default is from yesterday to the day \
+            after tomorrow.
             """,
         parameters: [
-            .device(.device), .optional("from", "With to; 32 days apart at most.", .instant),
-            .optional("to", "With from.", .instant),
-            .header("Last-Event-ID", "Goes on behind this reminder.", .uuid),
+            .device(.device),
+            .optional("from", "The start of the period. Requires to, at most 32 days later.", .instant),
+            .optional("to", "The end of the period. Requires from.", .instant),
+            .header("Last-Event-ID", "Resumes the stream after this reminder.", .uuid),
         ],
         answers: [
             RouteDescription.eventStream,
-            .refusal(429, "too_many_streams", meaning: "the device has as many as it may"),
+            .refusal(429, "too_many_streams", meaning: "The device has the maximum number of streams."),
         ], example: "'/reminders?deviceId=anna-7c1f' -N")
 }

@@ -220,7 +220,7 @@ package struct EventStreamMetrics: Sendable {
 
     package func write(to text: inout MetricsText) {
         text.histogram(
-            "letsswitch_reminder_delivery_lateness_seconds", "From the due instant to the first delivery.",
+            "letsswitch_reminder_delivery_lateness_seconds", "Time from the due instant to the first delivery.",
             deliveryLateness.snapshot)
     }
 }

@@ -1,10 +1,10 @@
 import CEmbedded
 
-/// What routes answer, each a line of a name, a status, and a body in JSON.
+/// Examples of answers. Each line has a name, a status, and a body in JSON.
 enum AnswerExamples {
-    /// By operation and status, as a test had it from a daemon: `answers.txt`.
+    /// Examples by operation and status, recorded from a daemon by a test: `answers.txt`.
     static let all = read(EmbeddedFile.answers_txt)
-    /// By code and status: `refusals.txt`. A test finds each reason where it is given.
+    /// Examples of errors by code and status: `refusals.txt`. A test checks that the sources contain each reason.
     static let refusals = read(EmbeddedFile.refusals_txt)
 
     private static func read(_ file: EmbeddedFile) -> [String: [Int: [UInt8]]] {

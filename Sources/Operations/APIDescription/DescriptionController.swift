@@ -4,9 +4,10 @@ package import Server
 package import Settings
 import Wire
 
-/// `GET /openapi.json`, `GET /help`, `GET /schemas/…`: what the routes are, and what is said on their WebSockets. Registered after all others, whose descriptions it shows.
+/// Serves `/openapi.json`, `/help` and `/schemas/…`, which describe the routes and their messages. It describes only
+/// routes that were registered before it, so it is the last.
 package struct DescriptionController: RouteCollection, Sendable {
-    /// Where people find the server; nil: as the request says.
+    /// The server's public address. If it is `nil`, the documents use the request's `Host`.
     private let publicURL: String?
     private let maximumBodyBytes: Int
     private let table = Locked<[DescribedRoute]>([])
@@ -38,26 +39,26 @@ package struct DescriptionController: RouteCollection, Sendable {
         table.withLock { $0 = described }
     }
 
-    /// As whoever asks reaches it, who may be behind another name than the public one.
+    /// Returns the address that this client uses, which may differ from the public one.
     private func address(_ request: Request) -> String {
         guard let host = request.head.headers.value("Host"), !host.isEmpty else { return publicURL ?? "" }
         return "\(request.isSecure ? "https" : "http")://\(host)"
     }
 
     private static let openAPI = RouteDescription(
-        "What the routes are", answers: [.json("OpenAPI 3.1", .object([.member("openapi", .text())]))],
+        "Get this description", answers: [.json("The routes as OpenAPI 3.1.", .object([.member("openapi", .text())]))],
         example: "/openapi.json")
 
     private static let schemaFiles = SocketSchemas.all.keys.sorted().map { "\($0).json" }
 
     private static let schema = RouteDescription(
-        "What is said on WebSockets",
-        parameters: [.path("name", "Which of them.", .words(schemaFiles))],
+        "Get a JSON Schema of WebSocket messages or events",
+        parameters: [.path("name", "The schema's file name.", .words(schemaFiles))],
         answers: [
-            .json("a JSON Schema", .object([.member("$schema", .text())])),
-            .refusal(404, "not_found", meaning: "there is none"),
+            .json("The JSON Schema.", .object([.member("$schema", .text())])),
+            .refusal(404, "not_found", meaning: "There is no such schema."),
         ], example: "/schemas/ale.json")
 
     private static let help = RouteDescription(
-        "The commands of curl's", answers: [.other("text", "text/plain")], example: "/help")
+        "List curl commands for the routes", answers: [.other("The commands.", "text/plain")], example: "/help")
 }

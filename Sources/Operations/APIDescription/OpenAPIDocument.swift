@@ -3,12 +3,12 @@ import Server
 import Settings
 import Wire
 
-/// What the server's routes are, as OpenAPI 3.1 has it.
+/// The description of the server's routes in OpenAPI 3.1.
 struct OpenAPIDocument {
     private static let references = "#/components/"
 
     let routes: [DescribedRoute]
-    /// Of the server, as clients name it.
+    /// The server's address, as the client uses it.
     let address: String
     let maximumBodyBytes: Int
 
@@ -23,8 +23,8 @@ struct OpenAPIDocument {
                 info.member(
                     "description",
                     """
-                    Instants are UTC to the second, UUIDs in capitals and read in either case. Bodies are JSON of \(maximumBodyBytes) bytes \
-                    at most; members that the server doesn't know are ignored.
+                    Instants are in UTC, to the second. The server writes UUIDs in capitals and reads them in either \
+                    case. A body is JSON of at most \(maximumBodyBytes) bytes. The server ignores unknown members.
                     """)
             }
             object.name("servers")
@@ -47,7 +47,7 @@ struct OpenAPIDocument {
         return json.bytes
     }
 
-    /// Each by its code, for the answers that may have it.
+    /// Writes one example for each error code; the answers refer to it.
     private func writeRefusals(to examples: inout JSONText) {
         for (code, bodies) in AnswerExamples.refusals.sorted(by: { $0.key < $1.key }) {
             guard let body = bodies.values.first else { continue }
@@ -133,7 +133,8 @@ struct OpenAPIDocument {
         }
     }
 
-    /// By status: its own, and those that any route may give; no answers of one status are the common one.
+    /// Returns the route's own and the common answers by status. An empty array stands for the common answer of that
+    /// status.
     private func answers(
         to route: DescribedRoute, _ description: RouteDescription
     ) -> [(status: Int, answers: [RouteDescription.Answer])] {
@@ -145,7 +146,7 @@ struct OpenAPIDocument {
         }
     }
 
-    /// Refusals with these codes.
+    /// Writes references to the examples of these codes.
     private func write(_ codes: [String], to examples: inout JSONText) {
         for code in codes {
             examples.name(code)
@@ -153,9 +154,9 @@ struct OpenAPIDocument {
         }
     }
 
-    /// Answers of one status.
+    /// Writes all answers of one status.
     private func write(_ answers: [RouteDescription.Answer], example: [UInt8]?, to object: inout JSONText) {
-        object.member("description", answers.map(\.meaning).joined(separator: "; or "))
+        object.member("description", answers.map(\.meaning).joined(separator: " Or: "))
         var (schemas, codes, type): ([JSONSchema], [String], String?) = ([], [], nil)
         for answer in answers {
             switch answer.content {
@@ -192,12 +193,12 @@ struct OpenAPIDocument {
 }
 
 extension RouteDescription {
-    /// A test finds it: each route is to say what it is.
+    /// The description of a route that has none. A test fails if a route has none.
     fileprivate static let missing = RouteDescription("", answers: [])
 }
 
 extension JSONSchema {
-    /// A refusal with one of these codes.
+    /// Returns the schema of an error with one of these codes.
     fileprivate static func refusal(_ codes: [String]) -> JSONSchema {
         .object([
             .member("error", .boolean), .member("code", .words(codes)), .member("reason", .text()),
@@ -207,7 +208,7 @@ extension JSONSchema {
 }
 
 extension DescribedRoute {
-    /// `getQuestionsSessionList` of `GET /questions/{session}/list`.
+    /// The operation's id, such as `getQuestionsSessionList` for `GET /questions/{session}/list`.
     var operationID: String {
         let words = path.split { !$0.isLetter && !$0.isNumber }
         return method.lowercased() + words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()

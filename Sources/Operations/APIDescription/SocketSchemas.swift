@@ -5,11 +5,11 @@ import Messaging
 import Server
 import Wire
 
-/// What is said on WebSockets and event streams, as JSON Schemas: `/schemas/ale.json` and its like, each with `$defs` of who says it, or of
-/// which event.
+/// JSON Schemas of the messages on WebSockets and event streams, such as `/schemas/ale.json`. Each has one `$defs`
+/// entry for each sender, or for each event.
 struct SocketSchemas {
     let title: String
-    /// By name: what is said by whom, or in which event.
+    /// Schemas by the name of the sender or the event.
     let parts: [(name: String, schema: JSONSchema)]
 
     static let all: [String: SocketSchemas] = [
@@ -22,8 +22,8 @@ struct SocketSchemas {
     }
 
     /// - Parameters:
-    ///   - server: By the server.
-    ///   - client: By whoever is connected.
+    ///   - server: The messages that the server sends.
+    ///   - client: The messages that the client sends.
     private init(title: String, server: [JSONSchema], client: [JSONSchema]) {
         self.init(title: title, parts: [("server", .either(server)), ("client", .either(client))])
     }
@@ -46,7 +46,7 @@ struct SocketSchemas {
         return json.bytes
     }
 
-    /// Of a cheer.
+    /// The kind of a cheer.
     private static let kind = JSONSchema.words(["clap", "thumb", "spark", "heart", "fire"])
 
     private static let roomPresence: [JSONSchema.Member] = [.member("count", .count), .optional("partner", .text())]
@@ -56,7 +56,7 @@ struct SocketSchemas {
     ]
 
     private static let ale = SocketSchemas(
-        title: "The room of a match: /socket?id=",
+        title: "Messages in the room of a match: /socket?id=",
         server: [
             .message("handshake"), .message("aleResponse", [.optional("kind", kind)]),
             .message("presence", [.member("data", .object(roomPresence))]),
@@ -65,7 +65,7 @@ struct SocketSchemas {
         ],
         client: [.message("ale", [.member("id", .uuid), .optional("kind", .text())])])
 
-    /// What a session's sockets and cables are told.
+    /// Messages that subscribers of a question session receive.
     private static let told: [(type: String, members: [JSONSchema.Member])] = [
         (
             "questionResponse",
@@ -87,7 +87,7 @@ struct SocketSchemas {
     ]
 
     private static let questions = SocketSchemas(
-        title: "A session of questions: /questions/{session}/socket",
+        title: "Messages of a question session: /questions/{session}/socket",
         server: [
             .message("handshake", [.member("id", .uuid)]),
             .message("presence", [.member("data", .object([.member("count", .count)]))]),
@@ -100,7 +100,7 @@ struct SocketSchemas {
         ])
 
     private static let conversations = SocketSchemas(
-        title: "All of a device's conversations: /conversations/socket",
+        title: "Messages of a device's conversations: /conversations/socket",
         server: [
             .message(
                 "handshake",
@@ -140,24 +140,26 @@ struct SocketSchemas {
         ref, .member("messages", .array(ConversationDescriptions.message)), .member("lastOffset", .count),
     ]
 
-    /// Comes back with the answer.
+    /// A text of the client's choice that the answer repeats.
     private static let ref = JSONSchema.Member.optional("ref", .text())
 
     private static let reminder = JSONSchema.object([
         .member("type", .words(["reminder"])), .member("id", .uuid), .member("taskId", .uuid),
         .member("title", .text()), .member("startsAt", .instant), .member("startTime", .text()),
         .member("timeZone", .text()), .optional("roomId", .uuid), .optional("partnerTask", .text()),
-        .optional("test", .said("An operator tries whether it comes.", .boolean)),
+        .optional("test", .said("Whether this is an operator's test.", .boolean)),
     ])
     private static let schedule = JSONSchema.object([.member("startsAt", .instant)])
 
     private static let cable = SocketSchemas(
-        title: "Action Cable: /cable",
+        title: "Messages of Action Cable: /cable",
         server: [
             .message(
                 "welcome",
                 [
-                    .optional("sid", .said("By the extended protocol, as what follows: the session.", .text())),
+                    .optional(
+                        "sid",
+                        .said("The session. Only the extended protocol has this and the next two members.", .text())),
                     .optional("restored", .boolean), .optional("restored_ids", .array(.text(length: 0...1_024))),
                 ]), .message("ping", [.member("message", .count)]),
             .message("confirm_subscription", [identifier]), .message("reject_subscription", [rejected]),
@@ -178,16 +180,18 @@ struct SocketSchemas {
             .command("unsubscribe"), .command("history", [.member("history", missed)]),
             .command("join", [.optional("presence", .object([]))]), .command("leave"), .command("presence"),
             .object([.member("command", .words(["pong"]))]),
-            .command("message", [.member("data", .said("An object with action, as a string.", .text()))]),
+            .command(
+                "message",
+                [.member("data", .said("A JSON object with the member action, written as a string.", .text()))]),
         ])
 
-    /// What a client of the extended protocol has missed, as it says.
+    /// The position after which a client of the extended protocol asks for missed messages.
     private static let missed = JSONSchema.object([
         .optional("since", .count),
         .optional(
             "streams",
             .said(
-                "By a stream's stream_id: the last that was heard of it.",
+                "The last received position of each stream, by its stream_id.",
                 .map(.object([.member("offset", .count), .member("epoch", .text())])))),
     ])
     private static let extendedPresence: [JSONSchema] = [
@@ -205,14 +209,15 @@ struct SocketSchemas {
         .message("error"),
     ]
 
-    /// The client's own string.
+    /// The string that the client chose for its subscription.
     fileprivate static let identifier = JSONSchema.Member.member(
-        "identifier", .said("An object with channel, as a string.", .text(length: 0...1_024)))
+        "identifier", .said("A JSON object with the member channel, written as a string.", .text(length: 0...1_024)))
 
-    /// What can't be one comes back as it came.
-    private static let rejected = JSONSchema.Member.member("identifier", .said("The client's own string.", .text()))
+    /// An identifier that isn't valid, returned unchanged.
+    private static let rejected = JSONSchema.Member.member(
+        "identifier", .said("The string that the client sent.", .text()))
 
-    /// What is told on the channels.
+    /// Messages that subscribers of the channels receive.
     private static let contents: [JSONSchema] =
         [
             .content("aleResponse", .object([.optional("kind", kind)])),
@@ -227,7 +232,7 @@ struct SocketSchemas {
         ] + told.map { .content($0, .object($1)) }
 
     private static let events = SocketSchemas(
-        title: "The data of server-sent events, by the event's name: /reminders and /messages",
+        title: "The data of server-sent events by the event's name: /reminders and /messages",
         parts: [
             ("reminder", reminder), ("schedule", schedule), ("rematched", .message("rematched", rematch)),
             (
@@ -240,17 +245,17 @@ struct SocketSchemas {
 }
 
 extension JSONSchema {
-    /// An object with that type.
+    /// Returns the schema of a message with this type.
     fileprivate static func message(_ type: String, _ members: [Member] = []) -> JSONSchema {
         .object([.member("type", .words([type]))] + members)
     }
 
-    /// What is told on a channel of Action Cable.
+    /// Returns the schema of a message on a channel of Action Cable.
     fileprivate static func content(_ type: String, _ data: JSONSchema) -> JSONSchema {
         .object([.member("type", .words([type])), .member("data", data)])
     }
 
-    /// What a client of Action Cable asks for.
+    /// Returns the schema of an Action Cable client's command.
     fileprivate static func command(_ name: String, _ members: [Member] = []) -> JSONSchema {
         .object([.member("command", .words([name])), SocketSchemas.identifier] + members)
     }

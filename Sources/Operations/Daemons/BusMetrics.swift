@@ -83,23 +83,29 @@ package final class BusMetrics: Sendable {
     package func write(to text: inout MetricsText) {
         let gauges = gauges.withLock { $0 }
         text.gauge(
-            "letsswitch_bus_daemons", "Other daemons alive on the database, by their bus.",
+            "letsswitch_bus_daemons", "Number of other live daemons on the database, by their bus.",
             Kind.allCases.map { MetricSample(["bus": $0.rawValue], Double(gauges.daemons[$0] ?? 0)) })
         text.gauge(
-            "letsswitch_bus_connected", "Whether the bus in use stands; none while there is nobody to speak to.",
+            "letsswitch_bus_connected",
+            "1 if the bus in use is connected. The bus is none if there is no other daemon.",
             [MetricSample(["bus": gauges.kind.rawValue], gauges.isConnected ? 1 : 0)])
         text.gauge(
-            "letsswitch_bus_deaf", "Whether the bus is connected and has returned nothing for 10 seconds.",
+            "letsswitch_bus_deaf",
+            "1 if the bus is connected and hasn't returned this daemon's own packets for 10 seconds.",
             gauges.isDeaf ? 1 : 0)
         if let delay = gauges.delay {
             text.gauge(
                 "letsswitch_bus_delay_seconds",
-                "The last round trip of a packet to ourselves, or how long none has come back.", delay / .seconds(1))
+                "Last round trip of a packet to this daemon itself, or the time since one returned.",
+                delay / .seconds(1))
         }
-        text.counter("letsswitch_bus_packets_total", "Packets on the bus.", packets.samples(label: "direction"))
-        text.counter("letsswitch_bus_lost_total", "Other daemons' ales that didn't arrive.", lost.value)
         text.counter(
-            "letsswitch_bus_dropped_total", "Ales that no other daemon was told of: the bus was away, or too slow.",
+            "letsswitch_bus_packets_total", "Number of packets on the bus, by direction.",
+            packets.samples(label: "direction"))
+        text.counter("letsswitch_bus_lost_total", "Number of other daemons' ales that didn't arrive.", lost.value)
+        text.counter(
+            "letsswitch_bus_dropped_total",
+            "Number of ales not sent to other daemons because the bus was unavailable or too slow.",
             dropped.value)
     }
 }

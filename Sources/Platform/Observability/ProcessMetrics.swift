@@ -54,13 +54,15 @@ package struct ProcessMetrics: Sendable, Equatable {
     }
 
     package func write(to text: inout MetricsText) {
-        text.counter("process_cpu_seconds_total", "User and system time.", seconds: cpuSeconds)
-        text.gauge("process_resident_memory_bytes", "Resident memory.", residentBytes)
-        text.gauge("process_virtual_memory_bytes", "Virtual memory.", virtualBytes)
-        text.gauge("process_threads", "Threads.", threads)
-        text.gauge("process_start_time_seconds", "Start, since the epoch.", startSeconds)
-        if let openDescriptors { text.gauge("process_open_fds", "Open descriptors.", openDescriptors) }
-        if let maxDescriptors { text.gauge("process_max_fds", "The limit on open descriptors.", maxDescriptors) }
+        text.counter("process_cpu_seconds_total", "User and system CPU time in seconds.", seconds: cpuSeconds)
+        text.gauge("process_resident_memory_bytes", "Resident memory in bytes.", residentBytes)
+        text.gauge("process_virtual_memory_bytes", "Virtual memory in bytes.", virtualBytes)
+        text.gauge("process_threads", "Number of threads.", threads)
+        text.gauge("process_start_time_seconds", "Start time of the process, in seconds since 1970.", startSeconds)
+        if let openDescriptors { text.gauge("process_open_fds", "Number of open file descriptors.", openDescriptors) }
+        if let maxDescriptors {
+            text.gauge("process_max_fds", "Maximum number of open file descriptors.", maxDescriptors)
+        }
     }
 }
 

@@ -3,15 +3,17 @@ package import Wire
 extension RouteDescription.Parameter {
     /// The caller's device, as a plain text parameter.
     package static func device(_ schema: JSONSchema) -> RouteDescription.Parameter {
-        .query("deviceId", "Whose it is.", schema)
+        .query("deviceId", "The device.", schema)
     }
 }
 
 extension RouteDescription {
     /// The errors of a server that requires tickets, or receives one.
     package static let ticketRefusals = [
-        Answer.refusal(401, "ticket_required", "bad_ticket", "ticket_expired", meaning: "no ticket that is valid"),
-        Answer.refusal(403, "topic_not_allowed", meaning: "the ticket is not for this"),
+        Answer.refusal(
+            401, "ticket_required", "bad_ticket", "ticket_expired",
+            meaning: "The ticket is missing, invalid or expired."),
+        Answer.refusal(403, "topic_not_allowed", meaning: "The ticket doesn't allow this."),
     ]
 
     /// A route that becomes a WebSocket, and its other responses.
@@ -21,12 +23,18 @@ extension RouteDescription {
         RouteDescription(
             summary, details: details, parameters: parameters,
             answers: [
-                .nothing(101, "it is a WebSocket"),
-                .refusal(403, "origin_not_allowed", meaning: "a page of another server's"),
-                .refusal(426, "upgrade_required", meaning: "the request asked for no WebSocket"),
+                .nothing(101, "The connection becomes a WebSocket."),
+                .refusal(403, "origin_not_allowed", meaning: "The page belongs to an origin that isn't allowed."),
+                .refusal(426, "upgrade_required", meaning: "The request isn't a WebSocket handshake."),
             ] + refusals)
     }
 
     /// A stream of server-sent events.
-    package static let eventStream = Answer.other("a stream that doesn't end", "text/event-stream")
+    package static let eventStream = Answer.other("A stream that stays open.", "text/event-stream")
+}
+
+extension RouteDescription.Answer {
+    /// The answer to a request that would exceed the limit of rows that the server stores.
+    package static let storageFull = refusal(
+        503, "storage_full", meaning: "The server stores the maximum number of these entries. Try again later.")
 }

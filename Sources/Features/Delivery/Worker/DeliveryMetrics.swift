@@ -37,7 +37,8 @@ package final class DeliveryMetrics: Sendable {
     /// Writes nothing without providers.
     package static func write(_ providers: [DeliveryMetrics], to text: inout MetricsText) {
         text.counter(
-            "letsswitch_deliveries_total", "Attempts at deliveries, and deliveries given up without one, by outcome.",
+            "letsswitch_deliveries_total",
+            "Number of delivery attempts, and of deliveries ended without an attempt, by outcome.",
             providers.flatMap { provider in
                 Outcome.allCases.map {
                     MetricSample(
@@ -45,17 +46,17 @@ package final class DeliveryMetrics: Sendable {
                 }
             })
         text.histogram(
-            "letsswitch_delivery_seconds", "Time that an attempt took.",
+            "letsswitch_delivery_seconds", "Duration of a delivery attempt.",
             providers.map { MetricSample(["channel": $0.name.rawValue], $0.latency.snapshot) })
         text.gauge(
             "letsswitch_deliveries_waiting",
-            "Deliveries that are to be made, at the last look; 10,000 stands for more.",
+            "Number of waiting deliveries at the last check. 10,000 includes any larger number.",
             providers.map { MetricSample(["channel": $0.name.rawValue], Double($0.waiting)) })
         text.gauge(
-            "letsswitch_deliveries_in_flight", "Attempts under way.",
+            "letsswitch_deliveries_in_flight", "Number of delivery attempts in progress.",
             providers.map { MetricSample(["channel": $0.name.rawValue], Double($0.sending)) })
         text.gauge(
-            "letsswitch_channel_resting", "1 while a provider sends nothing because of a fault of its own.",
+            "letsswitch_channel_resting", "1 while a provider sends nothing because of an error of its own.",
             providers.map { MetricSample(["channel": $0.name.rawValue], $0.isResting.load(ordering: .relaxed) ? 1 : 0) }
         )
     }

@@ -3,12 +3,13 @@ import Wire
 
 enum PageDescriptions {
     static let document = RouteDescription(
-        "The page for browsers", answers: [.other("the page", "text/html"), .nothing(304, "it is as it was")])
+        "Get the page for browsers",
+        answers: [.other("The page.", "text/html"), .nothing(304, "The page hasn't changed.")])
 
     static let asset = RouteDescription(
-        "What the page consists of", parameters: [.path("name", "The file.", .text())],
+        "Get a file of the page", parameters: [.path("name", "The file's name.", .text())],
         answers: [
-            .other("the file", "*/*"), .nothing(304, "it is as it was"),
-            .refusal(404, "not_found", meaning: "there is none"),
+            .other("The file.", "*/*"), .nothing(304, "The file hasn't changed."),
+            .refusal(404, "not_found", meaning: "There is no such file."),
         ])
 }

@@ -20,7 +20,7 @@ package struct SchedulingMetrics: Sendable {
     /// New matches.
     package let pairs = Counter()
     package let reminders = CounterSet<ReminderOutcome>()
-    /// Tasks that were reminded without a partner.
+    /// Tasks without a partner at the reminder.
     let unpaired = Counter()
     /// The time from the due instant until the commit that fires the reminder.
     package let reminderLateness = SharedHistogram(bounds: Histogram.latenessBounds)
@@ -30,21 +30,24 @@ package struct SchedulingMetrics: Sendable {
     package init() {}
 
     package func writeTasks(to text: inout MetricsText) {
-        text.counter("letsswitch_tasks_total", "Changes of tasks by outcome.", tasks.samples(label: "outcome"))
+        text.counter(
+            "letsswitch_tasks_total", "Number of requests that change a task, by outcome.",
+            tasks.samples(label: "outcome"))
     }
 
     package func writeReminders(to text: inout MetricsText) {
-        text.counter("letsswitch_pairs_total", "Matches made.", pairs.value)
-        text.counter("letsswitch_unpaired_total", "Tasks reminded without a partner.", unpaired.value)
-        text.counter("letsswitch_reminders_total", "Reminders by outcome.", reminders.samples(label: "outcome"))
+        text.counter("letsswitch_pairs_total", "Number of matches made.", pairs.value)
+        text.counter("letsswitch_unpaired_total", "Number of tasks without a partner at the reminder.", unpaired.value)
+        text.counter(
+            "letsswitch_reminders_total", "Number of reminders, by outcome.", reminders.samples(label: "outcome"))
         text.histogram(
-            "letsswitch_reminder_lateness_seconds", "From the due instant to the reminder's commit.",
+            "letsswitch_reminder_lateness_seconds", "Time from the due instant to the commit that fires the reminder.",
             reminderLateness.snapshot)
     }
 
     package func writeFailures(to text: inout MetricsText) {
         text.counter(
-            "letsswitch_scheduler_failures_total", "Statements of the scheduler that failed, by what they were to do.",
+            "letsswitch_scheduler_failures_total", "Number of failed statements of the scheduler, by job.",
             failures.samples(label: "job"))
     }
 }

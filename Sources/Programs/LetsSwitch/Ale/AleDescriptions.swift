@@ -4,21 +4,26 @@ import Wire
 
 enum AleDescriptions {
     static let socket = RouteDescription.socket(
-        "The room of a match",
+        "Enter the room of a match",
         details:
-            "What is said there: /schemas/ale.json. Without id, where --open-questions is set, the session that is everybody's.",
+            """
+            The messages are in /schemas/ale.json. With --open-questions, a request without id enters the open \
+            question session.
+            """,
         parameters: [
             .optional("id", "The room.", .uuid),
-            .optional("taskId", "One's own task: then the server knows who it is.", .uuid),
-            .optional("presence", "Whether to be told how many are there.", .words(["true", "false"])),
-            .optional("deviceId", "With presence: one's own device, which counts once.", .text()),
+            .optional("taskId", "Your own task. It identifies the member.", .uuid),
+            .optional("presence", "Whether the server reports the number of members.", .words(["true", "false"])),
+            .optional("deviceId", "Your own device, used with presence. A device counts once.", .text()),
         ],
         refusals: [
-            .refusal(403, "room_not_open", meaning: "come again at opensAt"),
-            .refusal(404, "no_such_room", meaning: "there is none"),
-            .refusal(409, "room_full", "session_full", "session_closed", meaning: "there is no place"),
-            .refusal(410, "room_closed", meaning: "its time is over"),
+            .refusal(403, "room_not_open", meaning: "The room isn't open yet. It opens at opensAt."),
+            .refusal(404, "no_such_room", meaning: "There is no such room."),
+            .refusal(
+                409, "room_full", "session_full", "session_closed",
+                meaning: "The room or session is full, or the session is closed."),
+            .refusal(410, "room_closed", meaning: "The room is closed."),
         ] + RouteDescription.ticketRefusals)
 
-    static let echo = RouteDescription.socket("Sends back every message", details: "For conformance suites.")
+    static let echo = RouteDescription.socket("Echo every message", details: "For conformance tests.")
 }

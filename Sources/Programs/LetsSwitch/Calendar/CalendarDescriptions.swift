@@ -4,25 +4,26 @@ import Wire
 
 enum CalendarDescriptions {
     static let subscribe = RouteDescription(
-        "Have one's tasks in a calendar",
+        "Create a calendar of your tasks",
         body: .init(.object([.member("deviceId", .device)]), example: #"{"deviceId":"anna-7c1f"}"#),
         answers: [
-            .json("where it is; a secret", .object([.member("url", .text())])),
-            .refusal(503, "storage_full", meaning: "as much is kept as may be"),
+            .json("The calendar's address. It is a secret.", .object([.member("url", .text())])),
+            .storageFull,
         ], example: "/calendar")
 
     static let revoke = RouteDescription(
-        "End that calendar", parameters: [.device(.device)], answers: [.json("done", .nothingToSay)],
+        "Remove the calendar", parameters: [.device(.device)],
+        answers: [.json("The calendar is removed.", .nothingToSay)],
         example: "'/calendar?deviceId=anna-7c1f' -X DELETE")
 
     static let read = RouteDescription(
-        "The calendar, for calendar programs",
+        "Get the calendar, for calendar programs",
         parameters: [
-            .path("file", "The secret, and .ics.", .text()),
-            .header("If-None-Match", "The ETag of what one has.", .text()),
+            .path("file", "The calendar's secret, followed by .ics.", .text()),
+            .header("If-None-Match", "The ETag of the copy that you have.", .text()),
         ],
         answers: [
-            .other("the calendar", "text/calendar"), .nothing(304, "it is as it was"),
-            .refusal(404, "no_such_calendar", meaning: "there is none"),
+            .other("The calendar.", "text/calendar"), .nothing(304, "The calendar hasn't changed."),
+            .refusal(404, "no_such_calendar", meaning: "There is no such calendar."),
         ])
 }

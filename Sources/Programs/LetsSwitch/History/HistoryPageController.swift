@@ -83,26 +83,30 @@ struct HistoryPageController: RouteCollection, Sendable {
 
 enum HistoryDescriptions {
     static let page = RouteDescription(
-        "How the daemon does, in a browser", answers: [.other("a page", "text/html")], example: "/operations")
+        "Get the operators' page", answers: [.other("The page.", "text/html")], example: "/operations")
     static let icon = RouteDescription(
-        "The page's icon", answers: [.other("an icon", "image/svg+xml")], example: "/operations/icon.svg")
+        "Get the operators' page's icon", answers: [.other("The icon.", "image/svg+xml")],
+        example: "/operations/icon.svg")
 
     static let samples = RouteDescription(
-        "What the page shows: a point for each second, minute or hour, the oldest first",
+        "Get the operators' page's data",
         parameters: [
-            .query(
-                "of", "This daemon, or all of the database.", .words(OperationsSampler.Scope.allCases.map(\.rawValue))),
-            .query("span", "How far back.", .words(SampleHistory.Span.allCases.map(\.rawValue))),
+            .optional(
+                "of", "This daemon (own, the default), or all daemons on the database (all).",
+                .words(OperationsSampler.Scope.allCases.map(\.rawValue))),
+            .optional(
+                "span", "The period: minute (the default), hour or day.",
+                .words(SampleHistory.Span.allCases.map(\.rawValue))),
         ],
         answers: [
             .json(
-                "points; null where nothing is known",
+                "Points for each second, minute or hour, the oldest first. A point without data is null.",
                 .object([
                     .member("host", .text()), .member("build", .text()), .member("daemons", .count),
                     .member("ready", .boolean), .optional("reason", .text()), .member("bus", .text()),
                     .member("busConnected", .boolean), .member("step", .count),
                     .member("providers", .array(.text())), .member("series", .map(.array(.anything))),
                 ])),
-            .refusal(400, "invalid_request", meaning: "there is no such span"),
+            .refusal(400, "invalid_request", meaning: "A parameter has an unknown value."),
         ], example: "/operations/samples?of=own&span=minute")
 }

@@ -39,9 +39,10 @@ struct DatabaseMetrics: Sendable {
     }
 
     func write(to text: inout MetricsText) {
-        text.counter("letsswitch_db_queries_total", "Statements by outcome.", queries.samples(label: "outcome"))
+        text.counter(
+            "letsswitch_db_queries_total", "Number of statements, by outcome.", queries.samples(label: "outcome"))
         text.histogram(
-            "letsswitch_db_query_seconds", "Time to the database and back by statement.",
+            "letsswitch_db_query_seconds", "Duration of statements, including the round trip, by statement.",
             latency.map { MetricSample(["name": $0.name], $0.histogram.snapshot) })
     }
 }

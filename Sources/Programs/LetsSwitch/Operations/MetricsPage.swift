@@ -28,13 +28,14 @@ struct MetricsPage: Sendable {
         counters.write(openConnections: application.openConnections, to: &text)
         product.tls.write(counters, to: &text)
         let census = await rooms.census()
-        text.gauge("letsswitch_rooms_open", "Rooms that can be entered.", Double(census.open))
-        text.gauge("letsswitch_rooms", "Rooms with somebody in them.", Double(census.occupied))
-        text.gauge("letsswitch_room_members", "Connections in rooms.", Double(census.connections))
+        text.gauge("letsswitch_rooms_open", "Number of rooms that members can enter now.", Double(census.open))
+        text.gauge("letsswitch_rooms", "Number of rooms with at least one member.", Double(census.occupied))
+        text.gauge("letsswitch_room_members", "Number of connections in rooms.", Double(census.connections))
         text.gauge(
-            "letsswitch_cable_connections", "Connections of Action Cable.", Double(await cables.connectionCount()))
+            "letsswitch_cable_connections", "Number of Action Cable connections.",
+            Double(await cables.connectionCount()))
         text.gauge(
-            "letsswitch_question_sockets", "Connections in sessions of questions.", Double(questions.total))
+            "letsswitch_question_sockets", "Number of connections in question sessions.", Double(questions.total))
         product.write(to: &text)
         DeliveryMetrics.write(providers, to: &text)
         bridge?.write(to: &text)
@@ -46,13 +47,15 @@ struct MetricsPage: Sendable {
 
     private func write(_ counts: PostgresPoolCounts, to text: inout MetricsText) {
         text.gauge(
-            "letsswitch_db_pool_connections", "Connections to the database by state.",
+            "letsswitch_db_pool_connections", "Number of connections to the database, by state.",
             [
                 MetricSample(["state": "up"], Double(counts.connections)),
                 MetricSample(["state": "connecting"], Double(counts.connecting)),
                 MetricSample(["state": "ending"], Double(counts.ending)),
             ])
-        text.gauge("letsswitch_db_queries_in_flight", "Queries on their way.", Double(counts.inFlight))
-        text.gauge("letsswitch_db_queries_waiting", "Queries without a connection.", Double(counts.waiting))
+        text.gauge(
+            "letsswitch_db_queries_in_flight", "Number of queries sent and not yet answered.", Double(counts.inFlight))
+        text.gauge(
+            "letsswitch_db_queries_waiting", "Number of queries that wait for a connection.", Double(counts.waiting))
     }
 }

@@ -4,7 +4,8 @@ import Wire
 
 enum OperationsDescriptions {
     static let health = RouteDescription(
-        "The process is up", answers: [.json("it is", .object([.member("status", .words(["ok"]))]))],
+        "Check that the process is up",
+        answers: [.json("The process is up.", .object([.member("status", .words(["ok"]))]))],
         example: "/healthz")
 
     private static let readiness = JSONSchema.object([
@@ -13,10 +14,13 @@ enum OperationsDescriptions {
     ])
 
     static let ready = RouteDescription(
-        "Requests can be answered, and reminders go out",
-        answers: [.json("they can", readiness), .json(503, "they can't; reason says why", readiness)],
+        "Check that requests are answered and reminders are sent",
+        answers: [
+            .json("The server is ready.", readiness),
+            .json(503, "The server isn't ready. The member reason says why.", readiness),
+        ],
         example: "/readyz")
 
     static let metrics = RouteDescription(
-        "What is counted, for Prometheus", answers: [.other("text", "text/plain")], example: "/metrics")
+        "Get metrics in Prometheus' text format", answers: [.other("The metrics.", "text/plain")], example: "/metrics")
 }

@@ -32,7 +32,8 @@ struct ProductMetrics: Sendable {
     func write(to text: inout MetricsText) {
         scheduling.writeTasks(to: &text)
         text.counter(
-            "letsswitch_turned_away_total", "Peers, streams and registrations that found their place full, by cause.",
+            "letsswitch_turned_away_total",
+            "Number of connections, streams and requests refused because a limit was reached, by limit.",
             [
                 MetricSample(["cause": "room-size"], rooms.turnedAway.value),
                 MetricSample(["cause": "max-streams-per-device"], streams.turnedAway.value),
@@ -43,7 +44,7 @@ struct ProductMetrics: Sendable {
         cable.write(to: &text)
         text.counter(
             "letsswitch_cable_ales_left_out_total",
-            "Ales that peers of /cable weren't sent, because they hadn't read others.",
+            "Number of ales not sent to /cable clients that hadn't read earlier ales.",
             rooms.alesLeftOut.value)
         bus.write(to: &text)
         questions.write(to: &text)
@@ -51,7 +52,7 @@ struct ProductMetrics: Sendable {
         scheduling.writeFailures(to: &text)
         database.write(to: &text)
         text.gauge(
-            "letsswitch_build_info", "Always 1; the labels tell the version.",
+            "letsswitch_build_info", "Always 1. The labels have the versions of the daemon and of Swift.",
             [MetricSample(["version": ProductVersion.number, "swift": ProductVersion.swift], 1)])
     }
 }

@@ -6,7 +6,7 @@ extension LoopCounters {
     /// - Parameter openConnections: The number of connections of every kind.
     func write(openConnections: Int, to text: inout MetricsText) {
         text.gauge(
-            "letsswitch_connections", "Open connections by kind.",
+            "letsswitch_connections", "Number of open connections, by kind.",
             [
                 MetricSample(["kind": "websocket"], Double(openWebSockets)),
                 MetricSample(["kind": "stream"], Double(openStreams)),
@@ -15,10 +15,10 @@ extension LoopCounters {
                     Double(max(0, openConnections - openWebSockets - openStreams))),
             ])
         text.counter(
-            "letsswitch_connections_accepted_total", "Connections accepted.", acceptedConnections)
+            "letsswitch_connections_accepted_total", "Number of accepted connections.", acceptedConnections)
         text.counter(
             "letsswitch_connections_refused_total",
-            "Connections closed at once, and requests of proxied ones, by cause.",
+            "Number of connections closed at once, and of requests refused on a proxy's connections, by cause.",
             [
                 MetricSample(["cause": "max-connections"], refusedConnections),
                 MetricSample(["cause": "max-connections-per-address"], connectionsOverAddressLimit),
@@ -26,13 +26,14 @@ extension LoopCounters {
                 MetricSample(["cause": "proxy-protocol"], refusedProxies),
             ])
         text.counter(
-            "letsswitch_upgrades_refused_total", "Attempts at a WebSocket refused before the room was asked, by cause.",
+            "letsswitch_upgrades_refused_total",
+            "Number of WebSocket handshakes refused before the route was called, by cause.",
             [
                 MetricSample(["cause": "upgrade-rate"], rateLimitedUpgrades),
                 MetricSample(["cause": "allowed-origins"], crossOriginUpgrades),
             ])
         text.counter(
-            "letsswitch_requests_refused_total", "Requests refused before anything was asked for them, by cause.",
+            "letsswitch_requests_refused_total", "Number of requests refused before the route was called, by cause.",
             [
                 MetricSample(["cause": "hosts"], refusedHosts),
                 MetricSample(["cause": "allowed-origins"], crossOriginWrites),
@@ -41,37 +42,44 @@ extension LoopCounters {
                 MetricSample(["cause": "registrations-per-day"], rateLimitedRegistrations),
             ])
         text.counter(
-            "letsswitch_listener_rests_total", "Times that descriptors or memory were used up.",
+            "letsswitch_listener_rests_total",
+            "Number of times that the server stopped accepting because it had no descriptors or memory left.",
             listenerRests)
         text.counter(
-            "letsswitch_http_responses_total", "Answers by status.",
+            "letsswitch_http_responses_total", "Number of answers, by status.",
             responses.sorted { $0.key < $1.key }.map { MetricSample(["status": "\($0.key)"], $0.value) })
-        text.counter("letsswitch_websockets_opened_total", "WebSockets opened.", openedWebSockets)
+        text.counter("letsswitch_websockets_opened_total", "Number of opened WebSockets.", openedWebSockets)
         text.counter(
-            "letsswitch_websockets_closed_total", "WebSockets closed, by close code; 3xxx and 4xxx are peers' own.",
+            "letsswitch_websockets_closed_total",
+            "Number of closed WebSockets, by close code. Clients choose codes 3xxx and 4xxx.",
             closedWebSockets.sorted { $0.key < $1.key }.map { code, count in
                 MetricSample(["code": code < 3000 ? "\(code)" : "\(code / 1000)xxx"], count)
             })
         text.counter(
-            "letsswitch_messages_received_total", "WebSocket messages from peers.", receivedMessages)
-        text.counter("letsswitch_messages_sent_total", "WebSocket messages to peers.", sentMessages)
+            "letsswitch_messages_received_total", "Number of WebSocket messages received from clients.",
+            receivedMessages)
+        text.counter(
+            "letsswitch_messages_sent_total", "Number of WebSocket messages sent to clients, including ales left out.",
+            sentMessages)
         text.counter(
             "letsswitch_messages_left_out_total",
-            "Those of the messages to peers that were ales, and left out because they hadn't read others.",
+            "Number of ales not sent to WebSocket clients that hadn't read earlier ales.",
             leftOutMessages)
         text.counter(
-            "letsswitch_compressed_messages_received_total", "Those of the messages from peers that were compressed.",
+            "letsswitch_compressed_messages_received_total",
+            "Number of received WebSocket messages that were compressed.",
             receivedCompressedMessages)
         text.counter(
-            "letsswitch_compressed_messages_sent_total", "Those of the messages to peers that were compressed.",
+            "letsswitch_compressed_messages_sent_total", "Number of sent WebSocket messages that were compressed.",
             sentCompressedMessages)
         text.counter(
-            "letsswitch_timeouts_total", "Peers that took longer than they may, by cause.",
+            "letsswitch_timeouts_total", "Number of connections closed because a time limit was exceeded, by limit.",
             TimeLimit.allCases.map { MetricSample(["cause": $0.setting], timeouts[$0] ?? 0) })
         text.counter(
-            "letsswitch_slow_peers_total", "Peers cut off because they did not read.", slowPeers)
+            "letsswitch_slow_peers_total", "Number of connections closed because the client didn't read.", slowPeers)
         text.counter(
-            "letsswitch_hasty_peers_total", "Peers cut off because they sent too fast.", rateLimitedPeers)
+            "letsswitch_hasty_peers_total", "Number of connections closed because the client sent too fast.",
+            rateLimitedPeers)
     }
 }
 

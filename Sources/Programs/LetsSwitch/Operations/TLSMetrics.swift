@@ -24,17 +24,18 @@ package final class TLSMetrics: Sendable {
     func write(_ counters: LoopCounters, to text: inout MetricsText) {
         let expiry = expiry.load(ordering: .relaxed)
         guard expiry != 0 else { return }
-        text.counter("letsswitch_tls_handshakes_total", "TLS handshakes completed.", counters.tlsHandshakes)
+        text.counter("letsswitch_tls_handshakes_total", "Number of completed TLS handshakes.", counters.tlsHandshakes)
         text.counter(
-            "letsswitch_tls_handshakes_failed_total", "TLS handshakes that failed, by cause.",
+            "letsswitch_tls_handshakes_failed_total", "Number of failed TLS handshakes, by cause.",
             TLSHandshakeFailure.allCases.map {
                 MetricSample(["cause": $0.rawValue], counters.failedTLSHandshakes[$0] ?? 0)
             })
         text.gauge(
-            "letsswitch_tls_certificate_expiry_timestamp_seconds", "When the certificate in use expires.",
+            "letsswitch_tls_certificate_expiry_timestamp_seconds",
+            "Time when the certificate in use expires, in seconds since 1970.",
             Double(expiry))
         text.counter(
-            "letsswitch_tls_certificate_reloads_total", "Requests to read the certificate again, by outcome.",
+            "letsswitch_tls_certificate_reloads_total", "Number of requests to read the certificate again, by outcome.",
             reloads.samples(label: "outcome"))
     }
 }

@@ -6,10 +6,11 @@ import Wire
 /// The descriptions of the routes of series.
 enum SeriesDescriptions {
     static let begin = RouteDescription(
-        "Promise the same on certain days of every week",
+        "Create a task that repeats on certain days of every week",
         details: """
-            Promises are made two weeks ahead, when the zone's clocks show startTime. A day that the device has promised something else \
-            for then is left alone, and so is one whose promise was taken back. A repeat is harmless.
+            Tasks are created for the next 14 days, at startTime in timeZone. A day is skipped if the device has \
+            another task at that time, or has cancelled the series' task of that day. A repeated request returns the \
+            series unchanged.
             """,
         body: .init(
             .object([
@@ -21,34 +22,43 @@ enum SeriesDescriptions {
                 {"deviceId":"anna-7c1f","title":"History","startTime":"09:00","timeZone":"Europe/London","days":["mon","wed"]}
                 """),
         answers: [
-            .json(201, "the series with its first promises", series), .json(200, "it was there already", series),
-            .refusal(409, "series_exists", meaning: "another title, end, or set of days, at the same time"),
-            .refusal(429, "too_many_series", "too_many_tasks", meaning: "the device has as many as it may"),
-            .refusal(503, "storage_full", meaning: "as much is kept as may be"),
+            .json(201, "The series with its first tasks.", series), .json(200, "The series exists already.", series),
+            .refusal(
+                409, "series_exists",
+                meaning: "The device has a series at the same time with another title, end or set of days."),
+            .refusal(
+                429, "too_many_series", "too_many_tasks",
+                meaning: "The device has the maximum number of series or tasks."),
+            .storageFull,
         ],
         example: "/series")
 
     static let list = RouteDescription(
-        "A device's series", parameters: [.device(.device)],
-        answers: [.json("each with its promises", .object([.member("series", .array(series))]))],
+        "List a device's series", parameters: [.device(.device)],
+        answers: [.json("Each series with its future tasks.", .object([.member("series", .array(series))]))],
         example: "'/series?deviceId=anna-7c1f'")
 
     static let rename = RouteDescription(
-        "Call a series something else, from a day on",
+        "Rename a series from a certain day",
         parameters: [.path("id", "The series.", .uuid)],
         body: .init(
             .object([.member("deviceId", .device), .member("title", .title), .optional("from", day)]),
             example: #"{"deviceId":"anna-7c1f","title":"Greek"}"#),
-        answers: [.json("the series", series), .refusal(404, "no_such_series", meaning: "there is none")])
+        answers: [
+            .json("The series.", series), .refusal(404, "no_such_series", meaning: "The device has no such series."),
+        ])
 
     static let end = RouteDescription(
         "End a series",
-        details: "Promises that nobody counts on are taken back; those that stay are in the answer.",
+        details: "Cancels the series' tasks that have no partner. The answer lists the tasks that remain.",
         parameters: [
             .path("id", "The series.", .uuid), .device(.device),
-            .optional("leave", "Also promises that somebody counts on.", .words(["true", "false"])),
+            .optional("leave", "Whether to cancel tasks that have a partner, too.", .words(["true", "false"])),
         ],
-        answers: [.json("the series as it was", series), .refusal(404, "no_such_series", meaning: "there is none")])
+        answers: [
+            .json("The series before it ended, with the tasks that remain.", series),
+            .refusal(404, "no_such_series", meaning: "The device has no such series."),
+        ])
 
     private static let day = JSONSchema.text(format: "date")
     private static let wallTime = JSONSchema.text(pattern: "^[0-9]{2}:[0-9]{2}(:[0-9]{2})?$")

@@ -8,24 +8,27 @@ enum TaskDescriptions {
     static let register = RouteDescription(
         "Promise to start something",
         details: """
-            Either startsAt, or date and startTime in timeZone, says when. Who promises the same instant is the partner. A repeat is \
-            harmless; another title changes the title. With invite the answer has a link, and whoever opens it is the partner.
+            The start is startsAt, or date and startTime in timeZone. The partner is someone who promises the same \
+            instant. A repeated request returns the same task; another title changes its title. With invite, the \
+            answer has a link for a guest.
             """,
         body: .init(
             .object(
                 slot + [.member("title", .title), .optional("timeZone", .zone), .optional("invite", .boolean)]),
             example: #"{"deviceId":"anna-7c1f","title":"History","startsAt":"2026-11-22T09:00:00Z"}"#),
         answers: [
-            .json(201, "the task", task), .json(200, "it was there already; maybe its title has changed", task),
-            .refusal(400, "too_far_ahead", meaning: "more than 90 days ahead"),
-            .refusal(409, "registration_closed", meaning: "later than a minute before the start"),
-            .refusal(429, "too_many_tasks", meaning: "the device has as many as it may"),
-            .refusal(503, "storage_full", meaning: "as much is kept as may be"),
+            .json(201, "The new task.", task), .json(200, "The task exists already. Its title may have changed.", task),
+            .refusal(400, "too_far_ahead", meaning: "The start is more than 90 days ahead."),
+            .refusal(
+                409, "registration_closed",
+                meaning: "The time for registration has passed, by default a minute before the start."),
+            .refusal(429, "too_many_tasks", meaning: "The device has the maximum number of tasks."),
+            .storageFull,
         ],
         example: "/task")
 
     static let cancelBySlot = RouteDescription(
-        "Take a promise back, by its time",
+        "Cancel the task at a certain time",
         body: .init(
             .object(slot + [.optional("timeZone", .zone)]),
             example: #"{"deviceId":"anna-7c1f","startsAt":"2026-11-22T09:00:00Z"}"#),
@@ -33,27 +36,28 @@ enum TaskDescriptions {
         example: "/task/delete")
 
     static let cancelByID = RouteDescription(
-        "Take a promise back",
+        "Cancel a task",
         parameters: [
             .path("id", "The task.", .uuid), .device(.device),
-            .optional("leave", "Also when somebody counts on it.", .words(["true", "false"])),
+            .optional("leave", "Whether to cancel the task even if it has a partner.", .words(["true", "false"])),
         ], answers: cancellation,
         example: "'/task/4294EB43-D59F-4C87-BBC9-A4EFF1D431E2?deviceId=anna-7c1f' -X DELETE")
 
     static let move = RouteDescription(
-        "Move a promise to another time",
-        details: "The task keeps its id and its title; all of it happens, or nothing.",
+        "Move a task to another time",
+        details: "The task keeps its id and its title. If the server refuses the move, the task stays unchanged.",
         parameters: [.path("id", "The task.", .uuid)],
         body: .init(
             .object(slot + [.optional("timeZone", .zone)]),
             example: #"{"deviceId":"anna-7c1f","startsAt":"2026-11-22T10:00:00Z"}"#),
         answers: [
-            .json("the task", task), .refusal(400, "too_far_ahead", meaning: "more than 90 days ahead"),
-            .refusal(404, "no_such_task", meaning: "there is none"),
+            .json("The task.", task), .refusal(400, "too_far_ahead", meaning: "The start is more than 90 days ahead."),
+            .refusal(404, "no_such_task", meaning: "The device has no such task."),
             .refusal(
-                409, "slot_taken", "registration_closed", meaning: "the device has another task then, or it is too late"
+                409, "slot_taken", "registration_closed",
+                meaning: "The device has another task at that time, or the time for registration has passed."
             ),
-            .refusal(503, "storage_full", meaning: "as much is kept as may be"),
+            .storageFull,
         ],
         example: "/task/4294EB43-D59F-4C87-BBC9-A4EFF1D431E2/move")
 
@@ -65,19 +69,19 @@ enum TaskDescriptions {
     ])
 
     static let started = RouteDescription(
-        "Say that one has started", parameters: [.path("id", "The task.", .uuid)],
+        "Record that you have started", parameters: [.path("id", "The task.", .uuid)],
         body: .init(.object([.member("deviceId", .device)]), example: #"{"deviceId":"anna-7c1f"}"#),
         answers: [
-            .json("the task", task),
-            .refusal(404, "no_such_task", meaning: "there is none"),
-            .refusal(409, "not_started", meaning: "its start is yet to come"),
+            .json("The task.", task),
+            .refusal(404, "no_such_task", meaning: "The device has no such task."),
+            .refusal(409, "not_started", meaning: "The task's start is in the future."),
         ])
 
     static let history = RouteDescription(
-        "How the last weeks went", parameters: [.device(.device)],
+        "Show how your last weeks went", parameters: [.device(.device)],
         answers: [
             .json(
-                "what was kept and what wasn't, the latest 500",
+                "The latest 500 past tasks, and how many were kept, missed or left by the partner.",
                 .object([
                     .member("kept", .count), .member("missed", .count), .member("letDown", .count),
                     .member("streak", .count), .member("tasks", .array(past)),
@@ -85,31 +89,35 @@ enum TaskDescriptions {
         ], example: "'/history?deviceId=anna-7c1f'")
 
     static let sessions = RouteDescription(
-        "A day, as the app reads it", details: "The sixteen sessions of a day, times and slots in turn.",
+        "Get a day in the iOS app's format",
+        details: "The sixteen sessions of a day. The array has a time, then its slot, and so on.",
         body: .init(
             .object([
                 .member("deviceId", .device), .member("date", date), .optional("timeZone", .zone),
             ]), example: #"{"deviceId":"anna-7c1f","date":"2026-11-22","timeZone":"UTC"}"#),
         answers: [
             .json(
-                "the day",
+                "The day.",
                 .object([.member("schedule", .array(.either([.text(), daySlot])))]))
         ])
 
     static let everything = RouteDescription(
-        "A day", details: "The sixteen sessions, and what else the device has or could join, in order of time.",
+        "Get a day",
+        details: "The sixteen sessions, the device's other tasks and other slots to join, in order of time.",
         parameters: [
-            .device(.device), .query("date", "The day.", date),
-            .optional("timeZone", "Whose clock that is; else that of the device's latest task.", .zone),
+            .device(.device), .query("date", "The date.", date),
+            .optional("timeZone", "The date's time zone. The default is the zone of the device's latest task.", .zone),
         ],
-        answers: [.json("the day", .object([.member("schedule", .map(daySlot))]))],
+        answers: [.json("The day.", .object([.member("schedule", .map(daySlot))]))],
         example: "'/schedule?deviceId=anna-7c1f&date=2026-11-22&timeZone=Europe/London'")
 
     static let erase = RouteDescription(
-        "Forget a person", parameters: [.device(.device)], answers: [.json("it is forgotten", .nothingToSay)],
+        "Erase all data of a device", parameters: [.device(.device)],
+        answers: [.json("The data is erased.", .nothingToSay)],
         example: "'/device?deviceId=anna-7c1f' -X DELETE")
 
-    private static let date = JSONSchema.said("2026-11-22, or the device's midnight as an instant.", .text())
+    private static let date = JSONSchema.said(
+        "A date such as 2026-11-22, or the instant of the device's midnight on that date.", .text())
 
     private static let slot: [JSONSchema.Member] = [
         .member("deviceId", .device), .optional("startsAt", .instant), .optional("date", date),
@@ -117,8 +125,9 @@ enum TaskDescriptions {
     ]
 
     private static let cancellation: [RouteDescription.Answer] = [
-        .json("the task that is no more", task), .refusal(404, "no_such_task", meaning: "there is none"),
-        .refusal(409, "has_partner", "registration_closed", meaning: "somebody counts on it, or its reminder is out"),
+        .json("The cancelled task.", task), .refusal(404, "no_such_task", meaning: "The device has no such task."),
+        .refusal(
+            409, "has_partner", "registration_closed", meaning: "The task has a partner, or its reminder was sent."),
     ]
 
     static let task = JSONSchema.object([
