@@ -34,7 +34,7 @@ package final class BridgeMetrics: Sendable {
 
     package func write(to text: inout MetricsText) {
         text.gauge(
-            "letsswitch_bridge_connected", "1 if the broker for conversations is connected.",
+            "letsswitch_bridge_connected", "Whether the broker for conversations is connected.",
             isConnected.load(ordering: .relaxed) ? 1 : 0)
         text.counter(
             "letsswitch_bridge_sent_total", "Number of messages for the broker, by result.",

@@ -37,7 +37,7 @@ package struct QuestionPages: Sendable {
                 <input type="hidden" name="deviceId" value="\(UUID().text)">
                 <label>Title <input name="title" required maxlength="200" autocomplete="off"></label>
                 <label><input type="checkbox" name="moderated"> Others see a question once you approve it</label>
-                <button class="primary">Open a session</button>
+                <button class="primary">Create a session</button>
                 </form>
                 """, to: request.head)
     }
@@ -65,7 +65,7 @@ package struct QuestionPages: Sendable {
         return #"\#n<p><a href="/questions?after=\#(last.id)">More</a></p>"#
     }
 
-    // MARK: A session's
+    // MARK: Pages of a session
 
     @Sendable func audience(_ request: Request) async throws -> Response {
         let entrance = try await sessions.entrance(of: sessions.session(of: request))

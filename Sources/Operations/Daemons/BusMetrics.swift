@@ -87,11 +87,11 @@ package final class BusMetrics: Sendable {
             Kind.allCases.map { MetricSample(["bus": $0.rawValue], Double(gauges.daemons[$0] ?? 0)) })
         text.gauge(
             "letsswitch_bus_connected",
-            "1 if the bus in use is connected. The bus is none if there is no other daemon.",
+            "Whether the bus in use is connected. The bus is none without another daemon.",
             [MetricSample(["bus": gauges.kind.rawValue], gauges.isConnected ? 1 : 0)])
         text.gauge(
             "letsswitch_bus_deaf",
-            "1 if the bus is connected and hasn't returned this daemon's own packets for 10 seconds.",
+            "Whether the bus is connected but hasn't returned this daemon's own packets for 10 seconds.",
             gauges.isDeaf ? 1 : 0)
         if let delay = gauges.delay {
             text.gauge(

@@ -50,7 +50,7 @@ struct ConversationCompanyTests {
             try await world.stopDaemon()
             try await page.call("Page.reload")
             try await page.waitForLines(["one", "two"])
-            try await page.wait(until: "document.querySelector('#banner').innerText.includes('the browser has kept')")
+            try await page.wait(until: "document.querySelector('#banner').innerText.includes('this browser has saved')")
             try await page.say("three")
             try await page.wait(until: "document.querySelectorAll('.line[data-state=waiting]').length === 1")
             try await page.call("Page.reload")
@@ -76,7 +76,7 @@ struct ConversationCompanyTests {
             #expect(try await page.faults() == [])
             try await page.type("none")
             try await page.press(.enter)
-            try await page.wait(until: "document.querySelector('#ticket-error').innerText === 'That is no ticket.'")
+            try await page.wait(until: "document.querySelector('#ticket-error').innerText === 'This isn’t a ticket.'")
             // As a site of its own would make it.
             let ticket = """
                 (async (lifetime) => {
@@ -95,7 +95,8 @@ struct ConversationCompanyTests {
             try await page.evaluate("document.querySelector('#own-ticket').value = ''")
             try await page.type(over)
             try await page.press(.enter)
-            try await page.wait(until: "document.querySelector('#ticket-error').innerText === 'Your ticket is over.'")
+            try await page.wait(
+                until: "document.querySelector('#ticket-error').innerText === 'Your ticket has expired.'")
             try await page.evaluate("location.hash = 'token=\(good)'")
             try await page.wait(until: "document.activeElement.id === 'own-name'")
             #expect(try await page.evaluate("location.hash") == "")

@@ -140,7 +140,7 @@ struct ConversationPageTests {
             try await page.wait(until: "document.body.dataset.link === 'lost'")
             for content in ["one", "two"] { try await page.say(content) }
             try await page.wait(until: "document.querySelectorAll('.line[data-state=waiting]').length === 2")
-            #expect(try await page.text(of: ".line [data-part=state]").hasPrefix("Waits"))
+            #expect(try await page.text(of: ".line [data-part=state]").hasPrefix("Waiting"))
             // The page may even be closed meanwhile.
             #expect(try await page.evaluate("\(Self.kept).length") == 2)
             try await world.startDaemon()
@@ -191,7 +191,7 @@ struct ConversationPageTests {
             try await page.hold("*deviceId=*")
             try await page.navigate(to: "\(world.address)conversations")
             try await page.answer("/conversations?", 503, with: #"{"code":"database_unavailable"}"#)
-            try await page.wait(until: "document.querySelector('#banner').textContent.includes('just now')")
+            try await page.wait(until: "document.querySelector('#banner').textContent.includes('can’t save this now')")
             #expect(try await page.evaluate("document.querySelector('#both').checkVisibility()") == false)
             try await page.release()
             try await page.wait(until: "document.querySelector('#both').checkVisibility()")

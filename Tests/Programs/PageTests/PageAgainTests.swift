@@ -24,7 +24,7 @@ struct PageAgainTests {
             try await page.tab(to: "element.id === 'again'")
             #expect(try await page.faults() == [])
             try await page.press(.enter)
-            try await page.wait(until: "document.querySelector('#news').innerText.startsWith('Noted: ')")
+            try await page.wait(until: "document.querySelector('#news').innerText.startsWith('If several people wait')")
             #expect(try await page.evaluate("document.querySelector('#again').hidden") == true)
             #expect(try await page.evaluate("document.activeElement.id") == "room-title")
             try await page.click("#leave")
@@ -41,16 +41,16 @@ struct PageAgainTests {
             try await page.press(.enter)
             try await Self.said("Undone.", on: page)
             #expect(try await page.evaluate("document.querySelector('#preferences').hidden") == true)
-            try await page.tab(to: "element.ariaLabel === 'Prefer who started Maths'")
+            try await page.tab(to: "element.ariaLabel === 'Prefer the partner who started Maths'")
             try await page.press(.enter)
-            try await Self.said("Of several who wait, who started Maths comes first for you.", on: page)
+            try await Self.said("If several people wait, the partner who started Maths comes first.", on: page)
 
             // It asks first.
             for _ in 0..<2 {
                 try await page.tab(to: "element.dataset.part === 'block'")
                 try await page.press(.enter)
             }
-            try await Self.said("You won’t meet who started Maths again.", on: page)
+            try await Self.said("You won’t meet the partner who started Maths again.", on: page)
             #expect(try await page.text(of: "#blocks b") == "Maths")
             #expect(try await page.evaluate("document.querySelector('#past-list [data-part=block]').hidden") == true)
             #expect(try await page.evaluate("document.activeElement.id") == "past-title")

@@ -30,11 +30,11 @@ struct PageChangeTests {
             try await bob.waitForState("own", at: "16:00")
             #expect(
                 try await ada.evaluate("document.querySelector('#said').textContent")
-                    == "Moved: Art is at 18:00 now. Your partner then will start Latin.")
+                    == "Moved: Art is at 18:00 now. Your partner will start Latin.")
 
             try await ada.click("\(BrowserPage.row("18:00")) button")
             try await ada.click("#cant")
-            #expect(try await ada.text(of: "#cant") == "Really take it back")
+            #expect(try await ada.text(of: "#cant") == "Really cancel the task")
             // The question is for this promise alone.
             try await ada.press(.escape)
             try await ada.click("\(BrowserPage.row("18:00")) button")

@@ -17,7 +17,7 @@ struct PageDayTests {
             let page = try await world.visit(.init(device: "ada"))
 
             let words = [
-                "08:00": "Past", "16:00": "Free", "17:00": "Somebody will have a task", "18:00": "You have a task",
+                "08:00": "Past", "16:00": "Free", "17:00": "Somebody waits for a partner", "18:00": "You have a task",
                 "19:00": "You have a partner",
             ]
             for (time, text) in words {
@@ -68,9 +68,9 @@ struct PageDayTests {
             let ada = try await world.visit(.init(device: "ada"))
             let bob = try await world.visit(.init(width: 390, height: 800, device: "bob"))
             try await ada.click("\(BrowserPage.row("16:00")) button")
-            #expect(try await ada.text(of: "#oath").contains("I swear, I will start"))
+            #expect(try await ada.text(of: "#oath").contains("I promise to start"))
             try await ada.click("#swear")
-            #expect(try await ada.text(of: "#title-error") == "What will you start? A word is enough.")
+            #expect(try await ada.text(of: "#title-error") == "Write what you will start. One word is enough.")
             #expect(
                 try await ada.evaluate("document.activeElement.id + document.activeElement.ariaInvalid") == "titletrue")
             try await ada.type("History")
@@ -97,7 +97,7 @@ struct PageDayTests {
             try await ada.press(.enter)
             try await ada.waitForState("partner", at: "20:00")
             try await ada.click("\(BrowserPage.row("20:00")) button")
-            #expect(try await ada.text(of: "#oath-note").hasPrefix("Your partner will start Maths, and"))
+            #expect(try await ada.text(of: "#oath-note").hasPrefix("Your partner will start Maths and"))
             #expect(try await ada.evaluate("document.querySelector('#take-back').hidden") == true)
         }
     }

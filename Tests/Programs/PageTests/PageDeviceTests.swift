@@ -27,8 +27,8 @@ struct PageDeviceTests {
             #expect(try await first.evaluate("document.querySelector('#device-id').value").string == secret)
             // Twice, since it can't be undone; a double click is one.
             try await first.click("#forget", count: 2)
-            #expect(try await first.text(of: "#device-said").contains("can’t be undone"))
-            #expect(try await first.text(of: "#forget") == "Really forget me")
+            #expect(try await first.text(of: "#device-said").contains("erases all your data"))
+            #expect(try await first.text(of: "#forget") == "Really erase my data")
             #expect(try await first.evaluate("localStorage.device").string == secret)
             try await first.click("#forget")
             try await first.waitForState("free", at: "18:00")
@@ -152,7 +152,7 @@ struct PageDeviceTests {
                 ])
             #expect(try await page.evaluate("window.asked") == "255,239")
             try await page.wait(
-                until: "document.querySelector('#alerts-said').innerText.includes('also when this page is closed')")
+                until: "document.querySelector('#alerts-said').innerText.includes('even when this page is closed')")
             #expect(try await page.evaluate("document.querySelector('#alerts').hidden") == true)
             #expect(page.complaints.isEmpty)
             try await page.close()
@@ -180,7 +180,7 @@ struct PageDeviceTests {
             try await page.answer("/push/key", with: #"{"publicKey":"_-8"}"#)
             try await page.answer("/push/subscription", with: "{}")
             try await page.wait(
-                until: "document.querySelector('#alerts-said').innerText.includes('also when this page is closed')")
+                until: "document.querySelector('#alerts-said').innerText.includes('even when this page is closed')")
             try await page.click("#open-device")
             try await page.click("#other-id")
             try await page.type("bob")

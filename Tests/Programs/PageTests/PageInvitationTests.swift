@@ -37,11 +37,11 @@ struct PageInvitationTests {
             let bob = try await world.open(
                 fragment, .init(width: 320, isPhone: true, device: "bob"))
             try await bob.wait(until: "document.activeElement.id === 'guest-own'")
-            #expect(try await bob.text(of: "#guest-what").contains("starts History on"))
+            #expect(try await bob.text(of: "#guest-what").contains("will start History on"))
             #expect(try await bob.text(of: "#guest-time") == "16:00")
             #expect(try await bob.faults() == [])
             try await bob.press(.enter)
-            try await bob.wait(until: "document.querySelector('#guest-error').innerText.startsWith('What will you')")
+            try await bob.wait(until: "document.querySelector('#guest-error').innerText.startsWith('Write what you')")
             try await bob.type("Maths")
             try await bob.press(.enter)
             try await bob.waitForState("partner", at: "16:00")
@@ -53,7 +53,9 @@ struct PageInvitationTests {
 
             let eve = try await world.open(fragment, .init(device: "eve"), mayComplain: true)
             try await eve.wait(
-                until: "document.querySelector('#guest-what').innerText === 'Somebody else has come already.'")
+                until:
+                    "document.querySelector('#guest-what').innerText === 'Somebody else has already accepted this invitation.'"
+            )
             #expect(try await eve.evaluate("document.querySelector('#guest-yes').hidden") == true)
             try await eve.press(.escape)
             try await eve.wait(until: "location.hash === ''")

@@ -72,7 +72,7 @@ struct PageModuleTests {
     private static let past: [(String, String)] = [
         (
             "m.summaryOf({ kept: 3, missed: 1, letDown: 2, streak: 2 })",
-            #""3 kept, 1 missed, let down 2 times. 2 in a row.""#
+            #""3 kept, 1 missed, 2 left by your partner. 2 kept in a row.""#
         ),
         ("m.summaryOf({ kept: 1, missed: 0, letDown: 0, streak: 1 })", #""1 kept, 0 missed.""#),
     ]
@@ -272,11 +272,11 @@ struct PageModuleTests {
         ),
         (
             #"m.partnerNoticeOf({ title: 'A', startTime: '09:00', startsAt: '2026-11-25T09:00:00Z' }, Date.UTC(2026, 10, 25, 8)).map(p => p.body ?? p)"#,
-            "[\"A at 09:00\",\"You have no partner there any more.\"]"
+            "[\"A at 09:00\",\"You have no partner for this task any more.\"]"
         ),
         (
             #"m.partnerNoticeOf({ title: 'A', startTime: '09:00', startsAt: '2026-11-25T09:00:00Z', roomId: 'R', partnerTask: 'b' }, Date.UTC(2026, 10, 22, 8)).map(p => p.body ?? p)"#,
-            "[\"A at 09:00, Wednesday, November 25\",\"Another partner starts with you: b.\"]"
+            "[\"A at 09:00, Wednesday, November 25\",\"You have a new partner, who will start b.\"]"
         ),
     ]
 
@@ -291,7 +291,7 @@ struct PageModuleTests {
         ),
         (
             "m.sentence(new m.Refusal(409, { code: 'registration_closed', reason: 'r' }), '09:00')",
-            #""It is too late for 09:00: registration has closed.""#
+            #""It is too late to promise something for 09:00.""#
         ),
         (
             "m.sentence(new m.Refusal(400, { code: 'invalid_request', reason: 'title is long.' }), '09:00')",
@@ -299,10 +299,10 @@ struct PageModuleTests {
         ),
         ("m.sentence(new m.Refusal(429, { code: 'too_many_conversations', reason: 'Leave one.' }))", #""Leave one.""#),
         ("[0, 429, 500].map(status => m.sentence(new m.Refusal(status), '09:00').length > 20)", "[true,true,true]"),
-        ("m.sentence(new m.Refusal(0), '09:00').includes('may or may not')", "true"),
+        ("m.sentence(new m.Refusal(0), '09:00').includes('may have received')", "true"),
         (
             "[0, 429, 503].map(status => m.loadingSentence(new m.Refusal(status, { reason: 'r' })).split('.')[0])",
-            #"["The day can’t be loaded","The server can’t read the day just now","The server can’t read the day just now"]"#
+            #"["The day can’t be loaded","The server can’t read the day now","The server can’t read the day now"]"#
         ),
         ("m.loadingSentence(new m.Refusal(400, { reason: 'The zone is unknown.' }))", #""The zone is unknown.""#),
     ]

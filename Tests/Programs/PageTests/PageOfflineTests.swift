@@ -12,13 +12,13 @@ struct PageOfflineTests {
             try await page.emulate(offline: true)
             try await page.wait(
                 until:
-                    "document.querySelector('#banner').innerText.startsWith('You are offline. This is the day as of')")
+                    "document.querySelector('#banner').innerText.startsWith('You are offline. You see the day as of')")
             #expect(try await page.evaluate("document.querySelector('#slots').classList.contains('stale')") == true)
             try await page.click("\(BrowserPage.row("16:00")) button")
             try await page.type("History")
             try await page.press(.enter)
             try await page.wait(
-                until: "document.querySelector('#title-error').innerText.includes('may or may not have heard you')")
+                until: "document.querySelector('#title-error').innerText.includes('may have received your request')")
             try await page.press(.escape)
             try await world.register("ada", "Maths", at: PageWorld.hour(18))
             try await page.emulate(offline: false)
@@ -41,7 +41,7 @@ struct PageOfflineTests {
             try await page.answer("/schedule", status, with: content)
             try await page.wait(until: "document.querySelector('#trouble').innerText.includes('\(words)')")
             try await page.wait(
-                until: "document.querySelector('#banner').innerText.startsWith('This is the day as of ')")
+                until: "document.querySelector('#banner').innerText.startsWith('You see the day as of ')")
             #expect(
                 try await page.evaluate("document.querySelectorAll('#slots.stale [data-state=free]').length > 1")
                     == true)

@@ -14,17 +14,18 @@ struct PagePartnerTests {
             }
             let ada = try await world.visit(.init(width: 320, device: "ada"))
             let bob = try await world.visit(.init(device: "bob"))
-            try await ada.tab(to: "element.closest('#next-talk') && element.textContent === 'Ask to talk on'")
+            try await ada.tab(to: "element.closest('#next-talk') && element.textContent === 'Ask for a conversation'")
             try await ada.press(.enter)
             try await ada.wait(until: "document.querySelector('#next-talk').innerText.includes('You have asked')")
             try await bob.wait(
-                until: "document.querySelector('#next-talk').innerText.includes('would like to talk on')")
+                until: "document.querySelector('#next-talk').innerText.includes('Your partner has asked')")
 
             try await bob.evaluate("location.hash = '#room/\(PageWorld.text(PageWorld.hour(16)))'")
             try await bob.wait(until: "document.querySelector('#room-talk button').offsetParent")
             try await bob.click("#room-talk button")
             for (page, place) in [(ada, "#next-talk"), (bob, "#room-talk")] {
-                try await page.wait(until: "document.querySelector('\(place) a').innerText === 'Your conversation'")
+                try await page.wait(
+                    until: "document.querySelector('\(place) a').innerText === 'Go to your conversation'")
             }
             #expect(try await ada.evaluate("document.documentElement.scrollWidth <= 320") == true)
             let path = try #require(try await ada.evaluate("document.querySelector('#next-talk a').hash").string)
@@ -41,7 +42,7 @@ struct PagePartnerTests {
             #expect(try await page.evaluate("document.querySelector('#next-talk').innerText") == "")
             try await world.register("bob", "Dishes", at: PageWorld.hour(16))
             try await page.click("#next-talk button")
-            try await page.wait(until: "document.querySelector('#next-talk').innerText.includes('you need a name')")
+            try await page.wait(until: "document.querySelector('#next-talk').innerText.includes('You need a name')")
             #expect(try await page.evaluate("document.querySelector('#next-talk a').pathname") == "/conversations")
         }
     }

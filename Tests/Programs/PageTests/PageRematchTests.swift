@@ -47,7 +47,7 @@ struct PageRematchTests {
                 try await enter(cem)
                 try await cem.wait(until: Self.says("#presence", "Hasn’t come yet"))
             }
-            let words = "Your partner didn’t come. Somebody else waited as well: they will start"
+            let words = "Your partner didn’t come. Your new partner will start"
             try await ada.wait(until: Self.says("#news", "\(words) Latin."))
             try await cem.wait(until: Self.says("#news", "\(words) History."))
             for page in [ada, cem] { try await page.wait(until: Self.says("#presence", "Is here")) }
@@ -61,7 +61,7 @@ struct PageRematchTests {
             // The laptop is opened again.
             try await bob.emulate(offline: false)
             try await bob.wait(until: Self.says("#news", Self.letDown))
-            try await bob.wait(until: Self.says("#link", "You wait here: somebody may still join you."))
+            try await bob.wait(until: Self.says("#link", "You are waiting. Somebody may still join you."))
             // Past a full hour there is another that has just begun, where nobody waits.
             try await eve.wait(until: "document.querySelector('\(slot)').dataset.state === 'late'")
             try await eve.tab(to: "element.closest('\(slot)')")
@@ -102,9 +102,9 @@ struct PageRematchTests {
             }
             try await world.before(start) { for page in people[0...1] { try await enter(page) } }
             let bob = people[2]
-            try await bob.wait(until: "document.querySelector('#note').innerText.startsWith('You weren’t there')")
+            try await bob.wait(until: "document.querySelector('#note').innerText.startsWith('You weren’t in the room')")
             try await bob.click("#next-enter")
-            try await bob.wait(until: Self.says("#link", "You wait here: somebody may still join you."))
+            try await bob.wait(until: Self.says("#link", "You are waiting. Somebody may still join you."))
             #expect(try await bob.text(of: "#partner-title") == "Nobody yet")
         }
     }
@@ -121,11 +121,11 @@ struct PageRematchTests {
             for page in [ada, bob] { try await enter(page) }
             try await ada.tab(to: "element.id === 'give-up'")
             try await ada.press(.enter)
-            #expect(try await ada.text(of: "#give-up") == "Really? Your partner is told")
+            #expect(try await ada.text(of: "#give-up") == "Really cancel? Your partner is notified")
             try await ada.press(.enter)
             try await ada.wait(until: "document.body.dataset.view === 'day'")
             try await bob.wait(until: Self.says("#news", Self.letDown))
-            try await bob.wait(until: Self.says("#link", "You wait here: somebody may still join you."))
+            try await bob.wait(until: Self.says("#link", "You are waiting. Somebody may still join you."))
             #expect(try await bob.evaluate("document.querySelector('#give-up').hidden") == true)
         }
     }
@@ -154,14 +154,14 @@ struct PageRematchTests {
             #expect(try await ada.evaluate("document.querySelector('#seek').hidden") == true)
             try await cem.tab(to: "element.id === 'seek'")
             try await cem.press(.enter)
-            try await cem.wait(until: Self.says("#news", "Nobody waits at the moment."))
+            try await cem.wait(until: Self.says("#news", "Nobody is waiting now."))
             #expect(try await cem.faults() == [])
 
             try await world.leave("bob", bob)
             try await ada.wait(until: Self.says("#news", Self.letDown))
-            try await ada.wait(until: Self.says("#link", "You wait here: somebody may still join you."))
+            try await ada.wait(until: Self.says("#link", "You are waiting. Somebody may still join you."))
             #expect(try await ada.evaluate("document.querySelector('#seek').hidden") == true)
-            #expect(try await cem.text(of: "#news") == "Nobody waits at the moment.")
+            #expect(try await cem.text(of: "#news") == "Nobody is waiting now.")
             try await cem.press(.enter)
             try await cem.wait(until: Self.says("#news", "Somebody has joined you: they will start History."))
             try await ada.wait(until: Self.says("#news", "Somebody has joined you: they will start Latin."))

@@ -66,7 +66,7 @@ struct PageRoomTests {
             // Close code 1000: nobody comes back.
             for page in [ada, bob] {
                 try await page.wait(
-                    until: "document.querySelector('#link').innerText === 'The room is over. Well done.'")
+                    until: "document.querySelector('#link').innerText === 'The room is closed. Well done.'")
                 let sockets = page.events.all.count { $0.method == "Network.webSocketCreated" }
                 #expect(sockets == 1)
             }
@@ -89,7 +89,7 @@ struct PageRoomTests {
                 try await page.wait(until: "document.querySelector('#disc').dataset.phase === 'last'")
             }
             try await page.wait(
-                until: "document.querySelector('#link').innerText === 'Nobody else this time. You start all the same.'")
+                until: "document.querySelector('#link').innerText === 'You have no partner this time. Start anyway.'")
             #expect(try await page.evaluate("getComputedStyle(document.querySelector('.ales')).display") == "none")
             try await page.wait(until: "document.querySelector('#count').innerText === 'Start!'")
             #expect(try await page.evaluate("document.querySelector('#spoken').textContent") == "Start!")
@@ -97,7 +97,7 @@ struct PageRoomTests {
             // Long after, it is still true.
             _ = try await page.evaluate("ahead = 120_000")
             try await page.wait(until: "/^[2-9] min$/.test(document.querySelector('#count').innerText)")
-            #expect(try await page.text(of: "#link") == "Nobody else this time. You start all the same.")
+            #expect(try await page.text(of: "#link") == "You have no partner this time. Start anyway.")
             #expect(try await page.text(of: "#partner-title") == "Nobody")
         }
     }
@@ -152,7 +152,7 @@ struct PageRoomTests {
             // There is none: that is said where it is seen.
             try await page.follow(PageWorld.hour(19))
             try await page.wait(
-                until: "document.querySelector('#note').innerText === 'There is no task of yours at 19:00.'")
+                until: "document.querySelector('#note').innerText === 'You have no task at 19:00.'")
             #expect(try await page.evaluate("document.body.dataset.view + location.hash") == "day")
         }
     }
@@ -170,8 +170,8 @@ struct PageRoomTests {
             try await world.stopDaemon(signal)
             try await page.wait(until: "document.querySelector('#link').dataset.state === 'lost'")
             try await page.click("#ale")
-            #expect(try await page.text(of: "#sent").contains("out of reach"))
-            try await page.wait(until: "document.querySelector('#banner').innerText.includes('out of reach')")
+            #expect(try await page.text(of: "#sent").contains("can’t be reached"))
+            try await page.wait(until: "document.querySelector('#banner').innerText.includes('can’t be reached')")
             try await world.startDaemon()
             try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
             try await page.click("#ale")

@@ -34,7 +34,7 @@ struct PageSeriesTests {
             try await page.waitForState("own", at: "16:00")
             #expect(
                 try await page.evaluate("document.querySelector('#said').textContent").string?
-                    .hasPrefix("Promised: History at 16:00, every week. 1") == true)
+                    .hasPrefix("Promised: History at 16:00, every week. The first 1") == true)
 
             // A day is left out.
             try await show(2, on: page)
@@ -42,7 +42,7 @@ struct PageSeriesTests {
             try await page.wait(
                 until: """
                     (document.querySelector('#promise').open || document.querySelector(`\(Self.row)`).click(),
-                        document.querySelector('#oath-note').innerText.includes('one of Every day at 16:00')
+                        document.querySelector('#oath-note').innerText.includes('“Every day at 16:00”')
                             || void document.querySelector('#promise').close())
                     """)
             try await page.click("#take-back")
@@ -66,7 +66,8 @@ struct PageSeriesTests {
             try await page.type("Art")
             try await page.press(.enter)
             try await page.wait(
-                until: "document.querySelector('#series-said').innerText === 'It is called Art from then on.'")
+                until:
+                    "document.querySelector('#series-said').innerText === 'From that day on, the task is called Art.'")
             try await page.press(.escape)
             try await show(3, on: page)
             try await page.wait(until: "\(Self.detail) === 'Art · your partner will start Maths'")
@@ -82,7 +83,7 @@ struct PageSeriesTests {
             }
             try await page.wait(
                 until:
-                    "document.querySelector('#series-said').innerText === 'Ended. One promise stays: somebody counts on you.'"
+                    "document.querySelector('#series-said').innerText === 'Ended. One task remains, because it has a partner.'"
             )
             #expect(try await page.evaluate("document.querySelector('#no-series').hidden") == false)
             try await page.press(.escape)

@@ -54,7 +54,7 @@ struct PageWorkerTests {
             caches: "{ open: async () => { throw new Error('opened') } }",
             fetch: "async path => ({ ok: path !== '/page/app.js' })",
             "return await happen('install').then(() => 'taken', error => error.message)")
-        #expect(seen == "The page did not come whole.")
+        #expect(seen == "The page could not be loaded completely.")
     }
 
     @Test("Cached files of this build need no network, and requests to the server aren't cached")

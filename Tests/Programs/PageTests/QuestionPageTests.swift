@@ -178,7 +178,7 @@ struct QuestionPageTests {
             try await ada.wait(until: row("Why?"))
             try await presenter.click("#toggle")
             try await ada.wait(until: "document.querySelector('#content').disabled")
-            try await presenter.wait(until: "document.querySelector('#toggle').textContent === 'Open it again'")
+            try await presenter.wait(until: "document.querySelector('#toggle').textContent === 'Reopen the session'")
             try await presenter.click("#toggle")
             try await ada.wait(until: "!document.querySelector('#content').disabled")
             #expect(try await presenter.text(of: "#join").contains("/questions/\(session.id)"))

@@ -56,7 +56,7 @@ package final class DeliveryMetrics: Sendable {
             "letsswitch_deliveries_in_flight", "Number of delivery attempts in progress.",
             providers.map { MetricSample(["channel": $0.name.rawValue], Double($0.sending)) })
         text.gauge(
-            "letsswitch_channel_resting", "1 while a provider sends nothing because of an error of its own.",
+            "letsswitch_channel_resting", "Whether a provider has stopped sending because of an error of its own.",
             providers.map { MetricSample(["channel": $0.name.rawValue], $0.isResting.load(ordering: .relaxed) ? 1 : 0) }
         )
     }

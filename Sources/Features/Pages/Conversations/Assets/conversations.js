@@ -212,8 +212,8 @@ find('#mute').onclick = async () => {
 
 find('#leave').onclick = () => {
   say(find('#sure-text'), thread.talk.type === 'person'
-    ? 'The conversation goes from your list. The next message, from either of you, brings it back.'
-    : 'Nothing that is said from now on reaches you. What was said until now stays yours to read.')
+    ? 'The conversation disappears from your list. The next message from either of you brings it back.'
+    : 'You receive no further messages. You can still read the earlier messages.')
   say(find('#sure-error'), '')
   find('#sure').showModal()
 }
@@ -256,7 +256,7 @@ const make = new MakeDialog({
   send(conversations, content) {
     location.hash = ''
     letters.add(conversations, content)
-    say(find('#said'), `On its way to ${conversations.length} conversation${conversations.length === 1 ? '' : 's'}.`)
+    say(find('#said'), `Sending to ${conversations.length} conversation${conversations.length === 1 ? '' : 's'}.`)
   },
 })
 
@@ -281,7 +281,7 @@ find('#name-form').addEventListener('submit', async event => {
     await loadList()
   } catch (refusal) {
     if (refusal.code === 'has_name') return loadList()
-    say(find('#name-error'), refusal.code === 'name_taken' ? 'Somebody else is called so. Please choose another.' : sentence(refusal))
+    say(find('#name-error'), refusal.code === 'name_taken' ? 'Somebody else has this name. Please choose another.' : sentence(refusal))
   }
 })
 
@@ -330,10 +330,10 @@ function draw() {
   if (document.body.dataset.view === 'ticket') return
   document.body.dataset.link = link
   const parts = []
-  if (!navigator.onLine) parts.push('You are offline: what you write waits here.')
-  else if (link === 'lost' || me && trouble && isPassing(trouble)) parts.push('The server is out of reach. Trying again…')
-  if (me && !isListed && (trouble || !navigator.onLine)) parts.push('This is what the browser has kept.')
-  if (!isRemembered) parts.push('This browser keeps nothing: your name stays yours for as long as this page is open.')
+  if (!navigator.onLine) parts.push('You are offline. Your messages are sent when you are online again.')
+  else if (link === 'lost' || me && trouble && isPassing(trouble)) parts.push('The server can’t be reached. Trying again…')
+  if (me && !isListed && (trouble || !navigator.onLine)) parts.push('You see what this browser has saved.')
+  if (!isRemembered) parts.push('This browser saves nothing. You can use your name only while this page is open.')
   if (me === null && trouble && trouble.code !== 'name_required') parts.push(sentence(trouble))
   say(find('#banner'), parts.join(' '))
   if (me === null) return

@@ -51,7 +51,7 @@ export class Inbox {
     else link.removeAttribute('aria-current')
     drawSign(row.querySelector('.sign'), talk.type === 'person' ? 2 : count)
     say(part(row, 'title'), talk.title(me))
-    say(part(row, 'count'), ` (${count === 1 ? 'you alone' : `${count} people`}${here ? `, ${here} here` : ''}) `)
+    say(part(row, 'count'), ` (${count === 1 ? 'only you' : `${count} people`}${here ? `, ${here} here` : ''}) `)
     row.classList.toggle('here', here > 0)
     say(part(row, 'last'), !last ? '' : `${last.author === me ? 'You: ' : talk.type === 'person' || !last.author ? '' : `${last.author}: `}${last.content || 'Forgotten'}`)
     say(part(row, 'time'), last ? shortly(Date.parse(last.date)) : '')

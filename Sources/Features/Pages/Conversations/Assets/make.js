@@ -6,7 +6,7 @@ import { sentence } from './words.js'
 
 const SHOWN = 6
 const MOST_TARGETS = 20
-const ACTIONS = { person: 'Open', group: 'Make the group', several: 'Send' }
+const ACTIONS = { person: 'Open', group: 'Create the group', several: 'Send' }
 
 export class MakeDialog {
   #told
@@ -88,7 +88,7 @@ export class MakeDialog {
   #choose(names) {
     this.#chosen = names
     this.#id = newDevice()
-    find('#chosen').replaceChildren(...names.map(name => this.#button(`${name} ×`, `${name}: take out`, () => {
+    find('#chosen').replaceChildren(...names.map(name => this.#button(`${name} ×`, `Remove ${name}`, () => {
       this.#choose(this.#chosen.filter(other => other !== name))
       find('#who').focus()
     })))
@@ -98,15 +98,15 @@ export class MakeDialog {
     if (this.#kind === 'several') return this.#send()
     const name = find('#who').value.trim()
     if (name && !isName(name)) return this.#complain('A name is 1 to 32 letters, digits, _ or -.')
-    if (name === this.#me) return this.#complain('That is you.')
+    if (name === this.#me) return this.#complain('This is your own name.')
     if (this.#kind === 'group' && name) {
       if (!this.#chosen.includes(name)) this.#choose([...this.#chosen, name])
       find('#who').value = ''
       find('#who').focus()
       return this.#look()
     }
-    if (this.#kind === 'group' && this.#chosen.length < 2) return this.#complain('A group has two others at least.')
-    if (this.#kind === 'person' && !name) return this.#complain('With whom?')
+    if (this.#kind === 'group' && this.#chosen.length < 2) return this.#complain('A group needs at least two other people.')
+    if (this.#kind === 'person' && !name) return this.#complain('Enter a name.')
     await this.#told.make(this.#kind === 'person' ? [name] : this.#chosen, this.#kind === 'person' ? undefined : this.#id)
     this.#dialog.close()
   }
@@ -115,10 +115,10 @@ export class MakeDialog {
     const targets = [...find('#targets').querySelectorAll(':checked')].map(({ value }) => value)
     const content = find('#words').value.trim()
     const length = [...content].length
-    if (!targets.length) return this.#complain('To whom? Choose some of your conversations.')
-    if (targets.length > MOST_TARGETS) return this.#complain(`${MOST_TARGETS} conversations at most.`)
-    if (!content) return this.#complain('A word is enough.')
-    if (length > 2_000) return this.#complain(`That is ${length} characters; 2000 fit.`)
+    if (!targets.length) return this.#complain('Choose at least one conversation.')
+    if (targets.length > MOST_TARGETS) return this.#complain(`Choose at most ${MOST_TARGETS} conversations.`)
+    if (!content) return this.#complain('Write a message.')
+    if (length > 2_000) return this.#complain(`That is ${length} characters. The limit is 2000.`)
     this.#told.send(targets, content)
     this.#dialog.close()
   }

@@ -6,14 +6,14 @@ import { dayTitle, hour, isSameDay } from './moments.js'
 const LIMIT = 2_000
 /** So many messages stay when one is at the end. */
 const MOST = 300
-const STATES = { sending: 'Sending…', waiting: 'Waits until the server can be reached.' }
+const STATES = { sending: 'Sending…', waiting: 'Waiting until the server can be reached.' }
 
 /** Whether a key is for whoever helps writing: Safari says so by a number alone. */
 export const isWriting = event => event.isComposing || event.keyCode === 229
 
 /** Who is there, in words. */
 function company(talk, me, here) {
-  if (talk.type === 'person' && !talk.others(me).length && !talk.hasLeft(me)) return 'Has left. What you say brings both of you back.'
+  if (talk.type === 'person' && !talk.others(me).length && !talk.hasLeft(me)) return 'Has left. Your next message brings both of you back.'
   if (!here.length) return ''
   if (talk.type === 'person') return 'Is here'
   return `${here.length} of ${talk.others(me).length} others here: ${here.slice(0, 4).join(', ')}${here.length > 4 ? ' …' : ''}`
@@ -88,7 +88,7 @@ export class Thread {
     // Coming to the button is scrolling to it, which may be all that it took: the focus doesn't go with it.
     if (isWhole && document.activeElement === find('#earlier')) find('#messages').focus({ preventScroll: true })
     find('#earlier').hidden = isWhole
-    say(find('#earlier'), talk.trouble ? 'It can’t be read just now. Try again' : 'Earlier messages')
+    say(find('#earlier'), talk.trouble ? 'The messages can’t be read. Try again' : 'Earlier messages')
     this.#drawLines(talk, me, pending)
   }
 
@@ -138,7 +138,7 @@ export class Thread {
     row.classList.toggle('own', isOwn)
     row.classList.toggle('follows', follows)
     row.dataset.state = state ?? 'stored'
-    say(part(row, 'author'), isOwn ? 'You' : author || 'Somebody who is gone')
+    say(part(row, 'author'), isOwn ? 'You' : author || 'Erased user')
     part(row, 'author').classList.toggle('visually-hidden', isOwn || follows || this.#talk.type === 'person')
     say(part(row, 'content'), content || 'Forgotten')
     row.classList.toggle('forgotten', !content)
@@ -167,7 +167,7 @@ export class Thread {
     if (!this.#talk) return
     const content = find('#content').value.trim()
     const length = [...content].length
-    say(find('#say-note'), length > LIMIT ? `That is ${length} characters; ${LIMIT} fit.` : '')
+    say(find('#say-note'), length > LIMIT ? `That is ${length} characters. The limit is ${LIMIT}.` : '')
     if (!content || length > LIMIT) return
     find('#content').value = ''
     this.#isAtEnd = true

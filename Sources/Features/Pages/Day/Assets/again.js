@@ -1,10 +1,10 @@
-// Whom one would like to meet again, and whom not: said of somebody one had for a partner, listed, and undone. The other isn't told.
+// Preferred and blocked partners: added from past tasks, listed, and undone. The other person isn't notified.
 import { armed, find, part, say, show, stamp } from './dom.js'
 import { quoted } from './quote.js'
 import { clockFace, dayOf, longDate } from './time.js'
 
 const LISTS = ['preferences', 'blocks']
-/** What there is to say of a promise's partner, and of the entries of a list. */
+/** Returns a test whether a list's entry is the partner of a task. */
 const isOf = ({ startsAt, partnerTask }) => entry => entry.startsAt === startsAt && entry.title === partnerTask
 
 export class Again {
@@ -13,14 +13,14 @@ export class Again {
   #try
   #lists = { preferences: [], blocks: [] }
 
-  /** `attempt(work)` does what gives something to say, or throws a `Refusal`; then all is drawn anew. */
+  /** `attempt(work)` runs work that returns a message or throws a `Refusal`, and then draws everything again. */
   constructor(api, { zone }, attempt) {
     this.#api = api
     this.#zone = zone
     this.#try = attempt
   }
 
-  /** Reads both lists, which come by the hundred, and shows them. */
+  /** Reads both lists, 100 entries at a time, and shows them. */
   async load() {
     for (const name of LISTS) {
       const all = []
@@ -35,7 +35,7 @@ export class Again {
     }
   }
 
-  /** What one may say of the partner in a past promise's row. */
+  /** Shows the buttons about the partner in a past task's row. */
   offer(row, task) {
     const { id, partnerTask } = task
     const [prefer, block] = [part(row, 'prefer'), part(row, 'block')]
@@ -44,14 +44,14 @@ export class Again {
     say(part(row, 'who'), `With ${quoted(partnerTask)}.`)
     prefer.hidden = this.#lists.preferences.some(isOf(task))
     block.hidden = this.#lists.blocks.some(isOf(task))
-    prefer.setAttribute('aria-label', `Prefer who started ${partnerTask}`)
+    prefer.setAttribute('aria-label', `Prefer the partner who started ${partnerTask}`)
     prefer.onclick = () => this.#try(async () => {
       await this.#api.post('/preferences', { taskId: id })
-      return `Of several who wait, who started ${quoted(partnerTask)} comes first for you.`
+      return `If several people wait, the partner who started ${quoted(partnerTask)} comes first.`
     })
-    armed(block, 'Block', `Really block who started ${quoted(partnerTask)}`, () => this.#try(async () => {
+    armed(block, 'Block', `Really block the partner who started ${quoted(partnerTask)}`, () => this.#try(async () => {
       await this.#api.post('/blocks', { taskId: id })
-      return `You won’t meet who started ${quoted(partnerTask)} again.`
+      return `You won’t meet the partner who started ${quoted(partnerTask)} again.`
     }))
   }
 

@@ -144,10 +144,10 @@ function renderBanner(isStale) {
   const isAway = !navigator.onLine || link === 'lost'
   const parts = []
   if (!navigator.onLine) parts.push('You are offline.')
-  else if (link === 'lost') parts.push('The server is out of reach. Trying again…')
+  else if (link === 'lost') parts.push('The server can’t be reached. Trying again…')
   // An ordinary answer is there sooner.
-  if (isStale && Date.now() - staleSince > 1500) parts.push(`This is the day ${asOfText(asOf, zone)}.`)
-  if (!isRemembered) parts.push('This browser keeps nothing: your promises stay yours for as long as this page is open.')
+  if (isStale && Date.now() - staleSince > 1500) parts.push(`You see the day ${asOfText(asOf, zone)}.`)
+  if (!isRemembered) parts.push('This browser saves nothing. You can use your tasks only while this page is open.')
   say(find('#banner'), parts.join(' '))
   say(find('#trouble'), trouble && !(isAway && trouble.status === 0) ? loadingSentence(trouble) : '')
   document.body.dataset.link = isAway ? 'lost' : link
@@ -238,7 +238,7 @@ function remind(reminder) {
   const startsAt = Date.parse(reminder.startsAt)
   if (room.startsAt === startsAt) return
   say(find('#reminder-text'), `${quoted(reminder.title)} at ${clockFace(startsAt, zone)}. `
-    + (reminder.partnerTask ? `Your partner will start ${quoted(reminder.partnerTask)}.` : 'It begins in a moment.'))
+    + (reminder.partnerTask ? `Your partner will start ${quoted(reminder.partnerTask)}.` : 'It starts in a moment.'))
   find('#reminder-enter').onclick = () => enter(startsAt)
   if (document.hidden) notify(reminder)
   showReminder(startsAt)
@@ -252,11 +252,11 @@ function showReminder(startsAt) {
 find('#reminder-close').onclick = () => showReminder(null)
 
 const ALERTS = {
-  impossible: 'Reminders come while this page is open. (Browsers show them outside of it on https only, and not in every window.)',
-  ask: 'Reminders come while this page is open.',
-  blocked: 'Your browser blocks notifications of this page; reminders come while you look at it.',
-  open: 'Reminders come as notifications while this page is open.',
-  closed: 'Reminders come as notifications, also when this page is closed.',
+  impossible: 'You get reminders while this page is open. (Browsers show notifications on https only, and not in every window.)',
+  ask: 'You get reminders while this page is open.',
+  blocked: 'Your browser blocks notifications from this page. You get reminders while you look at it.',
+  open: 'You get notifications while this page is open.',
+  closed: 'You get notifications, even when this page is closed.',
 }
 
 async function renderAlerts() {
@@ -286,8 +286,8 @@ const enter = startsAt => { location.hash = `#room/${isoOf(startsAt)}` }
 /** One goes on in another room: the partner didn't come, or oneself wasn't there. The day says so too, a little later. */
 function rematched({ taskId, roomId, partnerTask }) {
   const why = partnerTask === undefined
-    ? 'You weren’t there, and your partner has gone on with somebody else. Somebody may still join you.'
-    : `Your partner didn’t come. Somebody else waited as well: they will start ${quoted(partnerTask)}.`
+    ? 'You weren’t in the room, so your partner was matched with somebody else. Somebody may still join you.'
+    : `Your partner didn’t come. Your new partner will start ${quoted(partnerTask)}.`
   slots = slots.map(slot => slot.isOwn && slot.id === taskId
     ? { ...slot, room: roomId, hasOther: partnerTask !== undefined, partner: partnerTask ?? null } : slot)
   const shown = room.isShown && slots.find(slot => slot.id === taskId && slot.startsAt === room.startsAt)
@@ -317,7 +317,7 @@ async function route(loaded = null) {
   const slot = ownSlot(startsAt)
   if (slot) return room.enter(slot)
   const time = clockFace(startsAt, zone)
-  note(trouble ? `The room of ${time} can’t be found just now.` : `There is no task of yours at ${time}.`)
+  note(trouble ? `The room at ${time} can’t be found now.` : `You have no task at ${time}.`)
   location.replace('#')
 }
 

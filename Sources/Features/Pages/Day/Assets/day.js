@@ -1,17 +1,17 @@
-// The day: its slots, and the task that is next.
+// The day: its slots, and the next task.
 import { find, part, say, show, stamp } from './dom.js'
 import { quoted } from './quote.js'
 import { WORDS, detailOf, nextTask, stateOf } from './slots.js'
 import { clockFace, inWords, longDate, nextDays, shortWeekday, weekday } from './time.js'
 
 const DAYS = 7
-const ACTIONS = { free: 'Promise', somebody: 'Join', own: 'Change', partner: 'Look', room: 'Enter', late: 'Join late' }
+const ACTIONS = { free: 'Promise', somebody: 'Join', own: 'Change', partner: 'View', room: 'Enter', late: 'Join late' }
 
 export class DayView {
   #settings
   #told
   #rows = new Map()
-  /** The day's hours, as long as nothing else is known of it. */
+  /** The rows of hours that are shown before the day is loaded. */
   #blank = [...find('#slots').children]
   #days = []
 
@@ -21,7 +21,7 @@ export class DayView {
     this.#told = told
   }
 
-  /** Shows the days that can be chosen, from today on. */
+  /** Shows the days to choose from, starting with today. */
   showDays(today, day) {
     const days = nextDays(today, DAYS)
     if (this.#days[0] !== today) {
@@ -46,7 +46,7 @@ export class DayView {
     say(find('#long-date'), longDate(day))
   }
 
-  /** Shows the slots as they are at `now`; without any, nothing can be chosen. Rows stay the same elements, so that focus stays. */
+  /** Shows the slots as of `now`. Rows keep their elements, so they keep the focus. */
   show(slots, now, isStale) {
     const list = find('#slots')
     list.classList.toggle('stale', isStale)
@@ -105,15 +105,15 @@ export class DayView {
     find('#next').dataset.state = state
     say(find('#next-title'), `${quoted(slot.title)} at ${slot.time}`)
     say(find('#next-partner'), slot.hasOther
-      ? `Your partner will start ${quoted(slot.partner)}.` : 'Nobody else yet. Somebody may still come.')
+      ? `Your partner will start ${quoted(slot.partner)}.` : 'You have no partner yet. Somebody may still join you.')
     const isOpen = state === 'room'
     show(find('#next-enter'), isOpen)
     find('#next-enter').onclick = () => this.#told.chose(slot, 'room')
     say(find('#next-when'), slot.startsAt <= now ? 'Started' : inWords(slot.startsAt - now))
-    if (isOpen && !slot.hasOther) say(find('#next-partner'), 'Nobody else is there.')
+    if (isOpen && !slot.hasOther) say(find('#next-partner'), 'You have no partner.')
   }
 
-  /** Puts the keyboard's focus on a slot, if something can be done with it. */
+  /** Moves the keyboard focus to a slot's button, or to the date if the button is disabled. */
   focus(key) {
     const button = this.#rows.get(key)?.querySelector('button:enabled')
     const place = button ?? find('#date')
@@ -121,5 +121,5 @@ export class DayView {
   }
 }
 
-/** "as of 14:03", in the person's own clock. */
+/** Returns "as of 14:03" in the person's time zone. */
 export const asOfText = (asOf, zone) => `as of ${clockFace(Math.floor(asOf / 60_000) * 60_000, zone)}`

@@ -1,24 +1,24 @@
-// The promise, and the device's secret.
+// The dialogs for a task and for the device's secret.
 import { readDevice } from './device.js'
 import { armed, copy, find, say, show, stamp } from './dom.js'
 import { quoted } from './quote.js'
 import { WEEKDAYS, longDate, weekdayName, weekdayOf } from './time.js'
 import { sentence, titleFault } from './words.js'
 
-/** The oath: registers, changes or takes back the task of one slot. */
+/** The dialog that registers, changes or cancels the task of one slot. */
 export class PromiseDialog {
   #dialog = find('#promise')
   #field = find('#title')
   #slot = null
-  /** Counts how often it was opened: what was asked in one opening is not said in the next. */
+  /** The number of times the dialog was opened. An answer to an earlier opening isn't shown in a later one. */
   #opening = 0
   #disarm
   #told
 
   /**
-   * `told` has `register(slot, title, { days, isInviting })`, `cancel(slot)`, `leave(slot)` and `move(slot, title, startsAt)`, which give what there is to
-   * say or throw a `Refusal`; `targets(slot)`, the slots that it may move to; `rhythm(slot)`, what series it belongs to; `done(text, slot)`,
-   * when the dialog has closed; and `failed(text)`, for a request whose dialog is not there any more.
+   * `told` has `register(slot, title, { days, isInviting })`, `cancel(slot)`, `leave(slot)` and `move(slot, title, startsAt)`, which return a message
+   * or throw a `Refusal`; `targets(slot)`, the slots that the task can move to; `rhythm(slot)`, the name of its series; `done(text, slot)`,
+   * called after the dialog has closed; and `failed(text)`, called for a request whose dialog was closed before.
    */
   constructor(told) {
     this.#told = told
@@ -28,10 +28,10 @@ export class PromiseDialog {
     })
     find('#not-now').onclick = () => this.#dialog.close()
     find('#take-back').onclick = () => this.#try(slot => this.#told.cancel(slot))
-    this.#disarm = armed(find('#cant'), 'I can’t make it', 'Really take it back', () => this.#try(slot => this.#told.leave(slot)))
+    this.#disarm = armed(find('#cant'), 'I can’t make it', 'Really cancel the task', () => this.#try(slot => this.#told.leave(slot)))
     find('#repeats').onchange = () => {
       show(find('#weekdays'), find('#repeats').checked)
-      // A series invites nobody.
+      // A weekly task has no invitation.
       show(find('#inviting'), !find('#repeats').checked)
     }
     find('#weekdays').append(...WEEKDAYS.map(name => {
@@ -55,7 +55,7 @@ export class PromiseDialog {
     find('#move-to').value = ''
     find('#repeats').checked = find('#invites').checked = false
     show(find('#weekdays'), false)
-    // What repeats begins with this day.
+    // A weekly task always includes this day.
     for (const box of this.#boxes) box.checked = box.disabled = box.value === weekdayOf(day)
     this.update(slot, state)
     say(find('#oath-day'), longDate(day))
@@ -64,11 +64,11 @@ export class PromiseDialog {
     this.#field.select()
   }
 
-  /** Takes in what has become of the slot while the dialog is open. */
+  /** Shows the slot's new state while the dialog is open. */
   update(slot, state) {
     this.#slot = slot
     say(find('#oath-time'), slot.time)
-    say(find('#swear'), slot.isOwn ? 'Change it' : 'I swear')
+    say(find('#swear'), slot.isOwn ? 'Change it' : 'Promise')
     show(find('#take-back'), state === 'own', this.#field)
     show(find('#cant'), state === 'partner', this.#field)
     show(find('#weekly'), !slot.isSecond && (state === 'free' || state === 'somebody'), this.#field)
@@ -76,24 +76,24 @@ export class PromiseDialog {
     if (find('#weekly').hidden) show(find('#weekdays'), false, this.#field)
     this.#offer(state === 'own' || state === 'partner' ? this.#told.targets(slot) : [])
     const rhythm = this.#told.rhythm(slot)
-    const series = rhythm && state === 'own' ? ` It is one of ${rhythm}: taking it back leaves out this day alone.` : ''
+    const series = rhythm && state === 'own' ? ` It belongs to the weekly task “${rhythm}”. If you cancel it, only this day is left out.` : ''
     say(find('#oath-note'), {
-      free: 'Somebody else may join you; then you are partners.',
-      somebody: 'Somebody has promised to start something then. You will be partners.',
-      own: `Nobody else yet. While you are alone, you can take it back.${series}`,
-      partner: `Your partner will start ${quoted(slot.partner)}, and counts on you. If you can’t make it, they are told at once.`,
+      free: 'Somebody may join you and become your partner.',
+      somebody: 'Somebody has promised to start something at this time. You will be partners.',
+      own: `You have no partner yet. You can cancel the task until somebody joins you.${series}`,
+      partner: `Your partner will start ${quoted(slot.partner)} and counts on you. If you can’t make it, they are notified at once.`,
       closed: 'Registration has closed.',
-      late: 'Somebody may wait there without a partner. Then you are partners at once.',
+      late: 'If somebody waits here without a partner, you become partners at once.',
     }[state] ?? '')
   }
 
   get #boxes() { return find('#weekdays').querySelectorAll('input') }
 
-  /** Where it may move to. What is chosen stays chosen, as long as it is offered. */
+  /** Offers slots to move to. A choice stays selected while it is offered. */
   #offer(targets) {
     const select = find('#move-to')
     show(find('#moving'), targets.length > 0, this.#field)
-    const options = [{ time: 'No, leave it', startsAt: '' }, ...targets]
+    const options = [{ time: 'Don’t move it', startsAt: '' }, ...targets]
     if (options.map(({ startsAt }) => `${startsAt}`).join() === [...select.options].map(({ value }) => value).join()) return
     const chosen = select.value
     select.replaceChildren(...options.map(({ time, startsAt }) => new Option(time, startsAt)))
@@ -119,7 +119,7 @@ export class PromiseDialog {
     try {
       const text = await work(slot)
       if (isStillOpen()) this.#dialog.close()
-      // Behind an open dialog nothing is read out.
+      // Screen readers don't read text behind an open dialog.
       this.#told.done(text, slot)
     } catch (refusal) {
       const text = sentence(refusal, slot.time)
@@ -141,7 +141,7 @@ export class PromiseDialog {
   }
 }
 
-/** The device's id: shown, copied, replaced, forgotten. By hand, not by a link: links are kept by histories and proxies. */
+/** The dialog that shows, copies, replaces and erases the device's id. The id isn't passed in links, because histories and proxies keep them. */
 export class DeviceDialog {
   #dialog = find('#device')
   #told
@@ -155,27 +155,27 @@ export class DeviceDialog {
       other.value = ''
       say(find('#device-said'), '')
       find('#forget').dataset.armed = 'false'
-      say(find('#forget'), 'Forget me')
+      say(find('#forget'), 'Erase my data')
       this.#dialog.showModal()
     }
     find('#close-device').onclick = () => this.#dialog.close()
     find('#copy').onclick = async () => say(
-      find('#device-said'), await copy(own) ? 'Copied. Paste it in the other browser, under “This device”.' : 'It is selected: copy it with Ctrl-C.')
+      find('#device-said'), await copy(own) ? 'Copied. Paste it in the other browser, under “Manage this device”.' : 'The key is selected. Copy it with Ctrl-C.')
     find('#device-form').addEventListener('submit', event => {
       event.preventDefault()
       const id = readDevice(other.value)
       other.setAttribute('aria-invalid', !id)
-      if (!id) return say(find('#device-said'), 'That is no key: 1 to 128 characters.')
+      if (!id) return say(find('#device-said'), 'A key has 1 to 128 characters.')
       this.#try(() => this.#told.become(id))
     })
     find('#forget').onclick = event => {
-      // The second half of a double click decides nothing.
+      // Ignores the second half of a double click.
       if (event.detail > 1) return
       const button = find('#forget')
       if (button.dataset.armed !== 'true') {
         button.dataset.armed = 'true'
-        say(find('#device-said'), 'This erases your key and your promises without a partner, and can’t be undone.')
-        return say(button, 'Really forget me')
+        say(find('#device-said'), 'This erases all your data on this server. You can’t undo it.')
+        return say(button, 'Really erase my data')
       }
       this.#try(() => this.#told.forget())
     }

@@ -16,12 +16,12 @@ export class InvitationDialog {
     const link = find('#invitation-link')
     find('#close-invitation').onclick = () => this.#dialog.close()
     find('#copy-invitation').onclick = async () => say(
-      find('#invitation-said'), await copy(link) ? 'Copied. Send it to whom you would like to have.' : 'It is selected: copy it with Ctrl-C.')
+      find('#invitation-said'), await copy(link) ? 'Copied. Send it to the person that you invite.' : 'The link is selected. Copy it with Ctrl-C.')
     find('#share-invitation').onclick = () => navigator.share({ text: this.#text, url: link.value }).catch(() => {})
   }
 
   open(address, title, time) {
-    this.#text = `I will start ${quoted(title)} at ${time}. Start something at the same minute?`
+    this.#text = `I will start ${quoted(title)} at ${time}. Will you start something at the same time?`
     find('#invitation-link').value = address
     say(find('#invitation-said'), '')
     // Telephones have it.
@@ -50,7 +50,7 @@ export class GuestDialog {
       const task = await this.#accept()
       if (!task) return
       this.#dialog.close()
-      told.accepted(Date.parse(task.startsAt), `Promised. You start together: your partner will start ${quoted(task.partnerTitle)}.`)
+      told.accepted(Date.parse(task.startsAt), `Promised. Your partner will start ${quoted(task.partnerTitle)} at the same time.`)
     })
   }
 
@@ -64,7 +64,7 @@ export class GuestDialog {
       const { title, startsAt } = await this.#api.request('GET', `/invitations/${token}`)
       const at = Date.parse(startsAt)
       const time = clockFace(at, this.#zone)
-      say(find('#guest-what'), `Somebody starts ${quoted(title)} on ${longDate(dayOf(at, this.#zone))} at ${time}, by your clock, and would like to have you as a partner.`)
+      say(find('#guest-what'), `Somebody will start ${quoted(title)} on ${longDate(dayOf(at, this.#zone))} at ${time} in your time zone, and invites you as a partner.`)
       say(find('#guest-time'), time)
       for (const id of ['guest-oath', 'guest-yes']) find(`#${id}`).hidden = false
       this.#field.focus()

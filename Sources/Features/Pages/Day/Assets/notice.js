@@ -4,7 +4,7 @@ import { quoted } from './quote.js'
 
 /** What `showNotification` takes. A second notice of the same reminder replaces the first: the tag is its id. */
 export const noticeOf = ({ id, title, startsAt, startTime, partnerTask }) => [`${quoted(title)} at ${startTime}`, {
-  body: partnerTask ? `Your partner will start ${quoted(partnerTask)}. The waiting room is open.` : 'It begins in a moment.',
+  body: partnerTask ? `Your partner will start ${quoted(partnerTask)}. The waiting room is open.` : 'It starts in a moment.',
   tag: id, icon: '/page/icon.png', data: { startsAt }, timestamp: Date.parse(startsAt),
 }]
 
@@ -13,7 +13,7 @@ const dayOf = instant => new Date(instant).toLocaleDateString('en', { weekday: '
 /** The same for somebody whose partner has left, or who has another; `now` in milliseconds. */
 export const partnerNoticeOf = ({ id, title, startsAt, startTime, roomId, partnerTask }, now = Date.now()) => [
   `${quoted(title)} at ${startTime}${dayOf(startsAt) === dayOf(now) ? '' : `, ${dayOf(startsAt)}`}`, {
-    body: roomId ? `Another partner starts with you${partnerTask ? `: ${quoted(partnerTask)}` : ''}.` : 'You have no partner there any more.',
+    body: roomId ? `You have a new partner${partnerTask ? `, who will start ${quoted(partnerTask)}` : ''}.` : 'You have no partner for this task any more.',
     tag: id, icon: '/page/icon.png', data: { startsAt }, timestamp: now,
   }]
 

@@ -64,13 +64,13 @@ export class PartnerTalk {
     const needsName = refusal?.code === 'name_required'
     const link = part(element, 'go')
     say(part(element, 'said'), conversation ? ''
-      : needsName ? 'To talk, you need a name.'
+      : needsName ? 'You need a name for conversations.'
         : refusal ? sentence(refusal)
-          : asked ? 'You have asked to talk on. It begins when your partner asks as well.'
-            : partnerAsked ? 'Your partner would like to talk on.' : '')
-    say(part(element, 'ask'), partnerAsked ? 'Talk with your partner' : 'Ask to talk on')
+          : asked ? 'You have asked for a conversation. It opens when your partner asks for it, too.'
+            : partnerAsked ? 'Your partner has asked for a conversation.' : '')
+    say(part(element, 'ask'), partnerAsked ? 'Open the conversation' : 'Ask for a conversation')
     link.hidden = !conversation && !needsName
-    say(link, conversation ? 'Your conversation' : 'Choose a name')
+    say(link, conversation ? 'Go to your conversation' : 'Choose a name')
     link.setAttribute('href', conversation ? `${CONVERSATIONS}#${conversation.id}` : CONVERSATIONS)
     show(part(element, 'ask'), !conversation && (!asked || partnerAsked), link.hidden ? undefined : link)
   }

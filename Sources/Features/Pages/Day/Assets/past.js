@@ -1,4 +1,4 @@
-// How it went: the last weeks, for oneself alone; and with whom.
+// The dialog about the last weeks, with the partners of past tasks. Only the person sees it.
 import { Again } from './again.js'
 import { find, part, say, stamp } from './dom.js'
 import { clockFace, dayOf, longDate } from './time.js'
@@ -7,10 +7,10 @@ import { sentence } from './words.js'
 const SHOWN = 50
 const OUTCOMES = { kept: 'kept', missed: 'missed', letDown: 'your partner had left' }
 
-/** "3 kept, 1 missed. 2 in a row." */
+/** "3 kept, 1 missed. 2 kept in a row." */
 export function summaryOf({ kept, missed, letDown, streak }) {
-  const parts = [`${kept} kept`, `${missed} missed`, ...letDown ? [`let down ${letDown === 1 ? 'once' : `${letDown} times`}`] : []]
-  return `${parts.join(', ')}.${streak > 1 ? ` ${streak} in a row.` : ''}`
+  const parts = [`${kept} kept`, `${missed} missed`, ...letDown ? [`${letDown} left by your partner`] : []]
+  return `${parts.join(', ')}.${streak > 1 ? ` ${streak} kept in a row.` : ''}`
 }
 
 export class PastDialog {
@@ -36,7 +36,7 @@ export class PastDialog {
 
   async #load() {
     const [past] = await Promise.all([this.#api.get('/history'), this.#again.load()])
-    say(find('#past-sum'), past.tasks.length ? summaryOf(past) : 'Nothing has begun yet.')
+    say(find('#past-sum'), past.tasks.length ? summaryOf(past) : 'No task has started yet.')
     find('#past-list').replaceChildren(...past.tasks.slice(0, SHOWN).map(task => this.#row(task)))
   }
 

@@ -32,12 +32,12 @@ export class Promises {
   async #repeat(slot, title, days) {
     const { zone } = this.#settings
     const { tasks } = await this.#heeded(this.#api.post('/series', { title, startTime: slot.time, timeZone: zone, days }))
-    return { text: `Promised: ${quoted(title)} at ${slot.time}, every week. ${tasks.length} promises stand already.` }
+    return { text: `Promised: ${quoted(title)} at ${slot.time}, every week. The first ${tasks.length} tasks are in your schedule.` }
   }
 
   async cancel(slot) {
     await this.#heeded(this.#api.post('/task/delete', this.#taskOf(slot, slot.title)))
-    return `Taken back: ${quoted(slot.title)} at ${slot.time}.`
+    return `Cancelled: ${quoted(slot.title)} at ${slot.time}.`
   }
 
   /** Whether somebody waits at what has begun: then they are the partner. */
@@ -53,14 +53,14 @@ export class Promises {
   /** Takes back what somebody counts on. */
   async leave(slot) {
     await this.#heeded(this.#api.delete(`/task/${slot.id}`, { leave: true }))
-    return `Taken back: ${quoted(slot.title)} at ${slot.time}. Your partner is told.`
+    return `Cancelled: ${quoted(slot.title)} at ${slot.time}. Your partner is notified.`
   }
 
   async move(slot, title, startsAt) {
     const { zone } = this.#settings
     if (title !== slot.title) await this.#api.post('/task', this.#taskOf(slot, title))
     const task = await this.#heeded(this.#api.post(`/task/${slot.id}/move`, { startsAt: isoOf(startsAt), timeZone: zone }))
-    const partner = task.isPaired ? ` Your partner then will start ${quoted(task.partnerTitle)}.` : ''
+    const partner = task.isPaired ? ` Your partner will start ${quoted(task.partnerTitle)}.` : ''
     return `Moved: ${quoted(title)} is at ${clockFace(startsAt, zone)} now.${partner}`
   }
 

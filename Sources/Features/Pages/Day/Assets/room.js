@@ -10,15 +10,15 @@ const FLYING = 24
 const LINK_WORDS = {
   waiting: 'Opening the room…',
   open: 'You are in the room.',
-  lost: 'The room is out of reach. Trying again…',
-  over: 'The room is over. Well done.',
-  none: 'Nobody else this time. You start all the same.',
-  early: 'Somebody may still come.',
+  lost: 'The room can’t be reached. Trying again…',
+  over: 'The room is closed. Well done.',
+  none: 'You have no partner this time. Start anyway.',
+  early: 'Somebody may still join you.',
 }
 /** The same for who has no partner. */
-const ALONE_WORDS = { waiting: 'Looking whether somebody may still come…', open: 'You wait here: somebody may still join you.' }
+const ALONE_WORDS = { waiting: 'Checking whether somebody can still join you…', open: 'You are waiting. Somebody may still join you.' }
 const PRESENCE_WORDS = {
-  expected: 'Hasn’t come yet', here: 'Is here', away: 'Is away for a moment', left: 'Has left',
+  expected: 'Hasn’t come yet', here: 'Is here', away: 'Has lost the connection', left: 'Has left',
 }
 
 /** The kinds of cheers, as they are heard. */
@@ -53,7 +53,7 @@ export class RoomView {
     this.#told = told
     find('#ale').onclick = () => this.#sendAle(find('#ale'))
     for (const button of find('#kinds').children) button.onclick = () => this.#sendAle(button, button.dataset.kind)
-    this.#disarm = armed(find('#give-up'), 'I can’t make it', 'Really? Your partner is told', () => told.left(this.#slot))
+    this.#disarm = armed(find('#give-up'), 'I can’t make it', 'Really cancel? Your partner is notified', () => told.left(this.#slot))
     find('#started').onclick = () => this.#start()
     find('#again').onclick = () => this.#prefer()
     find('#seek').onclick = () => this.#seek()
@@ -188,7 +188,7 @@ export class RoomView {
 
   /** One would like this partner again. */
   #prefer() {
-    const text = 'Noted: of several who wait, this partner comes first for you. “How it went” has the list.'
+    const text = 'If several people wait, this partner comes first. “Show how it went” has the list.'
     return this.#tell(({ id }) => this.#api.post('/preferences', { taskId: id }), find('#again'), text, ({ room }) => this.#preferred = room)
   }
 
@@ -213,7 +213,7 @@ export class RoomView {
     this.#isSeeking = true
     // The same words again are news, too.
     say(find('#news'), '')
-    const why = await this.#told.seek(slot).then(isFound => isFound ? '' : 'Nobody waits at the moment.', refusal => sentence(refusal, slot.time))
+    const why = await this.#told.seek(slot).then(isFound => isFound ? '' : 'Nobody is waiting now.', refusal => sentence(refusal, slot.time))
     this.#isSeeking = false
     if (why && this.#slot?.id === slot.id && !this.#slot.hasOther) say(find('#news'), why)
   }
@@ -222,7 +222,7 @@ export class RoomView {
 
   #sendAle(button, kind) {
     if (button.getAttribute('aria-disabled') === 'true' || !this.#link?.sendAle(kind)) {
-      return say(find('#sent'), this.#linkState === 'open' ? 'Not sent: the room is out of reach.' : LINK_WORDS[this.#linkState])
+      return say(find('#sent'), this.#linkState === 'open' ? 'Not sent: the room can’t be reached.' : LINK_WORDS[this.#linkState])
     }
     this.#sent += 1
     this.#tally()

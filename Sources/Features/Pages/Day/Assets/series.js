@@ -1,10 +1,10 @@
-// The same promise on certain days of every week: what there is, and how it is renamed and ended.
+// The dialog that lists, renames and ends weekly tasks.
 import { armed, find, part, say, stamp } from './dom.js'
 import { quoted } from './quote.js'
 import { clockFace, dayOf, longDate, weekdaysInWords } from './time.js'
 import { sentence, titleFault } from './words.js'
 
-/** What a series is called: "Every weekday at 09:00". */
+/** Returns a series' days and time, such as "Every weekday at 09:00". */
 export const rhythmOf = series => `${weekdaysInWords(series.days)} at ${series.startTime}`
 
 export class SeriesDialog {
@@ -14,7 +14,7 @@ export class SeriesDialog {
   #told
   #all = []
 
-  /** `told` has `changed()`: the days are others now. */
+  /** `told` has `changed()`, called after the schedule has changed. */
   constructor(api, settings, told) {
     this.#api = api
     this.#settings = settings
@@ -26,7 +26,7 @@ export class SeriesDialog {
   /** The series that a task belongs to. */
   of(task) { return this.#all.find(({ tasks }) => tasks.some(({ id }) => id === task)) ?? null }
 
-  /** Whether it could be read. */
+  /** Reads the series. Returns the `Refusal` if that fails, otherwise `null`. */
   async load() {
     try {
       this.#all = (await this.#api.get('/series')).series
@@ -77,13 +77,13 @@ export class SeriesDialog {
       if (fault) return say(find('#series-said'), fault)
       this.#try(async () => {
         await this.#api.post(`/series/${series.id}`, { title: title.value.trim(), from: from.value || undefined })
-        return `It is called ${quoted(title.value.trim())} from then on.`
+        return `From that day on, the task is called ${quoted(title.value.trim())}.`
       })
     })
     armed(part(row, 'end'), 'End it', `Really end ${quoted(series.title)}`, () => this.#try(async () => {
       const { tasks } = await this.#api.delete(`/series/${series.id}`)
-      const stay = tasks.length === 1 ? 'One promise stays' : `${tasks.length} promises stay`
-      return tasks.length ? `Ended. ${stay}: somebody counts on you.` : 'Ended.'
+      const stay = tasks.length === 1 ? 'One task remains, because it has a partner.' : `${tasks.length} tasks remain, because they have partners.`
+      return tasks.length ? `Ended. ${stay}` : 'Ended.'
     }))
     return row
   }

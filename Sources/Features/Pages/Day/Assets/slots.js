@@ -1,20 +1,20 @@
-// A day's slots and what can be done with each. Without DOM.
+// A day's slots, and what a person can do with each. This module doesn't use the DOM.
 import { quoted } from './quote.js'
 import { instantOfKey } from './time.js'
 
-/** What the states are called. They differ in text and shape; colour comes third. */
+/** The states' texts. States differ in text and shape, not only in colour. */
 export const WORDS = {
   past: 'Past',
-  late: 'It has begun',
+  late: 'Has started',
   closed: 'Registration closed',
   free: 'Free',
-  somebody: 'Somebody will have a task',
+  somebody: 'Somebody waits for a partner',
   own: 'You have a task',
   partner: 'You have a partner',
   room: 'Enter the waiting room',
 }
 
-/** The slots of `GET /schedule`, in its order. A time that the clocks skip has no instant, and can't be chosen. */
+/** Returns the slots of `GET /schedule` in the same order. A time that the clocks skip has no instant and can't be chosen. */
 export function slotsOf(answer, day, zone) {
   return Object.entries(answer?.schedule ?? {}).map(([key, entry]) => ({
     key,
@@ -30,18 +30,18 @@ export function slotsOf(answer, day, zone) {
   }))
 }
 
-/** Until when a task's room has something to show: with a partner until it closes, alone for as long as somebody may come. */
+/** Returns when a task's room ends: with a partner when it closes, without one when nobody can join any more. */
 export const roomEnd = (slot, { lead, lateJoin = 0, roomDuration }) =>
   slot.startsAt + (slot.isOwn && slot.hasOther ? roomDuration : Math.min(Math.max(lead, lateJoin), roomDuration))
 
-/** Until when one may come to somebody who waits. */
+/** Returns the end of the period in which a person can join a waiting one late. */
 const lateEnd = ({ startsAt }, { lateJoin = 0, roomDuration }) => startsAt + Math.min(lateJoin, roomDuration)
 
-/** Whether one may ask for somebody who waits: has had nobody, so that nobody else has the room (`none`, of a link's states). */
+/** Returns whether the person may look for a waiting partner: only if the task never had a partner (link state `none`). */
 export const maySeek = (slot, link, now, settings) =>
   link === 'none' && !slot.hasOther && now >= slot.startsAt && now < lateEnd(slot, settings)
 
-/** One of `WORDS`' names, at `now` by the server's clock; durations in milliseconds. */
+/** Returns the slot's state, a key of `WORDS`, at the server's time `now`. Durations are in milliseconds. */
 export function stateOf(slot, now, settings) {
   if (slot.startsAt === null) return 'closed'
   if (now >= slot.startsAt - settings.lead) {
@@ -53,7 +53,7 @@ export function stateOf(slot, now, settings) {
   return slot.hasOther ? 'somebody' : 'free'
 }
 
-/** What else there is to say of a slot: a line under its state. */
+/** Returns the line under a slot's state. */
 export function detailOf(slot, state) {
   if (slot.startsAt === null) return 'The clocks skip this hour'
   if (slot.isOwn && slot.hasOther) {
@@ -61,21 +61,21 @@ export function detailOf(slot, state) {
     return `${quoted(slot.title)} · your partner ${verb} ${quoted(slot.partner)}`
   }
   if (slot.isOwn) return slot.title
-  if (state === 'late') return 'You may join somebody who waits'
-  return slot.isSecond ? 'The second time that the clocks show this hour' : ''
+  if (state === 'late') return 'You can join somebody who waits'
+  return slot.isSecond ? 'The clocks show this hour twice; this is the second' : ''
 }
 
-/** The own task that has found a partner between two answers of the same day; `null` if none has. */
+/** Returns the own task that got a partner between two answers about the same day, or `null`. */
 export const newlyPaired = (before, after) => after.find(slot => slot.isOwn && slot.hasOther
   && before.some(old => old.startsAt === slot.startsAt && old.isOwn && !old.hasOther)) ?? null
 
-/** What has become of one's company, in words; '' when that is as it was. */
+/** Returns a sentence about a change of partner, or '' without a change. */
 export function turnOf(before, after) {
   if (!before || before.room === after.room && before.hasOther === after.hasOther) return ''
   if (!after.hasOther) return 'Your partner isn’t coming. Somebody else may still join you.'
   return `${before.hasOther ? 'You have another partner' : 'Somebody has joined you'}: they will start ${quoted(after.partner)}.`
 }
 
-/** The own task that is next, or whose room is open. */
+/** Returns the own task that is next or whose room is open, or `null`. */
 export const nextTask = (slots, now, settings) =>
   slots.find(slot => slot.isOwn && slot.startsAt !== null && now < roomEnd(slot, settings)) ?? null

@@ -13,7 +13,7 @@ addEventListener('install', event => event.waitUntil(fill()))
 /** Keeps the whole of one build. If it doesn't come whole, this worker is none, and the one before goes on with its own. */
 async function fill() {
   const answers = await Promise.all(FILES.map(path => fetch(path)))
-  if (!answers.every(answer => answer.ok)) throw new Error('The page did not come whole.')
+  if (!answers.every(answer => answer.ok)) throw new Error('The page could not be loaded completely.')
   try {
     const cache = await caches.open(CACHE)
     await Promise.all(FILES.map((path, index) => cache.put(path, answers[index])))
@@ -63,7 +63,7 @@ addEventListener('push', event => {
     event.waitUntil(registration.showNotification(...(NOTICES[data.type] ?? noticeOf)(data)))
   } catch {
     // Something has to be shown, or the browser takes the subscription away.
-    event.waitUntil(registration.showNotification('Let’s Switch', { body: 'It begins in a moment.' }))
+    event.waitUntil(registration.showNotification('Let’s Switch', { body: 'Your task starts in a moment.' }))
   }
 })
 

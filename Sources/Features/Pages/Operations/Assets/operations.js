@@ -60,7 +60,7 @@ function draw(answer, span) {
   for (const plot of plots) drawPlot(plot, answer.series, span)
   say(find('#about'), [
     answer.daemons > 1 ? `${answer.daemons} daemons` : answer.host, answer.build,
-    answer.bus === 'none' ? 'no bus' : `bus ${answer.bus}${answer.busConnected ? '' : ', away'}`,
+    answer.bus === 'none' ? 'no bus' : `bus ${answer.bus}${answer.busConnected ? '' : ', not connected'}`,
   ].join(' · '))
   say(find('#banner'), answer.ready ? '' : answer.reason)
   document.body.dataset.link = 'live'
@@ -80,7 +80,7 @@ async function look() {
   } catch {
     if (number !== asked) return
     document.body.dataset.link = 'away'
-    say(find('#banner'), 'The daemon doesn’t answer. What is shown is what it said last.')
+    say(find('#banner'), 'The daemon doesn’t answer. You see its last data.')
   }
   if (!document.hidden) timer = setTimeout(look, pace[span])
 }

@@ -7,7 +7,7 @@ export function plotsOf(providers) {
   const names = { apns: 'Apple', webpush: 'Web Push', ntfy: 'ntfy', webhook: 'Webhook' }
   return [
     { title: 'People', lines: [line('people', 'connections')] },
-    { title: 'Rooms', lines: [line('rooms', 'with somebody in them')] },
+    { title: 'Rooms', lines: [line('rooms', 'with members')] },
     { title: 'Messages a second', lines: [line('received', 'in'), line('sent', 'out')] },
     { title: 'Reminders due', lines: [line('due', 'in the next hour')] },
     { title: 'Reminders late, in seconds', lines: [line('late', 'late')], badFrom: 1 },

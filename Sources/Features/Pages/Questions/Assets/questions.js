@@ -76,8 +76,8 @@ function connect() {
     socket = null
     isLive = false
     lost = [...lost, ...given.splice(0)].filter(({ at }) => at > Date.now() - doubtful).slice(-mostGiven)
-    settle({ success: false, message: 'The connection was lost; it isn’t known whether your question arrived.' })
-    say(find('#link'), 'Not connected; trying again…', true)
+    settle({ success: false, message: 'The connection was lost. Your question may not have arrived.' })
+    say(find('#link'), 'Not connected. Trying again…', true)
     say(find('#here'), '')
     // By chance up to half shorter, so that a hall doesn't come back at one moment.
     const wait = Math.min(15_000, 500 * 2 ** Math.min(tries++, 10))
@@ -165,7 +165,7 @@ find('#ask').addEventListener('submit', event => {
   event.preventDefault()
   const content = find('#content').value.trim()
   if (!content || asked !== null) return
-  if (!send({ type: 'newQuestion', id: myId, content })) return say(find('#ask-note'), 'Not connected: please try again.', true)
+  if (!send({ type: 'newQuestion', id: myId, content })) return say(find('#ask-note'), 'Not connected. Please try again.', true)
   asked = content
   say(find('#ask-note'), 'Sending…')
   drawSoon()
@@ -229,10 +229,10 @@ async function post(where, body = {}) {
       signal: AbortSignal.timeout(15_000),
     })
     const told = await answer.json().catch(() => ({}))
-    say(note, answer.ok ? '' : told.reason ?? `The server says ${answer.status}.`, !answer.ok)
+    say(note, answer.ok ? '' : told.reason ?? `The server answered with status ${answer.status}.`, !answer.ok)
     return answer.ok ? told : null
   } catch {
-    say(note, 'No answer from the server: please try again.', true)
+    say(note, 'No answer from the server. Please try again.', true)
     return null
   }
 }
@@ -256,7 +256,7 @@ find('#announcement button').addEventListener('click', () => {
   find('h1').focus()
 })
 
-const done = { approve: 'Approved.', dismiss: 'Dismissed.', reopen: 'Open again.', answer: 'Answered.' }
+const done = { approve: 'Approved.', dismiss: 'Dismissed.', reopen: 'Reopened.', answer: 'Answered.' }
 
 async function moderate(id, action, body) {
   const told = await post(`/questions/${id}/${action}`, body)
@@ -290,7 +290,7 @@ function writeAnswer(row, id) {
 
 const isOpen = question => question.state === 'approved' && !question.answered
 const sections = [
-  { title: presents ? 'Waiting for you' : 'Yours, seen by you alone', has: question => question.state === 'pending', actions: ['approve', 'dismiss'] },
+  { title: presents ? 'Waiting for approval' : 'Your questions, waiting for approval', has: question => question.state === 'pending', actions: ['approve', 'dismiss'] },
   { title: 'Questions', has: isOpen, actions: ['answer', 'dismiss'] },
   { title: 'Answered', has: question => question.state === 'approved' && question.answered, actions: ['reopen'] },
   ...presents ? [{ title: 'Dismissed', has: question => question.state === 'dismissed', actions: ['reopen'] }] : [],
@@ -389,7 +389,7 @@ function draw() {
   }
   find('#empty').hidden = all.length > 0 || !isLive
   say(find('#state'), state === 'open' ? moderated === 'true' ? 'moderated' : '' : 'closed')
-  say(find('#toggle'), state === 'open' ? 'Close the session' : 'Open it again')
+  say(find('#toggle'), state === 'open' ? 'Close the session' : 'Reopen the session')
   find('#content').disabled = state !== 'open'
   find('#ask button').disabled = state !== 'open' || !isLive || asked !== null
 }
