@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import LetsSwitchClient
 
-/// Does what was asked for.
+/// Performs the command of an invocation.
 struct CommandRun {
     private let invocation: Invocation
     private let output: Output
@@ -17,7 +17,7 @@ struct CommandRun {
             try await perform(invocation.command)
             return .done
         } catch {
-            // A reader that has gone, such as `head`, has what it wanted.
+            // A closed pipe isn't reported: a reader such as `head` has read enough.
             if (error as? OutputFailure)?.code != EPIPE { output.complain("letsswitch: \(error)") }
             return ExitCode(error)
         }
@@ -36,7 +36,7 @@ struct CommandRun {
         case .leave(let task): try await tasks.leave(task)
         case .join(let room): try await RoomRun(try Self.id(room), try invocation.visitor(), output).join()
         case .cheer(let room, let cheer, let times):
-            try await RoomRun(try Self.id(room), invocation.nobody, output).cheer(cheer, times)
+            try await RoomRun(try Self.id(room), invocation.anonymous, output).cheer(cheer, times)
         case .ask(let session, let content): try await questions(of: session).ask(content)
         case .listen(let session?): try await questions(of: session).listen()
         case .listen(nil): try await conversations().listen()
@@ -67,7 +67,9 @@ struct CommandRun {
     }
 
     private static func id(_ text: String, _ what: String = "room") throws(UsageError) -> UUID {
-        guard let id = UUID(uuidString: text) else { throw UsageError(reason: "\(text) is no \(what)'s id") }
+        guard let id = UUID(uuidString: text) else {
+            throw UsageError(reason: "\(text) isn't a \(what) id; a \(what) id is a UUID")
+        }
         return id
     }
 }

@@ -1,18 +1,19 @@
 import FoundationEssentials
 import LetsSwitchClient
 
-/// Saying something to others, hearing them, and what was said before.
+/// The commands `name`, `say`, `listen` without a session, and `history`.
 struct ConversationRun {
     let conversations: Conversations
     let output: Output
 
-    /// Takes the name by which others know this device.
+    /// Takes a user name for this device.
     func take(_ name: String) async throws {
         try output.tell(try await conversations.took(name), "You are \(name).")
     }
 
     func say(_ content: String, to names: [String]) async throws {
-        // By its id, saying it again after a loss is harmless.
+        // The server stores a message with a repeated id only once, so sending it again after a lost connection is
+        // safe.
         let id = UUID()
         let sent: (message: Message, source: String)
         do {
@@ -20,10 +21,10 @@ struct ConversationRun {
         } catch ClientError.unreachable {
             sent = try await conversations.sent(content, to: names, id: id)
         }
-        try output.tell(sent.source, "It is said.")
+        try output.tell(sent.source, "The message is sent.")
     }
 
-    /// What is said, as it is said.
+    /// Shows messages as they arrive.
     func listen() async throws {
         let reading = conversations.reading()
         while let item = try await reading.next() {
@@ -32,15 +33,15 @@ struct ConversationRun {
                 continue
             }
             switch item.event {
-            case .entered(let name): try output.say("You are \(name). Ctrl-C ends it.")
+            case .entered(let name): try output.say("You are \(name). Press Ctrl-C to stop.")
             case .message(let message): try output.say(Self.line(message))
-            case .waiting(let wait): try output.say("not connected; again in \(wait.components.seconds) s")
+            case .waiting(let wait): try output.say("Not connected. Trying again in \(wait.components.seconds) s.")
             case .closed: break
             }
         }
     }
 
-    /// All conversations, the latest first.
+    /// Lists all conversations, the latest first.
     func list() async throws {
         var next: String?
         repeat {
@@ -54,13 +55,13 @@ struct ConversationRun {
         } while next != nil
     }
 
-    /// What was said last among exactly these and this device.
+    /// Shows the latest messages of the conversation between this device and exactly these users.
     func history(with names: [String], count: Int) async throws {
         let wanted = Set(names + [try await ownName()])
         var next: String?
         repeat {
             let list = try await conversations.list(before: next)
-            // Of several the one in which something was said last.
+            // If there are several, the list has the one with the latest message first.
             if let found = list.conversations.first(where: { Set($0.participants) == wanted }) {
                 let page = try await conversations.history(of: found.id, limit: count)
                 guard output.isTerminal else { return try output.tell(page.source, "") }
@@ -69,14 +70,14 @@ struct ConversationRun {
             }
             next = list.next
         } while next != nil
-        throw ClientError.sentAway("there is no conversation of just you and \(names.joined(separator: ", "))")
+        throw MissingConversation(names: names)
     }
 
     private func ownName() async throws -> String {
         let reading = conversations.reading()
-        // A connection that has to be waited for is told first.
+        // Other events, such as waiting for a connection, can come first.
         while let item = try await reading.next() { if case .entered(let name) = item.event { return name } }
-        throw ClientError.sentAway("the server didn't say who we are")
+        throw ClientError.garbled("it doesn't have this device's name")
     }
 
     private static func line(_ message: Message) -> String {
@@ -89,4 +90,10 @@ struct ConversationRun {
         let last = conversation.lastMessage.map { " — \($0.author): \($0.content)" } ?? ""
         return Output.indented("\(conversation.name)\(unread > 0 ? " (\(unread) unread)" : "")\(last)")
     }
+}
+
+/// The error of a history without a conversation.
+private struct MissingConversation: Error, CustomStringConvertible {
+    let names: [String]
+    var description: String { "there is no conversation between only you and \(names.joined(separator: ", "))" }
 }

@@ -1,11 +1,12 @@
 import Glibc
 
-/// Who this user is: an id made once, in `$XDG_STATE_HOME/letsswitch/device`, which nobody else may read.
+/// The file `$XDG_STATE_HOME/letsswitch/device` with this user's device id. The id is created once; only this user may
+/// read the file.
 struct DeviceFile {
     let path: String
 
     init?(environment: (String) -> String?) {
-        // The XDG Base Directory Specification has relative paths ignored.
+        // The XDG Base Directory Specification requires that relative paths are ignored.
         func absolute(_ name: String) -> String? { environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
         guard let state = absolute("XDG_STATE_HOME") ?? absolute("HOME").map({ $0 + "/.local/state" }) else {
             return nil
@@ -13,7 +14,7 @@ struct DeviceFile {
         path = state + "/letsswitch/device"
     }
 
-    /// The id that stands there, or a new one.
+    /// Returns the stored id, or stores and returns a new one.
     func read() throws(UsageError) -> String {
         if let id = try stored() { return id }
         makeDirectories()
@@ -21,11 +22,11 @@ struct DeviceFile {
         let draft = path + "." + Self.randomName()
         try write(id, to: draft)
         defer { unlink(draft) }
-        // All of it or nothing; and whoever comes second takes what the first one made.
+        // The file appears with its whole content. If another process created it first, its id is used.
         if link(draft, path) == 0 { return id }
         let code = errno
         if let id = try stored() { return id }
-        // An empty file is nobody's; and some file systems have no links.
+        // An empty file is replaced. Some file systems have no links.
         guard code == EEXIST || code == EPERM || code == EOPNOTSUPP, rename(draft, path) == 0 else {
             throw failure(code)
         }
@@ -45,12 +46,12 @@ struct DeviceFile {
     }
 
     private func failure(_ code: CInt) -> UsageError {
-        UsageError(reason: "\(path): \(String(cString: strerror(code))); --device does without it")
+        UsageError(reason: "\(path): \(String(cString: strerror(code))); use --device to run without this file")
     }
 
-    /// `nil` when there is none, or an empty one.
+    /// Returns the stored id, or `nil` if the file is missing or empty.
     ///
-    /// - Throws: when others could have read it: whoever knows the id can do what this user can.
+    /// - Throws: An error if others could have read the file, because anyone who knows the id can act as this user.
     private func stored() throws(UsageError) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -61,7 +62,7 @@ struct DeviceFile {
         var about = stat()
         guard fstat(descriptor, &about) == 0 else { throw failure(errno) }
         guard about.st_mode & S_IFMT == S_IFREG, about.st_mode & 0o077 == 0 else {
-            throw UsageError(reason: "\(path): others can read it; chmod 600, or --device does without it")
+            throw UsageError(reason: "\(path): other users can read this file; run chmod 600 on it, or use --device")
         }
         var bytes = [UInt8](repeating: 0, count: 512)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
@@ -72,7 +73,7 @@ struct DeviceFile {
 
     private func makeDirectories() {
         var place = ""
-        // What fails here shows when the file is made.
+        // Failures show when the file is created.
         for part in path.split(separator: "/").dropLast() {
             place += "/" + part
             mkdir(place, 0o700)

@@ -1,16 +1,16 @@
 import LetsSwitchClient
 
-/// What the shell is told (sysexits.h).
+/// The exit status, with the numbers of sysexits.h.
 enum ExitCode: Int32 {
     case done = 0
-    /// The server said no.
+    /// The server refused the request.
     case refused = 1
     case usage = 64
     case unreachable = 69
-    /// What was to be told couldn't be written.
+    /// The output couldn't be written.
     case output = 74
 
-    /// Of what has ended in an error.
+    /// The status for an error.
     init(_ error: any Error) {
         switch error {
         case is UsageError: self = .usage

@@ -1,23 +1,23 @@
 import LetsSwitchClient
 
 extension Invocation {
-    /// For the device that was given, else this user's own.
+    /// Returns a client for the device of `--device`, or for this user's own device.
     func client() throws(UsageError) -> LetsSwitchClient {
         LetsSwitchClient(server, deviceID: try deviceID())
     }
 
-    /// For what asks nobody who one is.
-    var nobody: LetsSwitchClient { LetsSwitchClient(server, deviceID: "") }
+    /// A client for requests that need no device.
+    var anonymous: LetsSwitchClient { LetsSwitchClient(server, deviceID: "") }
 
-    /// Who has no id of one's own can be in a room all the same.
+    /// Returns a client for entering a room, which is possible without a device.
     func visitor() throws(UsageError) -> LetsSwitchClient {
-        device == nil && DeviceFile(environment: Environment.value) == nil ? nobody : try client()
+        device == nil && DeviceFile(environment: Environment.value) == nil ? anonymous : try client()
     }
 
     private func deviceID() throws(UsageError) -> String {
         if let device { return device }
         guard let file = DeviceFile(environment: Environment.value) else {
-            throw UsageError(reason: "neither HOME nor --device is set")
+            throw UsageError(reason: "there is no device id: set HOME or use --device")
         }
         return try file.read()
     }

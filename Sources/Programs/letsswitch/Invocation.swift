@@ -1,21 +1,21 @@
 import LetsSwitchClient
 
-/// How the command was called.
+/// An error in the command line.
 struct UsageError: Error, Equatable, CustomStringConvertible {
     let reason: String
     var description: String { reason }
 }
 
-/// What is to be done, for whom, at which server: read from the arguments, which may stand in any order.
+/// The command, device and server that the arguments ask for. Options and words may stand in any order.
 struct Invocation: Equatable {
     enum Command: Equatable {
         case help
         case promise(title: String, at: WallTime, isInviting: Bool = false)
         case accept(invitation: String, title: String)
         case cancel(CancelledTask)
-        /// Although somebody counts on it.
+        /// Cancels a task even if it has a partner.
         case leave(task: String)
-        /// The partner in this one.
+        /// Prefers the partner of this task.
         case prefer(task: String)
         case preferences
         case unprefer(preference: String)
@@ -23,15 +23,15 @@ struct Invocation: Equatable {
         case join(room: String)
         case cheer(room: String, Cheer, times: Int)
         case ask(session: String, content: String)
-        /// To a session of questions; `nil`: to one's conversations.
+        /// Listens to a question session, or to all conversations if the session is `nil`.
         case listen(session: String?)
         case name(String)
         case say(to: [String], content: String)
-        /// `nil`: the list of all.
+        /// Shows a conversation with these users, or lists all conversations if the users are `nil`.
         case history(with: [String]?, count: Int)
     }
 
-    /// Which promise is taken back.
+    /// The task to cancel.
     enum CancelledTask: Equatable {
         case id(String)
         case at(WallTime)
@@ -39,14 +39,14 @@ struct Invocation: Equatable {
 
     static let defaultServer = "http://127.0.0.1:8080"
     static let mostCheers = 1000
-    /// Of a history, what the server tells at once.
+    /// The maximum number of messages in one answer of the server.
     static let mostMessages = 100
 
     let command: Command
     let server: ServerAddress
-    /// `nil` for the one that this user has.
+    /// The device of `--device`, or `nil` for this user's own.
     let device: String?
-    /// An IANA name; `nil` for the system's.
+    /// The IANA name of the time zone, or `nil` for the system's.
     let zone: String?
 
     init(
@@ -54,7 +54,7 @@ struct Invocation: Equatable {
     ) throws(UsageError) {
         var options: [String: String] = [:]
         var words: [String] = []
-        /// What stands behind `--`.
+        /// The words after `--`.
         var text: [String]?
         var rest = arguments[...]
         var isHelp = arguments.isEmpty
@@ -87,21 +87,21 @@ struct Invocation: Equatable {
         device = options["--device"]
         zone = options["--zone"]
         if words == ["help"] { isHelp = true }
-        // Who asks for help has it, wherever the server is.
+        // --help works even if the server's address is invalid.
         let wanted = isHelp ? nil : options["--server"] ?? environment("LETSSWITCH_SERVER") ?? serverFile()
         let address = wanted ?? Self.defaultServer
         do { server = try ServerAddress(address) } catch { throw UsageError(reason: error.description) }
         command = isHelp ? .help : try Self.command(words, behind: text, options)
     }
 
-    /// Those without a value.
+    /// Options without a value.
     private static let flags: Set = ["--invite"]
     private static let options: Set = ["--server", "--device", "--zone", "--at", "--kind", "-n"]
 
     private static func command(
         _ words: [String], behind text: [String]?, _ options: [String: String]
     ) throws(UsageError) -> Command {
-        // Elsewhere a `--` only ends the options.
+        // For all other commands, `--` only ends the options.
         let names = Array(words.dropFirst())
         let words = words.first == "say" ? words : words + (text ?? [])
         let at = try options["--at"].map { text throws(UsageError) in try WallTime(text) }

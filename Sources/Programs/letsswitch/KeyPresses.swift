@@ -1,20 +1,21 @@
 import Glibc
 
-/// The terminal's settings before, for a signal's handler. Set before there is one, and never again. A `termios` in itself would have too
-/// little memory: the compiler leaves out the padding of a C structure that it makes before the program runs.
+/// The terminal's original settings, for the signal handler. They are set once, before the handler is installed. A
+/// global `termios` value would be too small: the compiler leaves out the trailing padding of a statically initialized
+/// C structure.
 private nonisolated(unsafe) var settingsBefore: UnsafeMutablePointer<termios>?
 
-/// Keys, one by one and unseen, while this is held. They end with Ctrl-C or Ctrl-D, which therefore are keys like others: the
-/// terminal has to be left as it was.
+/// Reads single keys without echo. Ctrl-C and Ctrl-D end the streams instead of the process, because the terminal's
+/// settings have to be restored first.
 final class KeyPresses: @unchecked Sendable {
-    // Sendable holds: nothing of it changes.
+    // Unchecked, but safe: all properties are constants.
 
     let presses: AsyncStream<UInt8>
-    /// Ends when a key says so, whatever becomes of those before it.
+    /// Ends at Ctrl-C, Ctrl-D or the end of the input, even if earlier keys haven't been processed.
     let untilLeaving: AsyncStream<Void>
     private let before: termios
 
-    /// - Returns: `nil` when the input is no terminal.
+    /// - Returns: `nil` if the input isn't a terminal.
     init?() {
         var settings = termios()
         guard isatty(STDIN_FILENO) == 1, tcgetattr(STDIN_FILENO, &settings) == 0 else {
@@ -24,12 +25,12 @@ final class KeyPresses: @unchecked Sendable {
         settings.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
         Self.restoreOnSignals(before)
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)
-        // More keys than can be sent are no more cheers.
+        // Keys beyond the newest 20 are dropped.
         let (presses, press) = AsyncStream<UInt8>.makeStream(bufferingPolicy: .bufferingNewest(20))
         self.presses = presses
         let (untilLeaving, leave) = AsyncStream<Void>.makeStream()
         self.untilLeaving = untilLeaving
-        // A thread of its own, which waits for the next key until the process ends.
+        // This thread waits for keys until the process ends.
         Self.startThread {
             var bytes = [UInt8](repeating: 0, count: 256)
             reading: while true {
@@ -45,7 +46,7 @@ final class KeyPresses: @unchecked Sendable {
         }
     }
 
-    /// The first byte of each key: an arrow has three, as a letter beyond ASCII has some.
+    /// Returns the first byte of each key. An arrow key has three bytes, and a character outside ASCII has several.
     static func keys(in bytes: some Collection<UInt8>) -> [UInt8] {
         var (keys, rest): ([UInt8], _) = ([], bytes[...])
         while let key = rest.popFirst() {
@@ -60,20 +61,20 @@ final class KeyPresses: @unchecked Sendable {
         return keys
     }
 
-    /// Leaves the terminal as it was.
+    /// Restores the terminal's original settings.
     func restore() {
         var before = before
         tcsetattr(STDIN_FILENO, TCSANOW, &before)
     }
 
-    /// Who is ended from outside leaves the terminal as it was, too, and dies of the signal all the same.
+    /// Installs handlers that restore the terminal's settings and then end the process by the same signal.
     private static func restoreOnSignals(_ before: termios) {
         let settings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
         settings.initialize(to: before)
         settingsBefore = settings
         for number in [SIGINT, SIGTERM, SIGHUP] {
             signal(number) { number in
-                // Nothing here but what a handler may do. In the background the terminal is somebody else's.
+                // Only async-signal-safe calls. In the background, another process group uses the terminal.
                 if let settingsBefore, tcgetpgrp(STDIN_FILENO) == getpgrp() {
                     tcsetattr(STDIN_FILENO, TCSANOW, settingsBefore)
                 }
@@ -99,7 +100,7 @@ final class KeyPresses: @unchecked Sendable {
                 return nil
             }, context)
         guard code == 0 else { return Unmanaged<Body>.fromOpaque(context).release() }
-        // Nobody waits for it.
+        // No other thread joins it.
         pthread_detach(thread)
     }
 }

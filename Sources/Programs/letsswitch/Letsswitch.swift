@@ -1,6 +1,6 @@
 import Glibc
 
-/// `letsswitch`: promises, reminders, rooms, questions and conversations from a terminal.
+/// The command `letsswitch`: tasks, reminders, rooms, questions and conversations in a terminal.
 @main
 struct Letsswitch {
     static func main() async {
@@ -12,14 +12,14 @@ struct Letsswitch {
             let status = await CommandRun(invocation, output: Output()).perform()
             exit(status.rawValue)
         } catch {
-            Output().complain("letsswitch: \(error.reason)\nletsswitch --help lists the commands and options.")
+            Output().complain("letsswitch: \(error.reason)\nRun letsswitch --help for the commands and options.")
             exit(ExitCode.usage.rawValue)
         }
     }
 }
 
 enum Environment {
-    /// An empty value counts as none.
+    /// Returns a variable's value, or `nil` if it is missing or empty.
     static func value(_ name: String) -> String? {
         guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
         return value

@@ -1,18 +1,18 @@
 import FoundationEssentials
 import Glibc
 
-/// What was to be told couldn't be: a full disk, or a reader that has gone.
+/// A failure to write output, such as a full disk or a closed pipe.
 struct OutputFailure: Error, CustomStringConvertible {
     let code: CInt
-    var description: String { "the output: \(String(cString: strerror(code)))" }
+    var description: String { "can't write the output: \(String(cString: strerror(code)))" }
 }
 
-/// Where lines go; each leaves at once. SIGPIPE is ignored.
+/// The standard output and error. Each line is written at once. SIGPIPE is ignored.
 struct Output {
-    /// Readable text; else each of the server's objects is a line as it came.
+    /// Whether the output is text for people. Otherwise each object from the server is one line.
     let isTerminal = isatty(STDOUT_FILENO) == 1
 
-    /// A line of the server's, or its reading for people.
+    /// Writes an object as the server sent it, or its text if the output is a terminal.
     func tell(_ object: String, _ text: @autoclosure () -> String) throws(OutputFailure) {
         guard isTerminal else {
             let line = object.unicodeScalars.filter { $0 != "\n" && $0 != "\r" }
@@ -25,10 +25,10 @@ struct Output {
         try Self.write(Self.harmless(text) + "\n", to: STDOUT_FILENO)
     }
 
-    /// In a terminal: a line that stays, and below all such lines one that is written over by the next.
+    /// Writes a permanent line and, below it, a status line that the next call overwrites. For terminals.
     func rewrite(_ line: String?, below status: String) throws(OutputFailure) {
         let line = line.map { Self.harmless($0) + "\n" } ?? ""
-        // One that wraps couldn't be written over.
+        // A wrapped line couldn't be overwritten.
         let short = String(Self.harmless(Self.inLine(status)).prefix(max(1, Self.columns() - 1)))
         try Self.write("\r\u{1B}[K" + line + short, to: STDOUT_FILENO)
     }
@@ -40,11 +40,12 @@ struct Output {
     }
 
     func complain(_ text: String) {
-        // Who doesn't hear complaints has the exit status.
+        // If this fails, the exit status still reports the error.
         try? Self.write(Self.harmless(text) + "\n", to: STDERR_FILENO)
     }
 
-    /// A title is a stranger's: what a terminal would obey, or what turns the line's direction, is shown as a replacement character.
+    /// Replaces control characters and direction marks. Other people write titles, so a text could contain terminal
+    /// commands.
     static func harmless(_ text: String) -> String {
         let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
             switch scalar.value {
@@ -56,10 +57,10 @@ struct Output {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// A stranger's text that stands in a line of ours: no line of it looks like one.
+    /// Indents the further lines of another person's text, so that none of them looks like a line of this program.
     static func indented(_ text: String) -> String { text.breakingLines(with: "\n    ") }
 
-    /// The same for what has one line, such as a title.
+    /// Joins the lines of a text that has to stay on one line, such as a title.
     static func inLine(_ text: String) -> String { text.breakingLines(with: " ") }
 
     private static func write(_ text: String, to descriptor: CInt) throws(OutputFailure) {
@@ -73,8 +74,8 @@ struct Output {
 }
 
 extension String {
-    /// With `separator` for each line break that there is (UAX #14: BK, CR, LF, NL). By its scalars: CR and LF are one character, which
-    /// is none of the two.
+    /// Replaces each line break (UAX #14: BK, CR, LF, NL) by `separator`. It works on scalars, because CR LF is one
+    /// character that is equal to neither CR nor LF.
     fileprivate func breakingLines(with separator: String) -> String {
         var result = UnicodeScalarView()
         var last: Unicode.Scalar?

@@ -1,17 +1,18 @@
 import FoundationEssentials
 import LetsSwitchClient
 
-/// Whom one would like to have for a partner again.
+/// The commands for preferred partners.
 struct PreferenceRun {
     let preferences: Preferences
     let output: Output
 
     func add(_ task: String) async throws {
         let (preference, source) = try await preferences.add(taskID: task)
-        try output.tell(source, "Of several who wait, who started \(Self.line(preference)) comes first.")
+        try output.tell(
+            source, "If several people wait, the partner who promised \(Self.line(preference)) comes first.")
     }
 
-    /// All of them, the latest first.
+    /// Lists all preferences, the latest first.
     func list() async throws {
         var next: UUID?
         repeat {
@@ -29,7 +30,7 @@ struct PreferenceRun {
 
     func remove(_ id: String) async throws {
         try await preferences.remove(id: id)
-        if output.isTerminal { try output.say("Undone.") }
+        if output.isTerminal { try output.say("The preference is removed.") }
     }
 
     private static func line(_ preference: Preference) -> String {

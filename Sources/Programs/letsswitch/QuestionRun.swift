@@ -1,21 +1,21 @@
 import FoundationEssentials
 import LetsSwitchClient
 
-/// Asking in a session of questions, or listening to one.
+/// The commands `ask` and `listen` for a question session.
 struct QuestionRun {
     let questions: Questions
     let output: Output
 
-    /// Asks once, and returns when it is stored.
+    /// Asks a question, and returns when the server has stored it.
     func ask(_ content: String) async throws {
         let asked = try await questions.asked(content)
         try output.tell(asked.source, asked.sentence)
     }
 
-    /// Shows a session's questions, and what becomes of them.
+    /// Shows a session's questions and their changes.
     func listen() async throws {
         var view = QuestionView()
-        // What the shell says next is not to stand behind the line below.
+        // Clears the status line, so that the shell's prompt doesn't follow it.
         defer { if output.isTerminal { try? output.rewrite(nil, below: "") } }
         for try await item in questions.items {
             guard output.isTerminal else {

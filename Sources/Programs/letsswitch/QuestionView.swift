@@ -1,17 +1,18 @@
 import LetsSwitchClient
 
-/// What a terminal shows of a session of questions: what has happened, line by line, and below that how many are there. A value.
+/// The terminal's text about a question session: a line for each event, and a status line with the number of
+/// participants. A value.
 struct QuestionView {
     private enum State {
         case connecting
-        /// Entered; how many are there, once that was told.
+        /// In the session, with the number of participants once it is known.
         case entered(Int?)
         case waiting(Duration)
     }
 
     private var state = State.connecting
 
-    /// The lines of an event; none for what shows below only.
+    /// Returns the lines of an event. It returns none if only the status line changes.
     mutating func heard(_ event: Questions.Event) -> [String] {
         switch event {
         case .entered:
@@ -25,7 +26,7 @@ struct QuestionView {
             return []
         case .list(let questions, _): return questions.map(Self.line)
         case .changed(let question): return [Self.line(question)]
-        case .announced(let text): return [Output.indented("Announced: \(text)")]
+        case .announced(let text): return [Output.indented("Announcement: \(text)")]
         case .state(let isOpen): return ["The session is \(isOpen ? "open" : "closed")."]
         case .answered: return ["Your question was answered."]
         case .refused(let reason): return [reason]
@@ -33,13 +34,13 @@ struct QuestionView {
         }
     }
 
-    /// The line below: it changes while many come and go.
+    /// The status line.
     var status: String {
         switch state {
         case .connecting, .entered(nil): ""
-        case .entered(1?): "you are alone"
-        case .entered(let count?): "\(count) are here"
-        case .waiting(let wait): "not connected; again in \(wait.roundedUpSeconds) s"
+        case .entered(1?): "only you are here"
+        case .entered(let count?): "\(count) people are here"
+        case .waiting(let wait): "not connected; trying again in \(wait.roundedUpSeconds) s"
         }
     }
 

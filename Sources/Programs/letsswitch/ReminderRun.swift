@@ -1,11 +1,11 @@
 import LetsSwitchClient
 
-/// Waiting for reminders.
+/// The command `watch`.
 struct ReminderRun {
     let client: LetsSwitchClient
     let output: Output
 
-    /// Shows them as they come.
+    /// Shows reminders as they arrive.
     func watch() async throws {
         try await client.checkReachability()
         for try await reminder in client.reminders {
@@ -16,8 +16,8 @@ struct ReminderRun {
     static func text(_ reminder: Reminder) -> String {
         let title = Output.inLine(reminder.title)
         guard let partner = reminder.partnerTitle.map(Output.inLine), let room = reminder.roomID else {
-            return "\(reminder.startTime) \(title), alone"
+            return "\(reminder.startTime) \(title); you have no partner"
         }
-        return "\(reminder.startTime) \(title); somebody starts \(partner): letsswitch join \(room)"
+        return "\(reminder.startTime) \(title); your partner starts \(partner): letsswitch join \(room)"
     }
 }

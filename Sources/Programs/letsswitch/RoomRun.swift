@@ -1,11 +1,11 @@
 import FoundationEssentials
 import LetsSwitchClient
 
-/// Being in a room, and in those that take its place.
+/// The commands `join` and `cheer`. `join` follows the task to other rooms.
 struct RoomRun {
-    /// How often the schedule is asked for one task, where the server has no time for it.
+    /// The maximum number of requests for one task while the server is overloaded.
     static let attempts = 5
-    /// Who is told to come later than that is told so.
+    /// A longer wait that the server asks for is reported as an error.
     private static let longestWait = Duration.seconds(30)
 
     private let id: UUID
@@ -34,7 +34,7 @@ struct RoomRun {
             Task {
                 for await _ in keys.untilLeaving {}
                 await visit.leave()
-                // In no room it is the schedule that is waited for.
+                // Outside of a room, `follow` waits for the schedule.
                 following.cancel()
             }
         }
@@ -51,13 +51,14 @@ struct RoomRun {
         }
     }
 
-    /// A partner who doesn't come, or leaves, has the server make another room for who is in this one; there it goes on.
+    /// Stays in the task's room, and in its next room if the server moves the task because the partner left or didn't
+    /// come.
     ///
-    /// - Parameter stay: Returns when a room has ended, and false when that was enough.
+    /// - Parameter stay: Stays in a room until it ends. Returns `false` to stop.
     private func follow(_ stay: (Room, RoomTask?) async throws -> Bool) async throws {
         var (id, key) = (self.id, RoomTask.Key.room(self.id))
         while true {
-            // By the task the server knows who comes; without one it is a room like any other.
+            // The task identifies the member. Without a task, the room is entered anonymously.
             let task = try await task(key)
             if case .task = key {
                 guard let task, task.roomID != id else { return }
@@ -69,7 +70,7 @@ struct RoomRun {
         }
     }
 
-    /// The device's task. Who has no id of one's own, or isn't known there, has none.
+    /// Returns the device's task, or `nil` if the device has none or the server doesn't know it.
     func task(
         _ key: RoomTask.Key, sleep: (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) async throws -> RoomTask? {
@@ -84,7 +85,7 @@ struct RoomRun {
                 case 429, 503:
                     let wait = max(refusal.retryAfter ?? .zero, .seconds(1))
                     guard asked < Self.attempts, wait <= Self.longestWait else { throw ClientError.refused(refusal) }
-                    output.complain("Not in; again in \(wait.roundedUpSeconds) s.")
+                    output.complain("Not in the room. Trying again in \(wait.roundedUpSeconds) s.")
                     try await sleep(wait)
                 default: throw ClientError.refused(refusal)
                 }
@@ -99,7 +100,7 @@ struct RoomRun {
             do {
                 try await hear(room)
             } catch {
-                // And with it who waits to send.
+                // Ends pending sends, too.
                 await room.leave()
                 throw error
             }
@@ -108,16 +109,17 @@ struct RoomRun {
             for _ in 0..<times { try await room.cheer(cheer) }
         } catch {
             await room.leave()
-            // What ended the events says why.
+            // If the events ended with an error, it is the cause.
             try await hearing.value
             throw error
         }
-        // Behind the ales: the server has read them when it answers.
+        // The close frame follows the ales, so the server has read them when it answers the close.
         await room.leave()
         try await hearing.value
     }
 
-    /// Returns when it was left. Whatever else ends it, or interrupts it, may have come before the server has read the ales.
+    /// Returns when this client has left the room. Any other end is an error, because the server may not have read all
+    /// ales.
     private func hear(_ room: Room) async throws {
         var wasIn = false
         for try await event in room.events {
@@ -125,7 +127,7 @@ struct RoomRun {
             case .entered: wasIn = true
             case .waiting(let wait):
                 guard !wasIn else { throw ClientError.unreachable("the connection was lost") }
-                output.complain("Not in; again in \(wait.roundedUpSeconds) s.")
+                output.complain("Not in the room. Trying again in \(wait.roundedUpSeconds) s.")
             case .closed(.goingAway), .ale, .presence, .rematched, .misunderstood: break
             case .closed(.lost): throw ClientError.unreachable("the connection was lost")
             case .closed(let code): throw ClientError.closed(code, reason: "")

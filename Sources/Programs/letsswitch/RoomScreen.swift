@@ -1,10 +1,10 @@
 import FoundationEssentials
 import LetsSwitchClient
 
-/// The terminal of somebody who is in a room: the driver of a ``RoomView``.
+/// Shows a ``RoomView`` in the terminal.
 actor RoomScreen {
     private let output: Output
-    /// While one is in a room.
+    /// The view of the current room, or `nil` outside of a room.
     private var view: RoomView?
     private var isFirst = true
     private var shown = ""
@@ -14,7 +14,7 @@ actor RoomScreen {
         self.output = output
     }
 
-    /// What comes now is of another room, or of the first.
+    /// Starts the view of a room, which is the first one or the next one.
     func begin(_ task: RoomTask?) {
         view = RoomView(task, isFirst: isFirst)
         isFirst = false
@@ -25,7 +25,7 @@ actor RoomScreen {
         guard ticking == nil else { return }
         ticking = Task {
             while !Task.isCancelled, view?.countsDown(at: .now) == true {
-                // At the wall clock's next second: starts are whole ones.
+                // Wakes at the next whole second, because starts are whole seconds.
                 let now = Date.now.timeIntervalSince1970
                 try? await Task.sleep(for: .seconds(now.rounded(.down) + 1 - now))
                 try? show(nil)
@@ -33,13 +33,14 @@ actor RoomScreen {
         }
     }
 
-    /// A line that no event brought.
+    /// Shows a line that doesn't come from an event.
     func tell(_ line: String) {
-        // Who can't be told any more ends by the next event.
+        // If the output has failed, the next event ends the run.
         try? show(line)
     }
 
-    /// The line below goes: what the shell says next, or what comes of another room, is not to stand behind it.
+    /// Ends the view and clears the status line, so that neither the shell's prompt nor the next room's lines follow
+    /// it.
     func end() {
         ticking?.cancel()
         (view, ticking, shown) = (nil, nil, "")

@@ -1,29 +1,30 @@
 import FoundationEssentials
 import LetsSwitchClient
 
-/// What a terminal shows of a room: what has happened, line by line, and below that how it stands. A value without a clock.
+/// The terminal's text about a room: a line for each event, and a status line. A value without a clock.
 struct RoomView {
-    /// One's own; nil for somebody who has promised nothing there.
+    /// The user's own task, or `nil` if the user has no task in the room.
     private let task: RoomTask?
     private let isFirst: Bool
     private var isIn = false
     private var presence: Presence?
     private var rematch: Room.Rematch?
 
-    /// - Parameter isFirst: Whether what keys do hasn't been said yet.
+    /// - Parameter isFirst: Whether this is the first room, which explains the keys.
     init(_ task: RoomTask?, isFirst: Bool = true) {
         self.task = task
         self.isFirst = isFirst
     }
 
-    /// The line of an event; `nil` for what shows below only.
+    /// Returns the line of an event, or `nil` if only the status line changes.
     mutating func heard(_ event: Room.Event) -> String? {
         switch event {
         case .entered:
             isIn = true
             guard isFirst else { return "You are in the new room." }
-            let saying = task == nil ? "" : " s says that you have started,"
-            return "You are in. Any key cheers, 1 to 5 in a way of their own,\(saying) Ctrl-C leaves."
+            let saying = task == nil ? "" : " Press s when you have started."
+            return
+                "You are in the room. Press any key to cheer, or 1 to 5 for a kind of cheer.\(saying) Press Ctrl-C to leave."
         case .ale(let cheer): return Self.text(cheer)
         case .presence(let presence):
             let before = self.presence?.partner
@@ -32,34 +33,36 @@ struct RoomView {
             return text(partner).prefix(1).uppercased() + text(partner).dropFirst() + "."
         case .rematched(let rematch):
             self.rematch = rematch
-            return rematch.partnerTitle.map { "Somebody else starts \(Output.inLine($0)) with you, in a new room." }
-                ?? "Your partner has gone on with somebody else. You have a new room, and may be joined there."
+            return rematch.partnerTitle.map {
+                "Your new partner starts \(Output.inLine($0)). You are moving to a new room."
+            }
+                ?? "Your partner was matched with somebody else. You are moving to a new room, where somebody may join you."
         case .misunderstood(let reason): return Output.indented(reason)
         case .waiting(let wait):
             (isIn, presence) = (false, nil)
-            return "Not in; again in \(wait.roundedUpSeconds) s."
+            return "Not in the room. Trying again in \(wait.roundedUpSeconds) s."
         case .closed(.normal): return rematch == nil ? "The room is closed." : nil
         case .closed: return nil
         }
     }
 
-    /// Below the lines: how long it is to the start, and who is there.
+    /// Returns the status line: the time to the start, and who is in the room.
     func status(at now: Date) -> String {
         var parts: [String] = []
         if let task { parts.append(Self.text(secondsToGo: Int((task.startsAt.timeIntervalSince(now)).rounded(.up)))) }
         if isIn, let presence {
             if let partner = presence.partner { parts.append(text(partner)) }
-            // Who may be back counts as here for a while.
+            // The count still includes a partner that has just lost the connection.
             if presence.partner != .away {
-                parts.append(presence.count == 1 ? "you are alone" : "\(presence.count) are here")
+                parts.append(presence.count == 1 ? "only you are here" : "\(presence.count) people are here")
             }
         } else if !isIn {
-            parts.append("not in")
+            parts.append("not in the room")
         }
         return parts.joined(separator: " · ")
     }
 
-    /// Whether the line below changes with time.
+    /// Whether the status line changes with time.
     func countsDown(at now: Date) -> Bool { task.map { $0.startsAt > now } ?? false }
 
     private func text(_ partner: Presence.Partner) -> String {
@@ -95,6 +98,6 @@ struct RoomView {
 }
 
 extension Duration {
-    /// In whole seconds: nothing comes earlier than it is told.
+    /// The duration in whole seconds, rounded up so that nothing happens earlier than announced.
     var roundedUpSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
 }

@@ -1,9 +1,9 @@
 import LetsSwitchClient
 
-/// Somebody before a terminal who is in a room, and then perhaps in another: what keys do there.
+/// A user's visit to a room and to the rooms that follow it. It handles the keys.
 actor RoomVisit {
     private enum Place {
-        /// In none yet, or between two.
+        /// Before the first room, or between two rooms.
         case outside
         case inside(Room, RoomTask?)
         case left
@@ -12,10 +12,10 @@ actor RoomVisit {
     private let client: LetsSwitchClient
     private let screen: RoomScreen
     private var place = Place.outside
-    /// Whether the server has let one in, and the connection stands: who isn't in cheers for nobody.
+    /// Whether the member is in the room and connected. Otherwise no cheer is sent.
     private var isIn = false
     private var cheering = 0
-    /// Cheers on their way; more keys than can be sent are no more cheers.
+    /// The maximum number of cheers being sent at once. Further keys are ignored.
     private static let mostCheering = 20
 
     init(_ client: LetsSwitchClient, _ screen: RoomScreen) {
@@ -25,7 +25,7 @@ actor RoomVisit {
 
     /// Shows what happens in a room until it ends.
     ///
-    /// - Returns: Whether it did so by itself, and not by ``leave()``.
+    /// - Returns: `true` if the room ended by itself, `false` after ``leave()``.
     func stay(in room: Room, _ task: RoomTask?) async throws -> Bool {
         if case .left = place { return false }
         (place, isIn) = (.inside(room, task), false)
@@ -62,8 +62,8 @@ actor RoomVisit {
         if case .inside(let room, _) = before { await room.leave() }
     }
 
-    /// The digits are the kinds that there are, `s` says that one has started, any other key is a plain cheer.
-    /// Cheers leave beside it: what the next key says doesn't wait for them.
+    /// Handles a key: a digit sends a kind of cheer, `s` reports the start, and any other key sends a plain cheer.
+    /// Cheers are sent in tasks of their own, so the next key doesn't wait for them.
     func press(_ key: UInt8) async {
         guard case .inside(let room, let task) = place else { return }
         if let task, key == UInt8(ascii: "s") { return await markStarted(task) }

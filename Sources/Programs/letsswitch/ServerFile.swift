@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where this user's server is, written by hand: the first line of `$XDG_CONFIG_HOME/letsswitch/server` that is no comment.
+/// The file with this user's server: the first line of `$XDG_CONFIG_HOME/letsswitch/server` that isn't a comment.
 struct ServerFile {
     let path: String
 
@@ -11,7 +11,7 @@ struct ServerFile {
         path = directory + "/letsswitch/server"
     }
 
-    /// `nil` when there is none; a file that can't be read is none.
+    /// Returns the address, or `nil` if the file is missing, unreadable or empty.
     func read() -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -23,7 +23,7 @@ struct ServerFile {
     }
 
     static func address(in text: String) -> String? {
-        // CR and LF are one character.
+        // CR LF is one character.
         text.split(whereSeparator: \.isNewline).lazy
             .map { line in line.split(whereSeparator: { $0 == " " || $0 == "\t" }).first ?? "" }
             .first { !$0.isEmpty && !$0.hasPrefix("#") }.map(String.init)

@@ -1,7 +1,7 @@
 import Glibc
 import LetsSwitchClient
 
-/// Promising to start something, and taking that back.
+/// The commands `promise`, `accept`, `cancel` and `leave`.
 struct TaskRun {
     let invocation: Invocation
     let output: Output
@@ -30,7 +30,9 @@ struct TaskRun {
 
     func leave(_ task: String) async throws {
         let promise = try await invocation.client().leave(taskID: task)
-        try output.tell(promise.source, "\(Output.inLine(promise.title)) at \(promise.startTime) is taken back.")
+        let notice = promise.partnerTitle == nil ? "" : " Your partner is notified."
+        try output.tell(
+            promise.source, "\(Output.inLine(promise.title)) at \(promise.startTime) is cancelled.\(notice)")
     }
 
     private var zone: String { invocation.zone ?? WallTime.systemZone() }
@@ -45,10 +47,10 @@ struct TaskRun {
 
     func text(_ promise: TaskPromise) -> String {
         let title = promise.partnerTitle.map(Output.inLine)
-        let partner = title.map { "Somebody starts \($0) with you." } ?? "Nobody else yet."
-        // A server that knows no address of its own gives the path alone.
+        let partner = title.map { "Your partner starts \($0)." } ?? "You have no partner yet."
+        // A server without a public address returns only the path.
         let invitation = promise.invitation.map { link in
-            "\nWho accepts first is the partner: \(link.hasPrefix("/") ? invocation.server.description : "")\(link)"
+            "\nThe first person to accept this link becomes your partner:  \(link.hasPrefix("/") ? invocation.server.description : "")\(link)"
         }
         return """
             \(Output.inLine(promise.title)) at \(promise.startTime) (\(promise.timeZone)). \(partner)

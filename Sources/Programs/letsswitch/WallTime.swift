@@ -1,13 +1,13 @@
 import Glibc
 import LetsSwitchClient
 
-/// When something is to start: `09:00` or `09:00:30` by the wall clock, or an instant, `2026-11-22T09:00:00Z`.
+/// A start time: `09:00` or `09:00:30` by the wall clock, or an instant such as `2026-11-22T09:00:00Z`.
 enum WallTime: Equatable {
     case clock(text: String, seconds: Int)
     case instant(String)
 
     init(_ text: String) throws(UsageError) {
-        // Perhaps with a fraction or an offset (RFC 3339 §5.6). Which days there are, the server knows.
+        // A fraction and an offset are allowed (RFC 3339 §5.6). The server checks whether the day exists.
         if text.wholeMatch(
             of: /[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})/) != nil
         {
@@ -19,11 +19,13 @@ enum WallTime: Equatable {
         }
         guard (2...3).contains(parts.count), let hour = parts[0], let minute = parts[1], hour < 24, minute < 60,
             let second = parts.count == 3 ? parts[2] : 0, second < 60
-        else { throw UsageError(reason: "--at is 09:00, 09:00:30 or 2026-11-22T09:00:00Z, not \(text)") }
+        else {
+            throw UsageError(reason: "--at must be a time such as 09:00, 09:00:30 or 2026-11-22T09:00:00Z, not \(text)")
+        }
         self = .clock(text: text, seconds: hour * 3600 + minute * 60 + second)
     }
 
-    /// The day on which the clock shows `seconds` next, in this zone.
+    /// Returns the next day on which this zone's clock shows `seconds` after midnight.
     static func day(of seconds: Int, zone: String, now: Int) -> String {
         setenv("TZ", ":" + zone, 1)
         tzset()
@@ -36,7 +38,7 @@ enum WallTime: Equatable {
         var parts = local(now)
         let today = Int(parts.tm_hour) * 3600 + Int(parts.tm_min) * 60 + Int(parts.tm_sec)
         if seconds <= today {
-            // Noon is in the next day, whatever the clocks do in the night.
+            // Noon of the next day exists, even if the clocks change at night.
             parts.tm_hour = 12
             parts.tm_mday += 1
             parts.tm_isdst = -1
@@ -46,7 +48,7 @@ enum WallTime: Equatable {
         return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
     }
 
-    /// The system's own zone, by its IANA name; `UTC` where none is set.
+    /// Returns the IANA name of the system's zone, or `UTC` if none is set.
     static func systemZone() -> String {
         if let name = Environment.value("TZ") { return name.hasPrefix(":") ? String(name.dropFirst()) : name }
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))

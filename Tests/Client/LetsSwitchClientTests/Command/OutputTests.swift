@@ -26,7 +26,7 @@ import Testing
             #"{"id":"\#(id)","taskId":"\#(id)","title":\#(json),\#(times),"roomId":"\#(id)","partnerTask":\#(json)}"#)
         #expect(
             ReminderRun.text(reminder)
-                == "09:00 Tea ada: hello; somebody starts Tea ada: hello: letsswitch join \(id)")
+                == "09:00 Tea ada: hello; your partner starts Tea ada: hello: letsswitch join \(id)")
         let promise = try TaskPromise(
             Array(
                 #"{"id":"\#(id)","title":\#(json),\#(times),"timeZone":"UTC","socketId":"\#(id)","partnerTitle":\#(json)}"#
@@ -35,7 +35,7 @@ import Testing
         #expect(
             run.text(promise).split(separator: "\n")
                 == [
-                    "Tea ada: hello at 09:00 (UTC). Somebody starts Tea ada: hello with you.", "task \(id)",
+                    "Tea ada: hello at 09:00 (UTC). Your partner starts Tea ada: hello.", "task \(id)",
                     "room \(id)",
                 ])
     }

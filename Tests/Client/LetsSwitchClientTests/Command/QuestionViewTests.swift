@@ -20,9 +20,9 @@ import Testing
         var view = QuestionView()
         #expect(view.status == "")
         for (event, status) in [
-            (.entered, ""), (.presence(count: 1), "you are alone"), (.presence(count: 42), "42 are here"),
-            (.closed(.goingAway), "42 are here"),
-            (.waiting(.milliseconds(2_500)), "not connected; again in 3 s"), (.entered, ""),
+            (.entered, ""), (.presence(count: 1), "only you are here"), (.presence(count: 42), "42 people are here"),
+            (.closed(.goingAway), "42 people are here"),
+            (.waiting(.milliseconds(2_500)), "not connected; trying again in 3 s"), (.entered, ""),
         ] as [(Questions.Event, String)] {
             #expect(view.heard(event) == [])
             #expect(view.status == status)
@@ -37,7 +37,7 @@ import Testing
             view.heard(.list([told, aloud], hasMore: false)) == ["7 × Why? — So.", "7 × A\n    B — answered"])
         #expect(view.heard(.changed(told)) == ["7 × Why? — So."])
         #expect(view.heard(.removed(told.id)) == [])
-        #expect(view.heard(.announced("Tea!")) == ["Announced: Tea!"])
+        #expect(view.heard(.announced("Tea!")) == ["Announcement: Tea!"])
         #expect(view.heard(.state(isOpen: false)) == ["The session is closed."])
         #expect(view.heard(.answered(told.id)) == ["Your question was answered."])
         #expect(view.heard(.refused("Say who you are.")) == ["Say who you are."])

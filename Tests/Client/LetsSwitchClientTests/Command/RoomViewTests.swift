@@ -23,23 +23,23 @@ import Testing
     @Test("The line below tells the seconds to go, and who is there")
     func status() throws {
         var view = RoomView(try task())
-        #expect(view.status(at: start - 3_661) == "1:01:01 to go · not in")
-        #expect(view.heard(.entered)?.hasPrefix("You are in.") == true)
+        #expect(view.status(at: start - 3_661) == "1:01:01 to go · not in the room")
+        #expect(view.heard(.entered)?.hasPrefix("You are in the room.") == true)
         #expect(view.status(at: start - 60) == "1:00 to go")
         #expect(view.heard(.presence(Presence(count: 1, partner: .expected))) == nil)
-        #expect(view.status(at: start - 41.5) == "42 s to go · your partner (Maths) isn't here yet · you are alone")
+        #expect(view.status(at: start - 41.5) == "42 s to go · your partner (Maths) isn't here yet · only you are here")
         #expect(view.countsDown(at: start - 1))
         #expect(view.heard(.presence(Presence(count: 2, partner: .here))) == "Your partner (Maths) is here.")
         // Said once.
         #expect(view.heard(.presence(Presence(count: 3, partner: .here))) == nil)
-        #expect(view.status(at: start) == "it has started · your partner (Maths) is here · 3 are here")
+        #expect(view.status(at: start) == "it has started · your partner (Maths) is here · 3 people are here")
         #expect(!view.countsDown(at: start))
         let lost = view.heard(.presence(Presence(count: 2, partner: .away)))
         #expect(lost == "Your partner (Maths) has lost the connection.")
         #expect(view.status(at: start) == "it has started · your partner (Maths) has lost the connection")
         #expect(view.heard(.presence(Presence(count: 1, partner: .left))) == "Your partner (Maths) has left.")
-        #expect(view.heard(.waiting(.milliseconds(2_500))) == "Not in; again in 3 s.")
-        #expect(view.status(at: start) == "it has started · not in")
+        #expect(view.heard(.waiting(.milliseconds(2_500))) == "Not in the room. Trying again in 3 s.")
+        #expect(view.status(at: start) == "it has started · not in the room")
         #expect(view.heard(.closed(.normal)) == "The room is closed.")
     }
 
@@ -47,15 +47,15 @@ import Testing
     func rematched() throws {
         let task = try task()
         var view = RoomView(task)
-        #expect(view.heard(.entered)?.contains("s says that you have started") == true)
+        #expect(view.heard(.entered)?.contains("Press s when you have started.") == true)
         let (room, own) = (UUID(), task.id)
         let somebody = Room.Rematch(roomID: room, taskID: own, partnerTitle: "Latin")
-        #expect(view.heard(.rematched(somebody)) == "Somebody else starts Latin with you, in a new room.")
+        #expect(view.heard(.rematched(somebody)) == "Your new partner starts Latin. You are moving to a new room.")
         #expect(view.heard(.closed(.normal)) == nil)
         var next = RoomView(task, isFirst: false)
         #expect(next.heard(.entered) == "You are in the new room.")
         let alone = next.heard(.rematched(Room.Rematch(roomID: room, taskID: own, partnerTitle: nil)))
-        #expect(alone?.hasPrefix("Your partner has gone on with somebody else.") == true)
+        #expect(alone?.hasPrefix("Your partner was matched with somebody else.") == true)
     }
 
     @Test("A task is found by its room, and by its own id whatever its room is")
@@ -77,10 +77,10 @@ import Testing
     @Test("Without a task of one's own there is no time to tell, and without a partner's title none is named")
     func others() throws {
         var view = RoomView(nil)
-        #expect(view.status(at: start) == "not in")
+        #expect(view.status(at: start) == "not in the room")
         #expect(view.heard(.entered)?.contains("started") == false)
         _ = view.heard(.presence(Presence(count: 7)))
-        #expect(view.status(at: start) == "7 are here")
+        #expect(view.status(at: start) == "7 people are here")
         #expect(!view.countsDown(at: start - 10))
         var alone = RoomView(try task(nil))
         #expect(alone.heard(.presence(Presence(count: 2, partner: .here))) == "Your partner is here.")
@@ -92,7 +92,7 @@ import Testing
         #expect(
             view.heard(.presence(Presence(count: 2, partner: .here))) == "Your partner (Maths You are in. ) is here.")
         let rematch = Room.Rematch(roomID: UUID(), taskID: UUID(), partnerTitle: "Art\r\nbye")
-        #expect(view.heard(.rematched(rematch)) == "Somebody else starts Art bye with you, in a new room.")
+        #expect(view.heard(.rematched(rematch)) == "Your new partner starts Art bye. You are moving to a new room.")
     }
 
     @Test("Each kind of cheer is told as what it is", arguments: Cheer.allCases)

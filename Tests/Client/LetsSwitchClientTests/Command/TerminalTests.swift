@@ -51,11 +51,11 @@ import Testing
                 try await watching.shows("letsswitch join ").split(separator: " ").last.map(String.init))
             adas += ["$ letsswitch watch"] + watching.lines
             let one = try await Terminal(["join", room] + ada, state: state)
-            try await one.shows("isn't here yet · you are alone")
+            try await one.shows("isn't here yet · only you are here")
             adas += ["$ letsswitch join \(room)"] + one.lines
             let other = try await Terminal(["join", room] + ben, state: state)
-            try await other.shows("is here · 2 are here")
-            try await one.shows("is here · 2 are here")
+            try await other.shows("is here · 2 people are here")
+            try await one.shows("is here · 2 people are here")
             try await other.press("1")
             try await one.shows("Applause!")
             try await one.press(" ")
@@ -99,7 +99,7 @@ import Testing
             func enter(_ promise: TaskPromise, _ device: String) async throws -> Terminal {
                 let words = ["join", promise.roomID.uuidString, "--device", device, "--server", "\(server)"]
                 let terminal = try await Terminal(words, state: state)
-                try await terminal.shows("You are in.")
+                try await terminal.shows("You are in the room.")
                 return terminal
             }
             let (adas, cems) = (try await enter(ada, "ada"), try await enter(cem, "cem"))
@@ -109,9 +109,9 @@ import Testing
                 try await query("SELECT FROM letsswitch.attendance WHERE present > 0") == 2
             }
             try await advance(to: 61)
-            try await adas.shows("Somebody else starts Latin with you, in a new room.")
-            try await cems.shows("Somebody else starts History with you, in a new room.")
-            for terminal in [adas, cems] { try await terminal.shows("is here · 2 are here") }
+            try await adas.shows("Your new partner starts Latin. You are moving to a new room.")
+            try await cems.shows("Your new partner starts History. You are moving to a new room.")
+            for terminal in [adas, cems] { try await terminal.shows("is here · 2 people are here") }
             try await adas.press("s")
             try await adas.shows("You have started.")
             #expect(try await query("SELECT FROM letsswitch.task WHERE began_at IS NOT NULL") == 1)
@@ -126,7 +126,7 @@ import Testing
             #expect(try await cems.end() == .exited(0), "\(cems.lines)")
             try await adas.press("\u{3}")
             #expect(try await adas.end() == .exited(0), "\(adas.lines)")
-            #expect(adas.lines.filter { $0.hasPrefix("You are in.") }.count == 1)
+            #expect(adas.lines.filter { $0.hasPrefix("You are in the room.") }.count == 1)
         }
     }
 
@@ -182,15 +182,15 @@ import Testing
             let session = try await RunningDaemon.makeSession(at: server).uuidString
             let who = ["--device", "ada", "--server", "\(server)"]
             let terminal = try await Terminal(["listen", session] + who, state: state)
-            try await terminal.shows("you are alone")
-            #expect(terminal.lines.last == "you are alone")
+            try await terminal.shows("only you are here")
+            #expect(terminal.lines.last == "only you are here")
             let asking = try await Terminal(["ask", session, "Why tea?"] + who, state: state)
             #expect(try await asking.end() == .exited(0))
             try await terminal.shows("0 × Why tea?")
             let other = try await Terminal(
                 ["listen", session, "--device", "bob", "--server", "\(server)"], state: state)
-            try await terminal.shows("2 are here")
-            #expect(terminal.lines.suffix(2) == ["0 × Why tea?", "2 are here"])
+            try await terminal.shows("2 people are here")
+            #expect(terminal.lines.suffix(2) == ["0 × Why tea?", "2 people are here"])
             for terminal in [terminal, other] {
                 try await terminal.press("\u{3}")
                 _ = try await terminal.end()
