@@ -3,10 +3,11 @@ import Foundation
 import FoundationEssentials
 package import Rooms
 
-/// What PostgreSQL or RabbitMQ is between daemons, in a test's memory, with switches: whoever holds it can cut, hold, drop and
-/// refuse.
+/// Replaces PostgreSQL or RabbitMQ between daemons, in the test's memory. The test can cut it, hold messages, drop and
+/// refuse them.
 ///
-/// `@unchecked Sendable`: `members` and the switches are touched with `lock` held, which is never held across a call out of here.
+/// `@unchecked Sendable`: `members` and the switches are accessed with `lock` held, and the lock is never held across a
+/// call out of here.
 package final class MemoryHub: @unchecked Sendable {
     /// Decides of one packet on its way to one daemon.
     package typealias DropRule = @Sendable (_ packet: BusPacket, _ sender: DaemonID, _ receiver: DaemonID) -> Bool
@@ -18,7 +19,7 @@ package final class MemoryHub: @unchecked Sendable {
     private var refusal: String?
     private var isDropped: DropRule?
 
-    /// - Parameter inboxLimit: So many packets may wait for a daemon that is held; then the oldest are lost.
+    /// - Parameter inboxLimit: How many packets may wait for a held daemon. Beyond it the oldest are lost.
     package init(inboxLimit: Int = 100_000) {
         self.inboxLimit = inboxLimit
     }
@@ -30,7 +31,7 @@ package final class MemoryHub: @unchecked Sendable {
 
     // MARK: - Switches
 
-    /// The hub is away for everybody: what is under way is lost.
+    /// Cuts the hub for all daemons. Messages in progress are lost.
     package func cut() {
         change {
             isCut = true
@@ -43,7 +44,7 @@ package final class MemoryHub: @unchecked Sendable {
         change { members[id]?.lose("the hub has cut this daemon off") }
     }
 
-    /// Everybody who was cut connects again.
+    /// Reconnects all daemons that were cut off.
     package func heal() {
         change {
             isCut = false
@@ -51,7 +52,7 @@ package final class MemoryHub: @unchecked Sendable {
         }
     }
 
-    /// What comes for a daemon waits, as for one whose process is stopped, until ``release(_:)``. It may send.
+    /// Holds messages for a daemon until ``release(_:)``, as if its process were stopped. It can still send.
     package func hold(_ id: DaemonID) {
         change { members[id]?.isHeld = true }
     }
@@ -60,7 +61,7 @@ package final class MemoryHub: @unchecked Sendable {
         change { members[id]?.isHeld = false }
     }
 
-    /// From now on packets are lost for which `rule` holds; none if it is `nil`. Nobody is told. It must not call the hub.
+    /// Drops packets for which `rule` is true; `nil` drops none. Drops aren't reported. `rule` must not call the hub.
     package func drop(where rule: DropRule?) {
         change { isDropped = rule }
     }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Rooms
 
 extension MemoryHub {
-    /// A daemon at the hub: who is told, and what waits for it.
+    /// A daemon at the hub, with its receiver and its waiting packets.
     struct Member {
         private enum Standing {
             case away
@@ -12,13 +12,13 @@ extension MemoryHub {
 
         let id: DaemonID
         let receive: @Sendable (BusEvent) -> Void
-        /// Where it is told.
+        /// The queue on which the receiver is called.
         let queue = DispatchQueue(label: "memory-bus")
         var isHeld = false
         var isDelivering = false
         private var standing = Standing.away
         private var inbox: [BusEvent] = []
-        /// Those before it have been told.
+        /// The packets before it have been delivered.
         private var firstWaiting = 0
 
         init(_ id: DaemonID, receive: @escaping @Sendable (BusEvent) -> Void) {
@@ -36,7 +36,7 @@ extension MemoryHub {
             inbox.append(.connected)
         }
 
-        /// Also of one that never was connected: it is told that it isn't.
+        /// Also reports it for a member that was never connected.
         mutating func lose(_ message: String) {
             standing = .away
             inbox = inbox.dropFirst(firstWaiting).filter { !$0.isPacket } + [.lost(message: message)]

@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-/// How long the bus takes from the instant at which what it stands on is there again: five seconds, as is promised, and what the
-/// machine itself was late (``Stopwatch``).
+/// The time limit for the bus after its database or broker is back: the documented five seconds, plus the machine's own
+/// delay (``Stopwatch``).
 package enum Recovery {
     private static let promise = TimeAllowance.bound(.seconds(5))
 

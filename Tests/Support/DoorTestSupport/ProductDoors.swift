@@ -3,9 +3,9 @@ import Testing
 
 @testable import APIDescription
 
-/// Which of `/schemas/…` describes what is said at a door, and that all which tests hear there is as described.
+/// Validates each message that the tests receive against the schema in `/schemas/…` that describes it.
 package enum ProductDoors {
-    /// Whoever connects in here hears nothing that isn't described, or the test fails.
+    /// In `body`, a message that doesn't match its schema fails the test.
     package static func judged<Value>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async rethrows -> Value {
@@ -19,10 +19,11 @@ package enum ProductDoors {
             }, isolation: isolation)
     }
 
-    /// Of what routes alone may answer with, this is missing: it says that there is no route.
+    /// A code that isn't in the routes' descriptions, because it means that there is no route.
     private static let codesOfNoRoute: Set = ["method_not_allowed"]
 
-    /// What is wrong with a refusal: it is to be as its example in `/openapi.json`, but for what differs in its reason.
+    /// Compares a refusal with its example in `/openapi.json`, except for the varying parts of its reason. Returns the
+    /// difference.
     package static func complaint(aboutRefusal status: Int, _ body: [UInt8]) -> String? {
         guard let told = try? TestJSON(parsing: body), told["error"] == true, let code = told["code"].string,
             !codesOfNoRoute.contains(code)
@@ -34,16 +35,16 @@ package enum ProductDoors {
         return told.difference(from: example).map { "\(code) isn't as its example is: \($0)" }
     }
 
-    /// Of which a complaint fails the test in which it is made.
+    /// Returns a judge that fails the current test if a message is invalid.
     ///
-    /// - Parameter target: As it was asked for: `/questions/6B1D…/socket?live=true`.
+    /// - Parameter target: The request's target, such as `/questions/6B1D…/socket?live=true`.
     package static func judge(_ target: String) -> Doors.Judge? {
         judge(target) { Issue.record("\($0)") }
     }
 
     /// - Parameters:
     ///   - target: The same.
-    ///   - complain: What is said of a message that isn't described.
+    ///   - complain: Called with a description of each invalid message.
     package static func judge(_ target: String, _ complain: @escaping @Sendable (String) -> Void) -> Doors.Judge? {
         guard let name = schema(of: target) else { return nil }
         return { event, message in
@@ -53,12 +54,12 @@ package enum ProductDoors {
         }
     }
 
-    /// The name of the schemas of what is said there; `nil`: it isn't described, as what `/echo` sends back.
+    /// The name of the schema for a target; `nil` if its messages aren't described, as those of `/echo`.
     package static func schema(of target: String) -> String? {
         let parts = target.split(separator: "?", maxSplits: 1)
         let path = parts.first?.split(separator: "/") ?? []
         switch path {
-        // Without a room, it is the session of questions that is everybody's.
+        // Without a room it is the open question session.
         case ["socket"]: return parts.count == 2 && parts[1].contains("id=") ? "ale" : "questions"
         case ["cable"]: return "cable"
         case ["conversations", "socket"]: return "conversations"
@@ -72,7 +73,7 @@ package enum ProductDoors {
         Result { try SchemaCheck(try TestJSON(parsing: schemas.json)) }
     }
 
-    /// What is wrong with what a server says.
+    /// Validates a server's message. Returns what is wrong with it.
     package static func complaint(about message: [UInt8], _ event: String? = nil, _ name: String) -> String? {
         guard let check = checks[name] else { return "there is no schema \(name)" }
         do {

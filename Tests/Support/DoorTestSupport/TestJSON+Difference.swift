@@ -1,7 +1,7 @@
 package import TestSupport
 
 extension TestJSON {
-    /// Where it differs from an example in its members or their types; `nil`: nowhere.
+    /// The first difference from an example in members or their types; `nil` if there is none.
     package func difference(from example: TestJSON, at place: String = "it") -> String? {
         switch (self, example) {
         case (.object(let members), .object(let others)):

@@ -1,7 +1,7 @@
 package import Foundation
 package import TestSupport
 
-/// A raw client of Action Cable: it writes what it is told, and passes over pings.
+/// A raw Action Cable client. It sends any text and skips pings.
 package struct CablePeer: Sendable {
     package let socket: WebSocketTestClient
 
@@ -20,7 +20,7 @@ package struct CablePeer: Sendable {
         return peer
     }
 
-    /// The next message that is no ping, as it was written.
+    /// The next message that isn't a ping, as text.
     package func hear(within allowed: Duration = Deadline.standard) async throws -> String {
         // Pings come for ever.
         let end = ContinuousClock.now + allowed
@@ -32,7 +32,7 @@ package struct CablePeer: Sendable {
         }
     }
 
-    /// What is said of an identifier next: the message's type and data.
+    /// The next message of an identifier: its type and data.
     package func hearMessage(of identifier: String) async throws -> (type: String?, data: TestJSON) {
         let message = try TestJSON(parsing: Array(try await hear().utf8))
         guard message["identifier"].string == identifier, message.object?.count == 2 else {
@@ -73,7 +73,7 @@ package struct CablePeer: Sendable {
         try await socket.send(text: Self.message(#"{"action":"\#(action)"}"#, identifier))
     }
 
-    /// The same with what belongs to the action.
+    /// Performs an action with further members.
     package func perform(_ data: TestJSON, _ identifier: String) async throws {
         try await socket.send(text: Self.message(String(decoding: try data.encoded(), as: UTF8.self), identifier))
     }

@@ -2,7 +2,7 @@ package import Domain
 package import Foundation
 package import TestSupport
 
-/// What people do at a daemon, each on a connection of its own.
+/// What users do at a daemon, each on its own connection.
 extension ClientEndpoint {
     package func get(_ target: String) async throws -> TestResponse {
         try await HTTPTestClient.request(at: self, "GET", target)
@@ -55,7 +55,7 @@ extension ClientEndpoint {
         return peer
     }
 
-    /// The status that who wants to enter the room gets; 101 for a way in.
+    /// The status of an upgrade for a room: 101 if the client may enter.
     package func status(of room: UUID) async throws -> Int {
         do {
             let peer = try await WebSocketTestClient.connect(to: self, Self.room(room))

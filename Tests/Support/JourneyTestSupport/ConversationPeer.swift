@@ -27,7 +27,7 @@ package struct ConversationPeer {
 
     package func say(_ json: TestJSON) async throws { try await socket.send(json: json) }
 
-    /// The next message but who is there. All of the server's frames are text.
+    /// The next message, except presence. The server sends text frames only.
     package func next() async throws -> TestJSON {
         while true {
             let message = try await socket.nextMessage()
@@ -47,13 +47,13 @@ package struct ConversationPeer {
         return message
     }
 
-    /// Nothing is said but who is there until it has an answer.
+    /// Checks with a command that no message except presence arrives before its answer.
     package func expectSilence() async throws {
         try await say(["type": "nothing"])
         try await hear("error")
     }
 
-    /// Passes over other messages until so many are in a conversation; who they are.
+    /// Skips other messages until `count` users are present in a conversation. Returns who they are.
     package func awaitPresence(of count: Int, in conversation: UUID) async throws -> [String?] {
         while true {
             let presence = try await self.await("presence")["data"]
@@ -73,7 +73,7 @@ package struct ConversationPeer {
     }
 }
 
-/// What people with names do at a daemon: `user1` is the device `d1`.
+/// What users with names do at a daemon. `user1` has the device `d1`.
 extension ClientEndpoint {
     package func makeUsers(_ users: ClosedRange<Int>) async throws {
         for user in users {
@@ -92,7 +92,7 @@ extension ClientEndpoint {
         return id
     }
 
-    /// Has `user1` and `user2` say half of so many messages each, at the same time, at one daemon each.
+    /// `user1` and `user2` send half of `count` messages each, at the same time, each at one daemon.
     package static func twoSay(_ count: Int, in conversation: UUID, at daemons: [ClientEndpoint]) async throws {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for (index, daemon) in daemons.prefix(2).enumerated() {

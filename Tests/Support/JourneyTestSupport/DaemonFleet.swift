@@ -15,7 +15,7 @@ package struct DaemonFleet {
 
     package var endpoints: [ClientEndpoint] { members.map(\.endpoint) }
 
-    /// Starts so many, for any room, and returns when each knows all others.
+    /// Starts `count` daemons with open rooms. Returns when each knows all others.
     package static func start(
         _ count: Int, in journey: Journey, database: String? = nil, _ arguments: [String] = []
     ) async throws -> DaemonFleet {
@@ -43,7 +43,7 @@ package struct DaemonFleet {
         for index in together { try await Self.wait(at: members[index].endpoint, others: together.count - 1) }
     }
 
-    /// Returns when the daemon knows of so many others, and its bus stands.
+    /// Returns when the daemon knows `others` other daemons and its bus is connected.
     package static func wait(at endpoint: ClientEndpoint, others: Int) async throws {
         _ = try await MetricsReading.wait(at: endpoint) { metrics in
             Int(metrics.sum("letsswitch_bus_daemons")) == others

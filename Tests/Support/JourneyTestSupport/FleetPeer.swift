@@ -1,7 +1,7 @@
 package import Foundation
 package import TestSupport
 
-/// Somebody in a room on one of several daemons: counts what it says and what it hears, until its connection ends.
+/// A peer in a room on one of several daemons. It counts the ales that it sends and receives until its connection ends.
 package actor FleetPeer {
     package nonisolated let room: UUID
     /// The index of its daemon.
@@ -10,13 +10,13 @@ package actor FleetPeer {
     package private(set) var said = 0
     /// Others' ales.
     package private(set) var heard = 0
-    /// What it was told of who is there, in order; of peers that asked for it.
+    /// The member counts that it received, in order, if it asked for presence.
     package private(set) var counts: [Int] = []
     /// Anything else that came, and how the connection ended.
     package private(set) var objections: [String] = []
     package private(set) var close: TestClose?
     package private(set) var isConnected = true
-    /// What it has said and heard, and whether it still can, of one moment.
+    /// The ales sent and received, and whether the peer is connected, at one moment.
     package var standing: (said: Int, heard: Int, isConnected: Bool) { (said, heard, isConnected) }
     private var reading: Task<Void, Never>?
 
@@ -79,7 +79,7 @@ package actor FleetPeer {
         await reading?.value
     }
 
-    /// Returns when it has been told that so many are there.
+    /// Returns when it has received the member count `count`.
     package func waitForCount(_ count: Int, within allowed: Duration = Deadline.standard) async throws {
         try await eventually("\(count) present, of \(counts)", within: allowed) { counts.last == count }
     }

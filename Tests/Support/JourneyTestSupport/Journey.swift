@@ -8,10 +8,9 @@ import Server
 package import Settings
 package import TestSupport
 
-/// A test's world: a database of its own, whose clock the test can put forward, and the daemons on it, which are stopped
-/// at its end.
+/// A test's environment: a database whose clock the test can advance, and daemons on it that are stopped at its end.
 ///
-/// Waiting is by the daemons' own timers, so a clock that is put forward has to be told to them; ``advance(to:)`` does.
+/// Daemons wait by their own timers, so they have to be notified of an advanced clock. ``advance(to:)`` does that.
 package final class Journey: Sendable {
     /// libpq's name of the database.
     package let conninfo: String
@@ -20,7 +19,7 @@ package final class Journey: Sendable {
     private let daemons = RunningDaemons()
     private let cluster: TestCluster
 
-    /// What the daemons take a silent database, or a peer that takes nothing, for.
+    /// How long daemons wait for a silent database or for a peer that doesn't read.
     package enum Patience {
         /// Busy: so it is in tests of something else, on a machine that has much to do.
         case long
@@ -90,7 +89,7 @@ package final class Journey: Sendable {
         }
     }
 
-    /// As ``daemon(_:)``, for a test that tells the daemon what the system would.
+    /// Like ``daemon(_:)``, for a test that sends the daemon the system's events.
     package func daemonAndEndpoint(
         _ change: (inout Configuration) -> Void = { _ in }
     ) async throws -> (daemon: Daemon, endpoint: ClientEndpoint) {
@@ -105,7 +104,7 @@ package final class Journey: Sendable {
             (configuration.limits.writeTimeout, configuration.limits.pongTimeout) = (.seconds(600), .seconds(600))
         case .promised: configuration.postgres.stallTimeout *= TimeAllowance.factor
         }
-        // Of test clients that don't read any more.
+        // For test clients that no longer read.
         configuration.limits.closeTimeout = .milliseconds(200)
         change(&configuration)
         return try await daemons.start(
@@ -127,13 +126,13 @@ package final class Journey: Sendable {
 
     // MARK: Time
 
-    /// The database's clock, rounded up to a second, and so many seconds more.
+    /// The database's clock, rounded up to a second, plus `seconds`.
     package func instant(in seconds: Int) async throws -> Instant {
         let rows = try await sql("SELECT ceil(extract(epoch FROM letsswitch.clock()))::bigint AS now")
         return Instant(seconds: try rows[0].integer("now") + seconds)
     }
 
-    /// Puts the clock to so many seconds past `instant` (or before it), from where it runs on.
+    /// Sets the clock to `seconds` after `instant`, or before it if negative. From there it runs on.
     package func advance(to instant: Instant, _ seconds: Double = 0) async throws {
         try await sql(ShiftedClock.advance(toSeconds: Double(instant.seconds) + seconds))
         // Due before everything that is known: the schedulers look, and read the clock.

@@ -51,7 +51,7 @@ extension PythonWebSocketClient: JourneyPeer {
     }
 }
 
-/// Who made the WebSocket client.
+/// The implementation of the WebSocket client.
 package enum ClientLibrary: CaseIterable {
     case own, python
 
@@ -62,7 +62,7 @@ package enum ClientLibrary: CaseIterable {
         }
     }
 
-    /// The answer to who isn't let in.
+    /// The answer to a refused upgrade.
     package func refusal(_ target: String, at endpoint: ClientEndpoint) async throws -> TestResponse {
         do {
             _ = try await enter(target, at: endpoint)

@@ -19,8 +19,7 @@ package struct QuestionPeer {
 
     package func say(_ json: TestJSON) async throws { try await socket.send(json: json) }
 
-    /// The next message, which must be of this type; how many are there is told whenever it changes, and passed over. All of the server's
-    /// frames are binary.
+    /// The next message, which must have this type. Presence messages are skipped. The server sends binary frames only.
     @discardableResult
     package func hear(_ type: String) async throws -> TestJSON {
         while true {
@@ -33,12 +32,12 @@ package struct QuestionPeer {
         }
     }
 
-    /// Returns when it has been told that so many are there; what else comes is passed over.
+    /// Returns when it has received the people count `count`. Skips other messages.
     package func waitForCount(_ count: Int) async throws {
         try await hear("presence") { $0["data"]["count"].int == count }
     }
 
-    /// Nothing is said but how many are there until it has an answer.
+    /// Checks with a message that nothing except presence arrives before its answer.
     package func expectSilence() async throws {
         try await say(["type": "nothing"])
         try await hear("error")
@@ -105,7 +104,7 @@ package struct TestSession {
         return TestSession(id: id, key: key, endpoint: endpoint)
     }
 
-    /// The same one, by another daemon.
+    /// The same session at another daemon.
     package func at(_ endpoint: ClientEndpoint) -> TestSession { TestSession(id: id, key: key, endpoint: endpoint) }
 
     package func join(_ device: String? = nil, isLive: Bool = false, asPresenter: Bool = false) async throws

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What `POST /task` answers.
+/// The answer to `POST /task`.
 package struct RegisteredTask: Decodable, Equatable {
     package let id: UUID
     package let deviceId: String

@@ -8,7 +8,7 @@ import TestSupport
 /// The daemons of a journey that run in this process.
 actor RunningDaemons {
     private var daemons: [Daemon] = []
-    /// For what nobody reads.
+    /// For output that isn't read.
     private static let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
 
     /// - Parameter patience: How long it waits for the database.

@@ -3,10 +3,10 @@ import FoundationEssentials
 package import Postgres
 import TestSupport
 
-/// Clients of one database, each with one connection, so that as many statements run at the same time.
+/// Clients of one database with one connection each, so that their statements run at the same time.
 package struct ClientCrowd {
     private static let size = 6
-    /// Of the advisory lock at which inserts wait.
+    /// The key of the advisory lock at which inserts wait.
     private static let gate = 4711
 
     private let database: ScheduleDatabase
@@ -55,8 +55,8 @@ package struct ClientCrowd {
         }
     }
 
-    /// Runs `body` while every insert into a table waits, until a statement of each client waits for a lock. So all of them have checked what
-    /// they check before the first row is there, unless a lock keeps them from checking.
+    /// Runs `body` while every insert into a table waits, until a statement of each client waits for a lock. All of
+    /// them have then done their checks before the first row exists, unless a lock prevents that.
     package func holdingInserts(into table: String, _ body: @Sendable () async throws -> Void) async throws {
         try await database.run(
             """

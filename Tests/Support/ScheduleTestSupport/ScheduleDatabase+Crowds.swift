@@ -2,8 +2,8 @@ import FoundationEssentials
 import Postgres
 
 extension ScheduleDatabase {
-    /// One task a second of a device, `count` of them, that nobody has joined; as if it had registered each, and so many so fast that
-    /// statistics know nothing of them.
+    /// Adds `count` open tasks of a device, one per second of time, as if it had registered each so fast that the
+    /// planner's statistics don't know them.
     package func crowd(of device: String, count: Int, after first: String) async throws {
         try await run(
             """

@@ -11,7 +11,7 @@ package actor ChildProcess {
     }
 
     package nonisolated let pid: Int32
-    /// What the child wrote, line by line, the newest 10,000. In order on each output, in no order between the two.
+    /// The child's output by lines, the newest 10,000. The order between its two outputs is unknown.
     package nonisolated let lines: EventRecorder<OutputLine>
     /// The child's standard input and output, if it was started to converse.
     package nonisolated let conversation: RawConnection?
@@ -77,7 +77,7 @@ package actor ChildProcess {
             conversation: converses ? try RawConnection(adopting: input.ours, named: executable) : nil, life: life)
     }
 
-    /// What the child wrote on one of its outputs, without the last line's end.
+    /// The text of one of the child's outputs, without the last line's end.
     package nonisolated func text(of stream: OutputLine.Stream) -> String {
         lines.all.filter { $0.stream == stream }.map(\.text).joined(separator: "\n")
     }
@@ -132,7 +132,8 @@ final class ChildLife: @unchecked Sendable {
         var reaped = waitpid(pid, &word, 0)
         while reaped < 0, errno == EINTR { reaped = waitpid(pid, &word, 0) }
         self.pid = nil
-        // What it wrote last is in the pipes. Their end may be far: processes that it left behind hold them too.
+        // The last output is still in the pipes. They may stay open, since processes that the child left behind hold
+        // them too.
         for reader in readers {
             reader.drain()
             reader.stop()

@@ -34,7 +34,7 @@ package enum ClientEndpoint: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What a client writes into `Host`.
+    /// The value of a client's `Host` field.
     package var authority: String {
         switch self {
         case .tcp: description

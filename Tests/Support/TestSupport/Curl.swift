@@ -1,9 +1,8 @@
-/// `curl`, a client that nobody here wrote.
+/// `curl`, a foreign client.
 package enum Curl {
     package struct Result: Sendable, CustomStringConvertible {
         package let status: ExitStatus
-        /// What it wrote on standard output, and what it said on standard error. Apart: who reads two pipes learns nothing of
-        /// the order in which they were written to.
+        /// Standard output and standard error, kept apart, because the order between two pipes is unknown.
         package let output: String
         package let notes: String
 

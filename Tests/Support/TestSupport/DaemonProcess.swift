@@ -24,8 +24,8 @@ package struct DaemonProcess: Sendable {
         return (daemon, try await daemon.nextListening(within: allowed))
     }
 
-    /// The same, and waits until it is ready: it listens also while its tables are still being made. Where nobody may ask it
-    /// about that, it is taken for ready.
+    /// The same, and waits until the daemon is ready, since it already listens while its tables are created. Where
+    /// `/health` isn't available, it is taken for ready.
     package static func ready(
         _ arguments: [String], environment: [String: String] = [:]
     ) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {

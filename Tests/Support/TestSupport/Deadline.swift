@@ -1,7 +1,7 @@
 /// An instant until which a wait may last, and how long that was at the outset (for the message).
 package struct Deadline: Sendable {
-    /// What every wait is given if the test doesn't say. Far longer than anything takes, also under a sanitizer on a
-    /// busy machine: it is there to turn a hang into a failure.
+    /// The limit of every wait if the test sets none. It is far longer than anything takes, even under a sanitizer on a
+    /// busy machine. It only turns a hang into a failure.
     package static let standard: Duration = .seconds(180)
 
     let instant: ContinuousClock.Instant
@@ -12,11 +12,11 @@ package struct Deadline: Sendable {
         instant = ContinuousClock.now + allowed
     }
 
-    /// What is left, in whole nanoseconds, never below zero.
+    /// The remaining time in nanoseconds, never below zero.
     var remainingNanoseconds: Int {
         let (seconds, attoseconds) = (instant - ContinuousClock.now).components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        // A wait of over a day is no wait that a test makes; the bound keeps the product within range.
+        // No test waits for over a day; the bound prevents an overflow.
         return Int(min(seconds, 86_400)) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
     }
 

@@ -1,14 +1,14 @@
-/// Judges of what is said at a server's doors. The tests' clients show them each message that they read; servers that nobody judges say
-/// what they like.
+/// Validators of the messages that a server sends. The tests' clients pass them each message that they read. Without a
+/// validator any message is accepted.
 package enum Doors {
     /// Hears one message of one connection.
     ///
     /// - Parameter event: The name of a server-sent event; `nil` of a WebSocket's message.
     package typealias Judge = @Sendable (_ event: String?, _ message: [UInt8]) -> Void
 
-    /// Who judges what is said to those who connect in this task, by the target that they ask for; `nil`: nobody.
+    /// The validator for the messages on this task's connections, by the target; `nil`: none.
     @TaskLocal package static var judge: (@Sendable (_ target: String) -> Judge?)?
 
-    /// Who judges what requests of this task are answered with 400 or more; `nil`: nobody.
+    /// The validator for answers of 400 or more to this task's requests; `nil`: none.
     @TaskLocal package static var judgeOfRefusals: (@Sendable (_ status: Int, _ body: [UInt8]) -> Void)?
 }

@@ -9,7 +9,7 @@ package actor EventStreamTestClient {
     package nonisolated let response: TestResponse
     private var body: ResponseBodyReader
     private var decoder = EventStreamDecoder()
-    /// What came and nobody asked for yet, in order.
+    /// Received items that weren't read yet, in order.
     private var items: [EventStreamItem] = []
     private let judge: Doors.Judge?
 
@@ -54,7 +54,7 @@ package actor EventStreamTestClient {
         try await next(within: allowed, "a comment") { if case .comment(let text) = $0 { text } else { nil } }
     }
 
-    /// What comes first, an event or a comment.
+    /// The next item, an event or a comment.
     package func nextItem(within allowed: Duration = Deadline.standard) async throws -> EventStreamItem {
         try await next(within: allowed, "an event or a comment") { $0 }
     }
@@ -102,7 +102,7 @@ package actor EventStreamTestClient {
     }
 }
 
-/// A server's answer to a stream's request that is no stream.
+/// A server's answer to a stream's request that isn't a stream.
 package struct StreamRefused: Error, Sendable, Equatable {
     package let response: TestResponse
 }

@@ -1,5 +1,5 @@
 extension HTTP2Proxy {
-    /// Arguments for ``requests``; and as many streams as Apple allows.
+    /// Arguments for ``requests``, with as many streams as Apple allows.
     package static let accessLog = [
         "--accesslog-file=/dev/stdout", "--accesslog-format=$alpn $remote_port $status",
         "--frontend-http2-max-concurrent-streams=1000",

@@ -17,7 +17,7 @@ package final class HTTPRecorder: Sendable {
         package var text: String { String(decoding: body, as: UTF8.self) }
     }
 
-    /// What it answers.
+    /// The recorder's answer to a request.
     package struct Answer: Sendable {
         let make: @Sendable (Asked) async -> Response
 
@@ -103,9 +103,9 @@ package final class HTTPRecorder: Sendable {
     }
 }
 
-/// Counts the requests of a recorder that is being made.
+/// Counts the requests of a recorder that is being created.
 ///
-/// `@unchecked Sendable`: `requests` is set once, before the server's address is known to anybody; the counter has a lock.
+/// `@unchecked Sendable`: `requests` is set once, before the server's address is known; the counter has a lock.
 private final class RecorderHolder: @unchecked Sendable {
     var requests: EventRecorder<HTTPRecorder.Asked>?
     private let counter = RequestCounter()

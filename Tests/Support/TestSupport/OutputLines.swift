@@ -71,7 +71,7 @@ final class OutputLines: @unchecked Sendable {
         }
     }
 
-    /// Records what is left of an unfinished line, and lets go of the pipe. Idempotent.
+    /// Records the rest of an unfinished line and closes the pipe. Idempotent.
     func stop() {
         guard !hasEnded else { return }
         hasEnded = true

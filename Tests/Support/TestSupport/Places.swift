@@ -2,9 +2,9 @@
 /// of them: they would wait for one another's databases, browsers and processors, and what is due within a second would be late for that
 /// reason alone.
 package actor Places {
-    /// Of those with daemons and a database of their own.
+    /// For tests with daemons and their own database.
     package static let journeys = Places(8)
-    /// Of those with browsers, which starve one another sooner.
+    /// For tests with browsers, which need more CPU.
     package static let browsers = Places(6)
 
     private var free: Int

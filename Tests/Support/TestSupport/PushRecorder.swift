@@ -2,7 +2,7 @@ package import Server
 
 /// A push service that writes down what it gets, and answers as the test says.
 package struct PushRecorder: Sendable {
-    /// What is answered to the next requests, in order; then always the same.
+    /// The answers to the next requests, in order, then always the same one.
     package actor Answers {
         private var scripted: [Response] = []
         // With some content: nghttpx ends an answer without any by a frame of its own, which libcurl 7.88 doesn't wait for but resets

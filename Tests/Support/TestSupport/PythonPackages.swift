@@ -1,7 +1,7 @@
 import Foundation
 
-/// Implementations from PyPI that nobody here wrote. set-up.sh puts them into environments of their own; where one could not be
-/// made, `areInstalled` is false.
+/// Foreign implementations from PyPI. set-up.sh installs them into virtual environments; `areInstalled` is false if
+/// that failed.
 package struct PythonPackages: Sendable {
     /// `icalendar`, `http-ece`, `py-vapid`, `PyJWT`.
     package static let ofTests = PythonPackages(in: "python", hint: "make setup-test")

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A WebSocket connection by Debian's `python3-websockets`: a client that nobody here wrote. One process each, spoken to
-/// in lines of JSON.
+/// A WebSocket connection by Debian's `python3-websockets`, a foreign client. Each is a process that is controlled by
+/// lines of JSON.
 package actor PythonWebSocketClient {
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         ClientExecutor.shared.asUnownedSerialExecutor()

@@ -1,4 +1,4 @@
-/// What `PythonWebSocketClient` runs: one command a line in, one answer a line out.
+/// The script of `PythonWebSocketClient`: it reads one command per line and writes one answer per line.
 let pythonWebSocketScript = #"""
     import asyncio, base64, json, ssl, sys
     import websockets

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A WebSocket server by Debian's `python3-websockets`: one that nobody here wrote. It echoes messages, closes with 4000 when
-/// told to, refuses `/refused`, and tells by which code each connection ended.
+/// A foreign WebSocket server, by Debian's `python3-websockets`. It echoes messages, closes with 4000 on request,
+/// refuses `/refused`, and reports the close code of each connection.
 package struct PythonWebSocketServer: Sendable {
     private static let script = #"""
         import asyncio, http, websockets

@@ -1,10 +1,11 @@
 import Dispatch
 import Glibc
 
-/// A client's socket, for tests that care about every byte. It reads from the kernel only inside a `receive…` call: a
-/// peer that stalls is one on which nobody calls them (`receiveBuffer` makes the kernel's share small).
+/// A client's socket, for tests that check every byte. It reads from the kernel only inside a `receive…` call, so a
+/// test simulates a stalled peer by calling none (`receiveBuffer` makes the kernel's buffer small).
 ///
-/// Every wait has a deadline and ends in a `ClientFailure`, never in a hang. One `receive…` at a time; sends queue up.
+/// Every wait has a deadline and ends in a `ClientFailure`, never in a hang. One `receive…` at a time; sends are
+/// queued.
 package actor RawConnection {
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         ClientExecutor.shared.asUnownedSerialExecutor()
@@ -66,7 +67,7 @@ package actor RawConnection {
                 guard getsockopt(socket.descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0 else {
                     throw ClientFailure.system(call: "getsockopt", code: errno)
                 }
-                // Accepted, and reset before this side looked: that is for whoever reads or writes to hear.
+                // The connection was accepted and reset at once. The next read or write reports it.
                 wasReset = code == ECONNRESET
                 guard code == 0 || wasReset else { throw ClientFailure.system(call: "connect", code: code) }
                 return
@@ -126,7 +127,7 @@ package actor RawConnection {
 
     // MARK: - Receiving
 
-    /// What is there, at least a byte and at most `limit`; empty at the end of the stream.
+    /// At least one byte and at most `limit`; empty at the end of the stream.
     package func receive(upTo limit: Int, within allowed: Duration = Deadline.standard) async throws -> [UInt8] {
         try await receive(awaiting: "up to \(limit) bytes", within: allowed) { bytes, ended in
             bytes.count > 0 ? min(bytes.count, limit) : (ended ? 0 : nil)
@@ -188,7 +189,7 @@ package actor RawConnection {
 
     // MARK: - Ending
 
-    /// Ends this side's stream (FIN); receiving goes on.
+    /// Ends this side's stream (FIN). Receiving continues.
     package func shutdownWrite() throws {
         try checkOpen("the end of this side's stream")
         guard shutdown(socket.descriptor, Int32(SHUT_WR)) == 0 else {

@@ -2,8 +2,8 @@ import Dispatch
 import Glibc
 import Postgres
 
-/// Lets one waiter at a time wait until a descriptor is readable (or writable), a deadline is over, or the wait is
-/// cancelled. The Dispatch source runs only while somebody waits: a client that doesn't receive leaves the bytes in the
+/// Lets one waiter at a time wait until a descriptor is readable or writable, a deadline has passed, or the wait is
+/// cancelled. The Dispatch source runs only during a wait: a client that doesn't receive leaves the bytes in the
 /// kernel, as a stalled peer does.
 ///
 /// `@unchecked Sendable`: everything but `cancelLater` is called on `queue`, where the handlers run too.

@@ -16,9 +16,9 @@ package struct SchemaCheck: Sendable {
         self.definitions = definitions
     }
 
-    /// What is wrong with a value; `nil`: it is as described.
+    /// What is wrong with a value; `nil` if it matches.
     ///
-    /// - Parameter definition: The one of `$defs` that it is to be; else the whole schema decides.
+    /// - Parameter definition: The name in `$defs` to match; by default the whole schema.
     package func complaint(about value: TestJSON, as definition: String? = nil) -> String? {
         let node = definition.map { SchemaNode.reference("#/$defs/\($0)") } ?? root
         return complaint(value, node, "").map { "\($0.place.isEmpty ? "it" : $0.place) \($0.text)" }

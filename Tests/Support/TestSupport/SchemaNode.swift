@@ -7,7 +7,7 @@ indirect enum SchemaNode: Sendable {
     case boolean
     case words([String])
     case array(SchemaNode, most: Int)
-    /// - Parameter others: What members are that aren't named; `nil`: there are none.
+    /// - Parameter others: The schema of members that aren't named; `nil`: none are allowed.
     case object([String: SchemaNode], required: [String], others: SchemaNode?)
     case either([SchemaNode])
     case reference(String)
@@ -102,7 +102,7 @@ private struct Members {
     }
 }
 
-/// What a string is, by the standard's names.
+/// The format of a string, by the standard's names.
 enum SchemaFormat: String, Sendable {
     case uuid
     case instant = "date-time"

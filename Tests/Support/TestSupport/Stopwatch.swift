@@ -10,7 +10,7 @@ package final class Stopwatch: Sendable {
     private static let tick = Duration.milliseconds(10)
     /// Several processes have to get their turns, one after the other, where that task waits for one.
     private static let turns = 4
-    /// Of the time that has passed, so much is counted at least, in parts.
+    /// At least one part in this many of the time passed is counted.
     private static let slowestPace = 10
 
     private let start = ContinuousClock.now
@@ -32,10 +32,10 @@ package final class Stopwatch: Sendable {
 
     deinit { watch.cancel() }
 
-    /// What has passed since the start.
+    /// The time since the start.
     package var passed: Duration { ContinuousClock.now - start }
 
-    /// What is not to be counted, as far as it goes: how late the machine was since the start, for all who had to get their turn.
+    /// The time not to be counted: the machine's delay since the start, for all processes that had to run.
     package var allowance: Duration { late.withLock { $0 } * Self.turns }
 
     /// The time since the start that is to be counted.
@@ -45,7 +45,7 @@ package final class Stopwatch: Sendable {
         max(passed / slowestPace, passed - allowance)
     }
 
-    /// What `body` takes.
+    /// Measures `body`.
     package static func measure(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
     ) async rethrows -> Duration {

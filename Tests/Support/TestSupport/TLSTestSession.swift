@@ -4,7 +4,7 @@ import COpenSSL
 ///
 /// Not `Sendable`: one task's.
 package final class TLSTestSession {
-    /// What OpenSSL said when it failed.
+    /// OpenSSL's error.
     package struct Failure: Error {
         package let reason: String
     }
@@ -30,13 +30,13 @@ package final class TLSTestSession {
         SSL_CTX_free(context)
     }
 
-    /// What came from the server.
+    /// Passes bytes from the server.
     package func receive(_ ciphertext: some Collection<UInt8>) {
         let bytes = Array(ciphertext)
         if !bytes.isEmpty { BIO_write(incoming, bytes, Int32(bytes.count)) }
     }
 
-    /// What is to be sent to the server.
+    /// Returns the bytes to send to the server.
     package func takeOutput() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: BIO_ctrl_pending(outgoing))
         guard !bytes.isEmpty else { return [] }
@@ -44,7 +44,7 @@ package final class TLSTestSession {
         return Array(bytes.prefix(Int(max(0, count))))
     }
 
-    /// Goes on with the handshake; whether it is complete.
+    /// Continues the handshake. Returns whether it is complete.
     package func shakeHands() throws -> Bool {
         ERR_clear_error()
         let result = SSL_do_handshake(ssl)
@@ -59,7 +59,7 @@ package final class TLSTestSession {
         guard result == Int32(plaintext.count) else { return try check(result) }
     }
 
-    /// What can be read of what was received.
+    /// Returns the plaintext of the bytes received.
     package func read() throws -> [UInt8] {
         ERR_clear_error()
         var all: [UInt8] = []

@@ -1,5 +1,5 @@
-/// A TLS connection by `openssl s_client`: what goes through ``plain`` is sealed on the other side, so that every client
-/// here can speak TLS, for as long as somebody holds the tunnel. Whoever doesn't read from it lets the server wait.
+/// A TLS connection by `openssl s_client`: bytes written to ``plain`` are encrypted on the other side, so that every
+/// test client can use TLS while it holds the tunnel. If the client doesn't read, the server has to wait.
 package struct TLSTunnel: Sendable {
     private let process: ChildProcess
     package let plain: RawConnection
@@ -20,7 +20,7 @@ package struct TLSTunnel: Sendable {
 
     package var http: HTTPTestClient { HTTPTestClient(over: plain) }
 
-    /// What `s_client` said about the connection's end. Waits for its own.
+    /// The error output of `s_client`. Waits for its end.
     package func complaints() async throws -> String {
         _ = try await process.waitForExit()
         return process.lines.all.map(\.text).joined(separator: "\n")

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 
-/// A broker of RabbitMQ for one test, in a temporary directory, with a name, a cookie, ports and an `epmd` of its own: it knows
-/// nothing of another on this machine. It runs as whoever runs the tests; where that is root, as `nobody`.
+/// A RabbitMQ broker for one test, in a temporary directory, with its own name, cookie, ports and `epmd`, independent
+/// of other brokers on the machine. It runs as the tests' user, or as `nobody` if that is root.
 ///
-/// Its processes are killed when this object goes, and when the test process ends however it ends. Starting takes some seconds.
+/// Its processes are killed when this object is released, and when the test process ends for any reason. Starting takes
+/// some seconds.
 package actor TestBroker {
     private static let server = "/usr/lib/rabbitmq/bin/rabbitmq-server"
     private static let control = "/usr/lib/rabbitmq/bin/rabbitmqctl"
@@ -24,7 +25,7 @@ package actor TestBroker {
         ? "there is no broker of RabbitMQ: sh Sources/Scripts/set-up.sh interop" : "they need a broker: make interop"
     package static var runs: Bool { isWanted && isInstalled }
 
-    /// Whom it runs as, if we may choose.
+    /// The broker's user, if the tests can choose it.
     private static let user: (uid: uid_t, gid: gid_t)? =
         geteuid() == 0 ? getpwnam("nobody").map { ($0.pointee.pw_uid, $0.pointee.pw_gid) } : nil
 
@@ -126,7 +127,7 @@ package actor TestBroker {
         }
     }
 
-    /// In order: clients are told.
+    /// Stops it in order, with a message to its clients.
     package func stop() async throws {
         await broker?.signal(SIGTERM)
         _ = try await broker?.waitForExit()
@@ -157,14 +158,14 @@ package actor TestBroker {
         guard let user = Self.user else {
             return try await ChildProcess.start(program, arguments, environment: environment)
         }
-        // Whoever becomes another user isn't killed with us any more, unless he says so again.
+        // A process that changes its user loses its parent-death signal, so it is set again.
         let command = [
             "--reuid=\(user.uid)", "--regid=\(user.gid)", "--clear-groups", "--pdeathsig", "KILL", "--", program,
         ]
         return try await ChildProcess.start("/usr/bin/setpriv", command + arguments, environment: environment)
     }
 
-    /// Whom it runs as.
+    /// The broker's user.
     package func user() throws -> Int {
         var status = stat()
         guard let pid = broker?.pid, stat("/proc/\(pid)", &status) == 0 else {
@@ -180,7 +181,7 @@ package actor TestBroker {
         return (pages.count > 1 ? Int(pages[1]) ?? 0 : 0) * 4_096
     }
 
-    /// - Returns: What `rabbitmqctl` writes.
+    /// - Returns: The output of `rabbitmqctl`.
     @discardableResult
     package func run(_ arguments: String...) async throws -> String {
         let child = try await child(Self.control, ["--quiet", "--node", node] + arguments)

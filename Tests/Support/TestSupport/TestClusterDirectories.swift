@@ -2,17 +2,17 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The temporary directories of this process, its clusters' above all: made on demand, and cleared away, servers included, at
-/// its exit or by the next test process.
+/// This process's temporary directories, mostly of clusters. They are created on demand and removed, with their
+/// servers, at exit or by the next test process.
 ///
-/// A directory's name bears the number of the process that made it: `/dev/shm/ls-<pid>-<n>`. In memory, where there is enough of it: a
-/// run makes a thousand databases of three hundred files each, and a disk's file system takes most of their time.
+/// A directory is named after the process that created it: `/dev/shm/ls-<pid>-<n>`. It is in memory if there is enough,
+/// because a run creates a thousand databases of three hundred files each, which takes most of the time on a disk.
 package struct TestClusterDirectories: Sendable {
     package static let shared = TestClusterDirectories()
 
     private static let memory = "/dev/shm"
     private static let disk = "/tmp"
-    /// Of memory, so that it is used: a run takes less than half of it.
+    /// The free memory required. A run uses less than half of it.
     private static let wantedBytes: UInt64 = 4 << 30
     private static let parent = hasMemory() ? memory : disk
     private static let prefix = "ls-"
@@ -39,7 +39,7 @@ package struct TestClusterDirectories: Sendable {
         return path
     }
 
-    /// Of processes that have ended without clearing up.
+    /// Removes directories of processes that ended without doing so.
     private static func clearLeftovers() {
         clear { $0 == getpid() || (kill($0, 0) != 0 && errno == ESRCH) }
     }
@@ -58,12 +58,12 @@ package struct TestClusterDirectories: Sendable {
             var status = stat()
             guard lstat(path, &status) == 0, status.st_uid == geteuid() else { continue }
             stopServer(path)
-            // What can't be deleted now is left to the next process.
+            // The next process deletes what can't be deleted now.
             try? FileManager.default.removeItem(atPath: path)
         }
     }
 
-    /// At once: nobody needs this data any more.
+    /// Stops a server at once, since its data isn't needed.
     private static func stopServer(_ path: String) {
         guard let file = fopen("\(path)/postgres/data/postmaster.pid", "re") else { return }
         var line = [CChar](repeating: 0, count: 32)

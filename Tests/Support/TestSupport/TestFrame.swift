@@ -30,7 +30,7 @@ package struct TestFrame: Sendable, Equatable {
         }
     }
 
-    /// How many bytes the length takes; anything but `minimal` may break §5.2's rule.
+    /// How many bytes encode the length. All forms but `minimal` may break the rule of §5.2.
     package enum LengthForm: Sendable {
         case minimal, sixteenBits, sixtyFourBits
     }

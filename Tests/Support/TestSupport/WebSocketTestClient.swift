@@ -1,8 +1,8 @@
 import Foundation
 import Wire
 
-/// A WebSocket client that writes what it is told, right or wrong, and is strict about what it reads: handshakes and frames are judged
-/// by the parts of the client library, which Autobahn judges.
+/// A WebSocket client that sends anything, valid or not, and reads strictly: it checks handshakes and frames with the
+/// client library's parsers, which pass Autobahn.
 package actor WebSocketTestClient {
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         ClientExecutor.shared.asUnownedSerialExecutor()
@@ -16,12 +16,12 @@ package actor WebSocketTestClient {
     package var answersPings = true
     /// A frame whose payload is announced longer is a violation.
     private let maxPayload = 16 << 20
-    /// A message has begun, and goes on.
+    /// A fragmented message has begun.
     private var isInMessage = false
     /// An endpoint sends one close frame at most (RFC 6455 §5.5.1).
     private var hasSentClose = false
     private let judge: Doors.Judge?
-    /// Of a message that isn't whole yet.
+    /// The bytes of an incomplete message.
     private var unjudged: [UInt8] = []
 
     private init(connection: RawConnection, handshake: TestResponse, judge: Doors.Judge?) {
@@ -45,7 +45,7 @@ package actor WebSocketTestClient {
         return try await upgrade(connection, target, headers: headers, within: allowed)
     }
 
-    /// Upgrades a connection that is there already.
+    /// Upgrades an existing connection.
     package static func upgrade(
         _ connection: RawConnection, _ target: String, headers: TestHeaders = [:],
         within allowed: Duration = Deadline.standard
@@ -128,7 +128,7 @@ package actor WebSocketTestClient {
         try await connection.send(frame.bytes(), within: allowed)
     }
 
-    /// Sends one message in as many frames as there are pieces.
+    /// Sends one message, with one frame per piece.
     package func send(
         fragments: [[UInt8]], as opcode: TestFrame.Opcode, within allowed: Duration = Deadline.standard
     ) async throws {

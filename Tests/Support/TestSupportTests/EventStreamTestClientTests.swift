@@ -18,7 +18,7 @@ import Testing
                 stream = stream.dropFirst(chunkSize)
                 peer.write(Array("\(String(piece.count, radix: 16))\r\n".utf8) + piece + [13, 10])
             }
-            // The stream goes on: everything above must be there before its end.
+            // The stream continues: all items above must arrive before its end.
             _ = peer.read(1)
         }
         let client = try await EventStreamTestClient.connect(to: server.endpoint, "/reminders", lastEventID: "0")
