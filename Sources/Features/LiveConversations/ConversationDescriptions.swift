@@ -98,7 +98,7 @@ package enum ConversationDescriptions {
         .refusal(
             409, "no_partner", "name_required", "device_erased",
             meaning: "The task has no partner, you have no name, or your device was erased."),
-        .refusal(429, "too_many_conversations", meaning: "A participant has the maximum number of conversations."),
+        .refusal(429, "too_many_conversations", meaning: "You made or answered too many conversations."),
         .storageFull,
         RouteDescription.ticketRefusals[0],
     ]
@@ -138,7 +138,7 @@ package enum ConversationDescriptions {
             .refusal(
                 409, "name_required", "id_taken", "device_erased",
                 meaning: "You have no name, the id is in use, or your device was erased."),
-            .refusal(429, "too_many_conversations", meaning: "A participant has the maximum number of conversations."),
+            .refusal(429, "too_many_conversations", meaning: "You made or answered too many conversations."),
             .storageFull,
         ] + refusals, example: "/conversations")
 
@@ -242,6 +242,6 @@ package enum ConversationDescriptions {
         RouteDescription.ticketRefusals[0],
         .refusal(
             403, "blocked", "topic_not_allowed",
-            meaning: "One of you blocks the other, or the ticket doesn't allow this."),
+            meaning: "A participant blocks another, or the ticket doesn't allow this."),
     ]
 }

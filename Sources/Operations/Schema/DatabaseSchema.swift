@@ -32,6 +32,7 @@ package enum DatabaseSchema {
         PostgresMigration(version: 22, name: "unused-names", sql: text(EmbeddedFile.migration_0022_unused_names_sql)),
         PostgresMigration(version: 23, name: "lapsed", sql: text(EmbeddedFile.migration_0023_lapsed_sql)),
         PostgresMigration(version: 24, name: "bus-standing", sql: text(EmbeddedFile.migration_0024_bus_standing_sql)),
+        PostgresMigration(version: 25, name: "answered", sql: text(EmbeddedFile.migration_0025_answered_sql)),
     ]
 
     private static let functions = PostgresFunctions(

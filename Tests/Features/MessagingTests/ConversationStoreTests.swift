@@ -128,33 +128,6 @@ import Testing
         }
     }
 
-    @Test("Nobody's list is filled by others; what was left doesn't count; a pair brings back nobody who is full")
-    func membership() async throws {
-        var settings = ConversationSettings()
-        settings.perDevice = 2
-        try await ConversationWorld.with(1...6, settings: settings) { world in
-            let pair = try await world.make(2, [1]).0.id
-            let group = try await world.make(3, [1, 4]).0.id
-            for others in [[1], [1, 6]] {
-                #expect(try await code { _ = try await world.make(5, others) } == "too_many_conversations")
-                #expect(
-                    try await code { try await world.send(5, "x", ConversationWorld.names(others)) }
-                        == "too_many_conversations")
-            }
-            #expect(try await world.store.positions(of: world.device(5)).offsets.isEmpty)
-            _ = try await world.set(1, .leave, in: group)
-            _ = try await world.set(1, .leave, in: pair)
-            _ = try await world.make(5, [1])
-            _ = try await world.make(6, [1])
-            #expect(
-                try await code { try await world.send(2, "x", .conversation(pair)) } == "too_many_conversations")
-            #expect(try await code { _ = try await world.make(1, [2]) } == "too_many_conversations")
-            // The conversations that the user participates in, then those that it has left.
-            let positions = try await world.store.positions(of: world.device(1)).offsets.map(\.conversation)
-            #expect(positions.count == 4 && Set(positions.suffix(2)) == [pair, group])
-        }
-    }
-
     @Test("A device has as many conversations as it may, and the server as many messages")
     func quotas() async throws {
         var settings = ConversationSettings()

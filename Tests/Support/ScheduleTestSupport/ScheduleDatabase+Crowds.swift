@@ -20,9 +20,12 @@ extension ScheduleDatabase {
             """)
     }
 
-    /// How many rows, and entries of indexes, each of `count` calls of this kind visits: one after the other in one session, so that
-    /// the last ones go by the plan that fits any parameters.
-    package func visits(_ call: String, count: Int = 8) async throws -> [Int] {
+    /// The number of rows and index entries that each of `count` calls visits. The calls run one after the other in one session, so that the
+    /// last ones use the plan that fits any parameters.
+    ///
+    /// - Parameter growth: A statement that runs before the last call, in the same session and transaction. So the plan of the last call was
+    ///   made before the tables grew.
+    package func visits(_ call: String, count: Int = 8, growth: String = "SELECT") async throws -> [Int] {
         try await run(
             """
             CREATE OR REPLACE FUNCTION letsswitch.test_visited() RETURNS bigint LANGUAGE sql AS $$
@@ -37,6 +40,9 @@ extension ScheduleDatabase {
                 v_before bigint;
             BEGIN
                 FOR i IN 1..\(count) LOOP
+                    IF i = \(count) THEN
+                        EXECUTE $growth$\(growth)$growth$;
+                    END IF;
                     v_before := letsswitch.test_visited();
                     PERFORM count(*) FROM \(call) AS answer;
                     RETURN NEXT letsswitch.test_visited() - v_before;

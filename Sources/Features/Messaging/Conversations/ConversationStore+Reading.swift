@@ -31,8 +31,9 @@ package struct ConversationPositions: Sendable, Hashable {
 
 /// What is read of conversations.
 extension ConversationStore {
-    /// Of so many that a device has left it is known where they stood.
-    private static let leftPositions = 1_000
+    /// How many conversations are read of one device: those that count against its quota, as many again that it has not answered, and
+    /// 1,000 that it has left.
+    private var positionLimit: Int { 2 * settings.perDevice + 1_000 }
 
     /// A device's conversations, the latest first; throws ``Domain/RequestError/nameRequired`` if it has no name.
     ///
@@ -66,8 +67,7 @@ extension ConversationStore {
 
     /// Throws ``Domain/RequestError/nameRequired`` if the device has no name.
     package func positions(of device: DeviceID) async throws -> ConversationPositions {
-        let limit = settings.perDevice + Self.leftPositions
-        let rows = try await database.query(Statement.positions, [.text(device.text), .integer(limit)])
+        let rows = try await database.query(Statement.positions, [.text(device.text), .integer(positionLimit)])
         guard let first = rows.first else { throw RequestError.nameRequired }
         return ConversationPositions(
             user: try first.string("name"), userID: try first.integer("user_id"),
@@ -92,7 +92,7 @@ extension ConversationStore {
             [
                 .text(device.text), only.map { .text($0.text) } ?? .null,
                 since.map { .double(Double($0)) } ?? .null, .uuidArray(named),
-                .integer(settings.perDevice + Self.leftPositions),
+                .integer(positionLimit),
             ])
         var histories: [UUID: KeptHistory] = [:]
         for row in rows {

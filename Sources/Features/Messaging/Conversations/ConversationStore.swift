@@ -171,7 +171,11 @@ package struct ConversationStore: Sendable {
 
 /// How much may be kept, and how long. Flags set it: see ``Setting`` in the daemon.
 package struct ConversationSettings: Sendable, Hashable {
-    /// Conversations that one device is inside of, whoever made them.
+    /// The groups of one device in 30 days in which nobody else has said anything; `letsswitch.has_unanswered` has the same number.
+    static let unanswered = 50
+
+    /// The conversations of one device that it made, or in which it has said something. A device is also in as many at most that it has not
+    /// answered.
     package var perDevice = 1_000
     /// What was said longer ago goes.
     package var retention: Duration = .seconds(365 * 86_400)
@@ -186,7 +190,16 @@ package struct ConversationSettings: Sendable, Hashable {
         case "too_many_conversations":
             RequestError(
                 status: 429, code: code,
-                reason: "A participant is already in \(perDevice) conversations, the maximum.",
+                reason: """
+                    The device is already in \(perDevice) conversations that it made or answered, the maximum. Leave one first.
+                    """,
+                quota: .conversationsPerDevice)
+        case "too_many_unanswered":
+            RequestError(
+                status: 429, code: "too_many_conversations",
+                reason: """
+                    Nobody has answered in \(Self.unanswered) groups that the device made in the last 30 days, the maximum.
+                    """,
                 quota: .conversationsPerDevice)
         default: try .conversationRefused(code)
         }
@@ -233,7 +246,8 @@ extension RequestError {
                 status: 409, code: code, reason: "The conversation has other participants than the ones named.")
         case "no_such_task": .noSuchTask
         case "no_partner": .noPartner
-        case "blocked": RequestError(status: 403, code: code, reason: "One of the two people has blocked the other.")
+        case "blocked":
+            RequestError(status: 403, code: code, reason: "One of these people has blocked another of them.")
         case "too_few": .invalid("participants", "must name at least one other user")
         case "too_many": .tooManyParticipants
         default: throw PostgresError(kind: .decoding, message: "unknown code \(code)")

@@ -7,8 +7,11 @@ LANGUAGE sql STABLE AS $$
         OR EXISTS (SELECT FROM letsswitch.block WHERE device_id = p_other AND blocked_id = p_device)
 $$;
 
--- Blocks somebody: by a name (then the device has one too), or as the partner in one of the device's own tasks. Code: blocked, repeated,
--- name_required, no_such_user, no_such_task, no_partner, too_many_blocks (p_most; two at once don't see each other), blocks_full.
+-- Blocks a person: by a name (then the device has one too), or as the partner in one of the device's own tasks. The device leaves the groups
+-- that the person made and in which it has said nothing. Code: blocked, repeated, name_required, no_such_user, no_such_task, no_partner,
+-- too_many_blocks (p_most), blocks_full.
+--
+-- Locks: erasing, the device, both users, conversations by their ids.
 CREATE FUNCTION letsswitch.block_somebody(p_device text, p_name text, p_task uuid, p_most integer, p_has_room boolean)
 RETURNS TABLE (code text, id uuid, name text, title text, starts_at bigint, blocked_at bigint)
 LANGUAGE plpgsql AS $$
@@ -18,11 +21,13 @@ DECLARE
     v_id uuid;
     v_partner letsswitch.task;
 BEGIN
-    -- Nobody is erased meanwhile: what names it would stay.
+    -- Neither device is erased meanwhile: the block would stay.
     PERFORM letsswitch.lock_erasing_shared(p_device);
     PERFORM letsswitch.lock_erasing_shared(v_other);
-    -- Nor is the name forgotten.
-    PERFORM FROM letsswitch.chat_user AS own WHERE own.name = p_name COLLATE "C" FOR KEY SHARE;
+    PERFORM letsswitch.lock_device(p_device);
+    -- Nobody makes a conversation with both meanwhile, and neither name is forgotten.
+    PERFORM FROM letsswitch.chat_user AS own
+    WHERE own.device_id IN (p_device, v_other) AND own.name IS NOT NULL ORDER BY own.id FOR NO KEY UPDATE;
     IF p_name IS NOT NULL AND NOT EXISTS (SELECT FROM letsswitch.user_of(p_device)) THEN
         code := 'name_required';
     ELSIF p_name IS NULL AND NOT EXISTS (
@@ -32,22 +37,23 @@ BEGIN
     ELSIF v_other IS NULL OR v_other = p_device OR v_other <> coalesce(letsswitch.resolve_device(p_device, p_name, p_task), '')
     THEN
         code := CASE WHEN p_name IS NULL THEN 'no_partner' ELSE 'no_such_user' END;
-    END IF;
-    IF code IS NULL THEN
+    ELSE
         SELECT own.id INTO v_id FROM letsswitch.block AS own
         WHERE own.device_id = p_device AND own.blocked_id = v_other AND (own.name IS NULL) = (p_name IS NULL);
-        code := 'repeated';
-    END IF;
-    IF code = 'repeated' AND v_id IS NULL THEN
-        IF p_name IS NULL THEN
-            -- What it is shown by is of the one who was found: either may leave the other at any moment.
+        IF FOUND THEN
+            code := 'repeated';
+        ELSIF p_name IS NULL THEN
+            -- The block is shown by the partner's task. Either of the two may leave the other at any moment.
             SELECT partner.* INTO v_partner FROM letsswitch.task AS own
             JOIN letsswitch.task AS partner ON partner.id = own.partner_id
             WHERE own.id = p_task AND partner.device_id = v_other;
+            IF NOT FOUND THEN
+                code := 'no_partner';
+            END IF;
         END IF;
-        IF p_name IS NULL AND v_partner.id IS NULL THEN
-            code := 'no_partner';
-        ELSIF p_most <= (SELECT count(*) FROM letsswitch.block AS own WHERE own.device_id = p_device) THEN
+    END IF;
+    IF code IS NULL THEN
+        IF p_most <= (SELECT count(*) FROM letsswitch.block AS own WHERE own.device_id = p_device) THEN
             code := 'too_many_blocks';
         ELSIF NOT p_has_room THEN
             code := 'blocks_full';
@@ -55,17 +61,34 @@ BEGIN
             INSERT INTO letsswitch.block (id, device_id, blocked_id, name, title, starts_at, blocked_at, used_at)
             VALUES (
                 gen_random_uuid(), p_device, v_other, p_name, v_partner.title, v_partner.starts_at, letsswitch.clock(), letsswitch.clock())
-            ON CONFLICT DO NOTHING;
-            SELECT own.id INTO v_id FROM letsswitch.block AS own
-            WHERE own.device_id = p_device AND own.blocked_id = v_other AND (own.name IS NULL) = (p_name IS NULL);
+            RETURNING block.id INTO v_id;
             code := 'blocked';
         END IF;
     END IF;
     IF v_id IS NULL THEN
         RETURN NEXT;
     ELSE
+        PERFORM letsswitch.leave_groups_of(p_device, v_other);
         RETURN QUERY SELECT code, shown.* FROM letsswitch.block_shown(v_id) AS shown;
     END IF;
+END
+$$;
+
+-- Has a device leave the groups that another device made and in which it has said nothing. Both users are held.
+CREATE FUNCTION letsswitch.leave_groups_of(p_device text, p_other text) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_user bigint := (SELECT own.id FROM letsswitch.user_of(p_device) AS own);
+    v_other bigint := (SELECT own.id FROM letsswitch.user_of(p_other) AS own);
+BEGIN
+    PERFORM letsswitch.leave_conversations(v_user, ARRAY(
+        SELECT held.id FROM letsswitch.conversation AS held
+        WHERE held.kind = 'group' AND held.id = ANY (ARRAY(
+            SELECT own.conversation_id FROM letsswitch.participant AS own
+            WHERE CASE WHEN own.left_number IS NULL THEN own.user_id END = v_user AND own.invited_by = v_other
+        ))
+        ORDER BY held.id FOR UPDATE
+    ));
 END
 $$;
 

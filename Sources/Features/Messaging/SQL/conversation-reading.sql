@@ -15,7 +15,8 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- A user's conversations, the latest first; one row without a conversation if there is none. A pair that it has left isn't shown. With
--- p_before beyond that one, as it stood at p_used_at, a page's used_at (NULL: as it stands, and is_beyond tells whether it is one of them).
+-- p_before, the list begins beyond that conversation, as it stood at p_used_at, which is a page's used_at. If p_used_at is NULL, it is as
+-- it stands now, and is_beyond says whether it is one of the user's. The subqueries have limits for the reason that names_in gives.
 CREATE FUNCTION letsswitch.list_conversations(
     p_device text, p_before uuid, p_used_at bigint, p_limit integer
 ) RETURNS TABLE (
@@ -28,19 +29,23 @@ LANGUAGE sql STABLE AS $$
     LEFT JOIN LATERAL (
         SELECT coalesce(p_used_at, (
             SELECT letsswitch.microseconds(last.used_at) FROM letsswitch.conversation AS last
-            JOIN letsswitch.participant ON participant.conversation_id = last.id AND participant.user_id = me.id
-            WHERE last.id = p_before
+            WHERE last.id = p_before AND EXISTS (
+                SELECT FROM letsswitch.participant
+                WHERE participant.conversation_id = p_before AND participant.user_id = me.id
+            )
         )) AS used_at
     ) AS place ON true
     LEFT JOIN LATERAL (
-        SELECT conversation.id, conversation.used_at
+        SELECT listed.id, listed.used_at
         FROM letsswitch.conversations_of(me.id) AS own
-        JOIN letsswitch.conversation ON conversation.id = own.conversation_id
-        WHERE (own.left_number IS NULL OR conversation.kind = 'group') AND (
-            p_before IS NULL
-            OR (letsswitch.microseconds(conversation.used_at), conversation.id) < (place.used_at, p_before)
+        CROSS JOIN LATERAL (
+            SELECT known.id, known.kind, known.used_at FROM letsswitch.conversation AS known
+            WHERE known.id = own.conversation_id LIMIT 1
+        ) AS listed
+        WHERE (own.left_number IS NULL OR listed.kind = 'group') AND (
+            p_before IS NULL OR (letsswitch.microseconds(listed.used_at), listed.id) < (place.used_at, p_before)
         )
-        ORDER BY conversation.used_at DESC, conversation.id DESC LIMIT p_limit
+        ORDER BY listed.used_at DESC, listed.id DESC LIMIT p_limit
     ) AS own ON true
     LEFT JOIN LATERAL letsswitch.conversation_for(me.id, own.id) AS shown ON true
     ORDER BY own.used_at DESC, own.id DESC
@@ -56,10 +61,13 @@ LANGUAGE sql STABLE AS $$
     FROM letsswitch.user_of(p_device) AS me
     LEFT JOIN LATERAL (
         SELECT
-            conversation.id, coalesce(own.left_number, conversation.last_number) AS last_number,
-            own.left_number IS NOT NULL AS has_left, conversation.used_at
+            listed.id, coalesce(own.left_number, listed.last_number) AS last_number,
+            own.left_number IS NOT NULL AS has_left, listed.used_at
         FROM letsswitch.conversations_of(me.id) AS own
-        JOIN letsswitch.conversation ON conversation.id = own.conversation_id
+        CROSS JOIN LATERAL (
+            SELECT known.id, known.last_number, known.used_at FROM letsswitch.conversation AS known
+            WHERE known.id = own.conversation_id LIMIT 1
+        ) AS listed
         ORDER BY has_left, used_at DESC LIMIT p_limit
     ) AS own ON true
     ORDER BY own.has_left, own.used_at DESC
@@ -110,7 +118,9 @@ LANGUAGE sql STABLE AS $$
             ELSE letsswitch.number_before(own.conversation_id, own.last_number, since.at)
         END
     FROM letsswitch.positions(p_device, p_limit) AS own
-    JOIN letsswitch.conversation ON conversation.id = own.conversation_id
+    CROSS JOIN LATERAL (
+        SELECT * FROM letsswitch.conversation AS known WHERE known.id = own.conversation_id LIMIT 1
+    ) AS conversation
     CROSS JOIN LATERAL (SELECT to_timestamp(p_since) AS at) AS since
     WHERE p_conversation IS NULL OR own.conversation_id = p_conversation
 $$;

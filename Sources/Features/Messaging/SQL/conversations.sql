@@ -68,26 +68,32 @@ LANGUAGE sql STABLE AS $$
     ) AS known
 $$;
 
--- Whether one of several has blocked another who is p_user, or is blocked by that one.
-CREATE FUNCTION letsswitch.is_blocked_among(p_user bigint, p_members bigint[]) RETURNS boolean
+-- Whether one of several users has blocked another of them.
+CREATE FUNCTION letsswitch.is_blocked_among(p_members bigint[]) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
-        SELECT FROM letsswitch.chat_user AS own
-        CROSS JOIN LATERAL unnest(p_members) AS member (id)
-        JOIN letsswitch.chat_user AS other ON other.id = member.id
-        WHERE own.id = p_user AND letsswitch.is_blocked(own.device_id, other.device_id)
+        SELECT FROM (
+            SELECT array_agg(own.device_id) AS devices FROM letsswitch.chat_user AS own WHERE own.id = ANY (p_members)
+        ) AS known
+        CROSS JOIN LATERAL (
+            SELECT FROM letsswitch.block
+            WHERE block.device_id = ANY (known.devices) AND block.blocked_id = ANY (known.devices) LIMIT 1
+        ) AS found
     )
 $$;
 
 -- Conversations ----------------------------------------------------------------------------------------------------
 
--- The names of those inside, in order.
+-- The names of a conversation's participants, in order. The subquery has a limit so that the planner reads it row by row, through the primary
+-- key: a plan made while the tables were empty would read all users for each conversation.
 CREATE FUNCTION letsswitch.names_in(p_conversation uuid) RETURNS text[]
 LANGUAGE sql STABLE AS $$
     SELECT coalesce(array_agg(own.name ORDER BY own.name), '{}')
-    FROM letsswitch.participant
-    JOIN letsswitch.chat_user AS own ON own.id = participant.user_id
-    WHERE participant.conversation_id = p_conversation AND participant.left_number IS NULL AND own.name IS NOT NULL
+    FROM letsswitch.participant AS inside
+    CROSS JOIN LATERAL (
+        SELECT known.name FROM letsswitch.chat_user AS known WHERE known.id = inside.user_id LIMIT 1
+    ) AS own
+    WHERE inside.conversation_id = p_conversation AND inside.left_number IS NULL AND own.name IS NOT NULL
 $$;
 
 -- Has those inside of a conversation told that it was made, that somebody has come back to it, or that p_user has left it: by
@@ -99,35 +105,112 @@ LANGUAGE sql AS $$
         array_to_string(letsswitch.names_in(p_conversation), '.')))
 $$;
 
--- A user's conversations: those that it is inside of, and those that it has left, of which there may be more than forget_left leaves only
--- where pairs are among them. However many there are, no more are looked at.
+-- A user's conversations: all that it is in, and 2,000 of those that it has left. A user has left more than 2,000 only if pairs are among
+-- them, because forget_left keeps a thousand groups.
 CREATE FUNCTION letsswitch.conversations_of(p_user bigint) RETURNS TABLE (conversation_id uuid, left_number bigint)
 LANGUAGE sql STABLE AS $$
     SELECT inside.conversation_id, NULL::bigint FROM letsswitch.participant AS inside
-    WHERE inside.user_id = p_user AND inside.left_number IS NULL
+    WHERE CASE WHEN inside.left_number IS NULL THEN inside.user_id END = p_user
     UNION ALL (
         SELECT gone.conversation_id, gone.left_number FROM letsswitch.participant AS gone
-        WHERE gone.user_id = p_user AND gone.left_number IS NOT NULL LIMIT 2000
+        WHERE CASE WHEN gone.left_number IS NOT NULL THEN gone.user_id END = p_user LIMIT 2000
     )
 $$;
 
--- Whether one of several is inside of as many conversations as anybody may be.
-CREATE FUNCTION letsswitch.is_full_among(p_members bigint[], p_most integer) RETURNS boolean
+-- Whether a user is in a conversation, or was in one that is kept.
+CREATE FUNCTION letsswitch.takes_part(p_user bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
-    SELECT EXISTS (
-        SELECT FROM unnest(p_members) AS member (id)
-        WHERE p_most <= (
+    SELECT EXISTS (SELECT FROM letsswitch.conversations_of(p_user))
+$$;
+
+-- Whether a user is in p_most conversations that it made or answered. The user's row is held, so that the answer holds until the end of
+-- the transaction.
+CREATE FUNCTION letsswitch.is_full(p_user bigint, p_most integer) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT p_most <= (
+        SELECT count(*) FROM (
+            SELECT FROM letsswitch.participant AS own
+            WHERE CASE WHEN own.left_number IS NULL THEN own.user_id END = p_user AND own.invited_by IS NULL
+            LIMIT greatest(p_most, 0)
+        ) AS counted
+    )
+$$;
+
+-- Whether a user has made 50 groups in the last 30 days in which nobody else has said anything. The user's row is held. Leaving such a
+-- group doesn't help.
+CREATE FUNCTION letsswitch.has_unanswered(p_user bigint) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT 50 <= (
+        SELECT count(*) FROM (
+            SELECT FROM letsswitch.conversation AS own
+            WHERE own.unanswered_by = p_user AND own.created_at > letsswitch.clock() - interval '30 days' LIMIT 50
+        ) AS counted
+    )
+$$;
+
+-- Has a user leave these conversations, which the transaction holds.
+CREATE FUNCTION letsswitch.leave_conversations(p_user bigint, p_conversations uuid[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_name text := (SELECT own.name FROM letsswitch.chat_user AS own WHERE own.id = p_user);
+    v_left uuid[];
+BEGIN
+    WITH gone AS (
+        UPDATE letsswitch.participant AS own SET left_number = conversation.last_number
+        FROM letsswitch.conversation
+        WHERE conversation.id = ANY (p_conversations) AND own.conversation_id = conversation.id AND own.user_id = p_user
+            AND own.left_number IS NULL
+        RETURNING own.conversation_id
+    )
+    SELECT array_agg(gone.conversation_id) INTO v_left FROM gone;
+    IF v_left IS NULL THEN
+        RETURN;
+    END IF;
+    PERFORM letsswitch.tell_conversation(own.id, 'left', v_name) FROM unnest(v_left) AS own (id);
+    PERFORM letsswitch.expire_left_groups(v_left);
+    PERFORM letsswitch.forget_left(p_user, v_left);
+END
+$$;
+
+-- Has each of these users leave a conversation if it is in more than p_most that it neither made nor answered. The conversation is one of the
+-- user who has brought it into most of these, and of those the one that was used longest ago: so a user who makes many displaces only its
+-- own. Conversations that another transaction holds are passed over, so this never waits.
+CREATE FUNCTION letsswitch.leave_surplus(p_users bigint[], p_most integer) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_user bigint;
+BEGIN
+    FOR v_user IN
+        SELECT invited.id FROM unnest(p_users) AS invited (id)
+        WHERE p_most < (
             SELECT count(*) FROM (
                 SELECT FROM letsswitch.participant AS own
-                WHERE own.user_id = member.id AND own.left_number IS NULL LIMIT p_most
-            ) AS inside
+                WHERE CASE WHEN own.left_number IS NULL THEN own.user_id END = invited.id AND own.invited_by IS NOT NULL
+                LIMIT p_most + 1
+            ) AS unanswered
         )
-    )
+    LOOP
+        PERFORM letsswitch.leave_conversations(v_user, ARRAY(
+            SELECT held.id FROM letsswitch.participant AS own
+            JOIN letsswitch.conversation AS held ON held.id = own.conversation_id
+            WHERE CASE WHEN own.left_number IS NULL THEN own.user_id END = v_user AND own.invited_by = (
+                SELECT most.invited_by FROM letsswitch.participant AS most
+                WHERE CASE WHEN most.left_number IS NULL THEN most.user_id END = v_user AND most.invited_by IS NOT NULL
+                GROUP BY most.invited_by ORDER BY count(*) DESC, most.invited_by LIMIT 1
+            )
+            ORDER BY held.used_at, held.id LIMIT 1 FOR UPDATE SKIP LOCKED
+        ));
+    END LOOP;
+END
 $$;
 
--- The conversation of exactly these: of two, theirs; of more, with p_finds the oldest that nobody has left, else the one with this id.
--- Made if there is none, and room for one more. Code: made, there, too_few, too_many, id_taken, no_such_user, blocked,
--- too_many_conversations, conversations_full. p_most: of each of them.
+-- Opens the conversation of exactly these users. Of two it is theirs. Of more it is the oldest that nobody has left with p_finds, and
+-- otherwise the one with this id. It is made if there is none. It counts against the quota of p_user, who makes it; the others are invited.
+-- Code: made, there, too_few, too_many, id_taken, no_such_user, blocked, too_many_conversations (p_most: that p_user made or answered),
+-- too_many_unanswered, conversations_full.
+--
+-- Locks, in this order everywhere: erasing, users by their ids, conversations by their ids, messages. Whoever blocks holds both users, so a
+-- block comes before the conversation is made, or after.
 CREATE FUNCTION letsswitch.open_conversation(
     p_id uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer, p_has_room boolean
 ) RETURNS TABLE (code text, conversation_id uuid)
@@ -145,7 +228,7 @@ BEGIN
     ) THEN
         code := 'too_many';
     END IF;
-    -- The second time nobody else makes one with any of these, or erases one of them, meanwhile.
+    -- The second time these users are held: nobody else makes a conversation with one of them, blocks one or erases one.
     FOR attempt IN 1..2 LOOP
         EXIT WHEN code IS NOT NULL;
         IF v_kind = 'person' THEN
@@ -172,20 +255,25 @@ BEGIN
             SELECT count(*) FROM letsswitch.chat_user AS own WHERE own.id = ANY (p_members) AND own.name IS NOT NULL
         ) THEN
             code := 'no_such_user';
-        ELSIF letsswitch.is_blocked_among(p_user, p_members) THEN
+        ELSIF letsswitch.is_blocked_among(p_members) THEN
             code := 'blocked';
-        ELSIF letsswitch.is_full_among(p_members, p_most) THEN
+        ELSIF letsswitch.is_full(p_user, p_most) THEN
             code := 'too_many_conversations';
+        ELSIF v_kind = 'group' AND letsswitch.has_unanswered(p_user) THEN
+            code := 'too_many_unanswered';
         ELSIF NOT p_has_room THEN
             code := 'conversations_full';
         ELSE
-            INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at, look_at)
-            VALUES (p_id, v_kind, p_members, letsswitch.clock(), letsswitch.clock(), letsswitch.clock())
+            INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at, look_at, unanswered_by)
+            VALUES (
+                p_id, v_kind, p_members, letsswitch.clock(), letsswitch.clock(), letsswitch.clock(),
+                CASE WHEN v_kind = 'group' THEN p_user END)
             ON CONFLICT DO NOTHING;
             IF FOUND THEN
-                INSERT INTO letsswitch.participant (conversation_id, user_id)
-                SELECT p_id, member.id FROM unnest(p_members) AS member (id);
-                -- One that is made to say something in is told by that.
+                INSERT INTO letsswitch.participant (conversation_id, user_id, invited_by)
+                SELECT p_id, member.id, CASE WHEN member.id <> p_user THEN p_user END FROM unnest(p_members) AS member (id);
+                PERFORM letsswitch.leave_surplus(array_remove(p_members, p_user), p_most);
+                -- A conversation that is made for a message is published with that message.
                 IF NOT p_finds THEN
                     PERFORM letsswitch.tell_conversation(p_id, 'made', NULL);
                 END IF;
@@ -200,43 +288,56 @@ BEGIN
 END
 $$;
 
--- A conversation as a user sees it: of what was said since it left, or by somebody who was erased, nothing.
+-- A conversation as a user sees it: without what was said after the user left, or by somebody who was erased. The subqueries have limits for
+-- the reason that names_in gives.
 CREATE FUNCTION letsswitch.conversation_for(p_user bigint, p_conversation uuid) RETURNS TABLE (
     conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
     number bigint, id uuid, author text, content text, sent_at bigint
 )
 LANGUAGE sql STABLE ROWS 1 AS $$
     SELECT
-        conversation.id, conversation.kind, array_to_string(letsswitch.names_in(conversation.id), ','),
-        coalesce(own.left_number, conversation.last_number), own.read_number, own.is_muted,
+        seen.id, seen.kind, array_to_string(letsswitch.names_in(seen.id), ','),
+        coalesce(own.left_number, seen.last_number), own.read_number, own.is_muted,
         last.number, last.id, author.name,
         CASE WHEN author.name IS NOT NULL THEN last.content END, floor(extract(epoch FROM last.sent_at))::bigint
-    FROM letsswitch.conversation
-    JOIN letsswitch.participant AS own ON own.conversation_id = conversation.id AND own.user_id = p_user
-    LEFT JOIN letsswitch.message AS last ON last.conversation_id = conversation.id
-        AND last.number = coalesce(own.left_number, conversation.last_number)
-    LEFT JOIN letsswitch.chat_user AS author ON author.id = last.author_id
-    WHERE conversation.id = p_conversation
+    FROM (SELECT * FROM letsswitch.conversation WHERE conversation.id = p_conversation LIMIT 1) AS seen
+    CROSS JOIN LATERAL (
+        SELECT * FROM letsswitch.participant
+        WHERE participant.conversation_id = seen.id AND participant.user_id = p_user LIMIT 1
+    ) AS own
+    LEFT JOIN LATERAL (
+        SELECT * FROM letsswitch.message
+        WHERE message.conversation_id = seen.id AND message.number = coalesce(own.left_number, seen.last_number) LIMIT 1
+    ) AS last ON true
+    LEFT JOIN LATERAL (
+        SELECT known.name FROM letsswitch.chat_user AS known WHERE known.id = last.author_id LIMIT 1
+    ) AS author ON true
 $$;
 
--- Has those of these come back who have left a pair. Code: there, too_many_conversations (p_most: of each of them).
-CREATE FUNCTION letsswitch.rejoin_pair(p_conversation uuid, p_users bigint[], p_most integer) RETURNS text
+-- Brings p_user back into a pair that it left, and p_other if that isn't NULL. The pair then counts against the quota of p_user.
+-- Code: there, too_many_conversations (p_most: that p_user made or answered).
+CREATE FUNCTION letsswitch.rejoin_pair(p_conversation uuid, p_user bigint, p_other bigint, p_most integer) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
     v_gone bigint[] := ARRAY(
         SELECT gone.user_id FROM letsswitch.participant AS gone
         JOIN letsswitch.conversation ON conversation.id = gone.conversation_id AND conversation.kind = 'person'
-        WHERE gone.conversation_id = p_conversation AND gone.user_id = ANY (p_users) AND gone.left_number IS NOT NULL
+        WHERE gone.conversation_id = p_conversation AND gone.user_id IN (p_user, p_other) AND gone.left_number IS NOT NULL
     );
 BEGIN
-    IF cardinality(v_gone) > 0 THEN
-        IF letsswitch.is_full_among(v_gone, p_most) THEN
-            RETURN 'too_many_conversations';
-        END IF;
-        UPDATE letsswitch.participant AS gone SET left_number = NULL
-        WHERE gone.conversation_id = p_conversation AND gone.user_id = ANY (v_gone);
-        PERFORM letsswitch.tell_conversation(p_conversation, 'returned', NULL);
+    IF v_gone = '{}' THEN
+        RETURN 'there';
     END IF;
+    PERFORM FROM letsswitch.chat_user AS own WHERE own.id = ANY (v_gone) ORDER BY own.id FOR NO KEY UPDATE;
+    IF p_user = ANY (v_gone) AND letsswitch.is_full(p_user, p_most) THEN
+        RETURN 'too_many_conversations';
+    END IF;
+    PERFORM FROM letsswitch.conversation AS held WHERE held.id = p_conversation FOR UPDATE;
+    UPDATE letsswitch.participant AS gone
+    SET left_number = NULL, invited_by = CASE WHEN gone.user_id <> p_user THEN p_user END
+    WHERE gone.conversation_id = p_conversation AND gone.user_id = ANY (v_gone) AND gone.left_number IS NOT NULL;
+    PERFORM letsswitch.leave_surplus(array_remove(v_gone, p_user), p_most);
+    PERFORM letsswitch.tell_conversation(p_conversation, 'returned', NULL);
     RETURN 'there';
 END
 $$;
@@ -264,7 +365,7 @@ BEGIN
         FROM letsswitch.open_conversation(p_id, v_user, v_members, false, p_most, p_has_room) AS opened;
     END IF;
     IF code = 'there' THEN
-        code := letsswitch.rejoin_pair(v_conversation, ARRAY[v_user], p_most);
+        code := letsswitch.rejoin_pair(v_conversation, v_user, NULL, p_most);
     END IF;
     IF code IN ('made', 'there') THEN
         RETURN QUERY SELECT code, made.* FROM letsswitch.conversation_for(v_user, v_conversation) AS made;
@@ -285,15 +386,10 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_user bigint := (SELECT own.id FROM letsswitch.user_of(p_device) AS own);
     v_last bigint;
-    v_leaves boolean := false;
 BEGIN
     -- Nobody says anything while somebody leaves.
     IF p_action = 'leave' THEN
         PERFORM FROM letsswitch.conversation AS held WHERE held.id = p_conversation FOR UPDATE;
-        v_leaves := EXISTS (
-            SELECT FROM letsswitch.participant AS own
-            WHERE own.conversation_id = p_conversation AND own.user_id = v_user AND own.left_number IS NULL
-        );
     END IF;
     SELECT shown.last_number INTO v_last FROM letsswitch.conversation_for(v_user, p_conversation) AS shown;
     IF NOT FOUND THEN
@@ -301,17 +397,14 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    UPDATE letsswitch.participant AS own SET
-        read_number = CASE WHEN p_action = 'read' THEN greatest(own.read_number, least(p_value, v_last))
-            ELSE own.read_number END,
-        is_muted = CASE WHEN p_action = 'mute' THEN p_value <> 0 ELSE own.is_muted END,
-        left_number = CASE WHEN p_action = 'leave' THEN v_last ELSE own.left_number END
-    WHERE own.conversation_id = p_conversation AND own.user_id = v_user;
-    IF v_leaves THEN
-        PERFORM letsswitch.tell_conversation(
-            p_conversation, 'left', (SELECT own.name FROM letsswitch.user_of(p_device) AS own));
-        PERFORM letsswitch.expire_left_groups(ARRAY[p_conversation]);
-        PERFORM letsswitch.forget_left(v_user, p_conversation);
+    IF p_action = 'leave' THEN
+        PERFORM letsswitch.leave_conversations(v_user, ARRAY[p_conversation]);
+    ELSE
+        UPDATE letsswitch.participant AS own SET
+            read_number = CASE WHEN p_action = 'read' THEN greatest(own.read_number, least(p_value, v_last))
+                ELSE own.read_number END,
+            is_muted = CASE WHEN p_action = 'mute' THEN p_value <> 0 ELSE own.is_muted END
+        WHERE own.conversation_id = p_conversation AND own.user_id = v_user;
     END IF;
     RETURN QUERY SELECT 'done', changed.* FROM letsswitch.conversation_for(v_user, p_conversation) AS changed;
 END
@@ -333,17 +426,18 @@ LANGUAGE sql AS $$
     ))
 $$;
 
--- A user has left one more: of a thousand groups that it has left it keeps what there was, and forgets those that were used longest ago. A pair
--- is kept, as one that comes together again.
-CREATE FUNCTION letsswitch.forget_left(p_user bigint, p_latest uuid) RETURNS void
+-- Has a user who has just left p_latest forget all but a thousand groups that it has left: those that were used longest ago go first. A pair
+-- is kept, because it may come together again.
+CREATE FUNCTION letsswitch.forget_left(p_user bigint, p_latest uuid[]) RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM letsswitch.participant WHERE participant.ctid = ANY (ARRAY(
         SELECT gone.ctid FROM letsswitch.participant AS gone
         WHERE gone.user_id = p_user AND gone.left_number IS NOT NULL AND gone.conversation_id = ANY (ARRAY(
             SELECT conversation.id FROM letsswitch.conversations_of(p_user) AS own
             JOIN letsswitch.conversation ON conversation.id = own.conversation_id
-            WHERE own.left_number IS NOT NULL AND conversation.kind = 'group' AND conversation.id <> p_latest
-            ORDER BY conversation.used_at DESC, conversation.id DESC OFFSET 999
+            WHERE own.left_number IS NOT NULL AND conversation.kind = 'group' AND conversation.id <> ALL (p_latest)
+            ORDER BY conversation.used_at DESC, conversation.id DESC
+            OFFSET greatest(1000 - cardinality(p_latest), 0)
         ))
         FOR UPDATE SKIP LOCKED
     ))
@@ -364,11 +458,11 @@ BEGIN
     UPDATE letsswitch.chat_user SET name = NULL WHERE id = v_user.id;
     -- In the order in which what is said touches them.
     PERFORM FROM letsswitch.participant AS own
-    WHERE own.user_id = v_user.id AND own.left_number IS NULL ORDER BY own.conversation_id FOR UPDATE;
+    WHERE CASE WHEN own.left_number IS NULL THEN own.user_id END = v_user.id ORDER BY own.conversation_id FOR UPDATE;
     WITH gone AS (
         UPDATE letsswitch.participant AS own SET left_number = conversation.last_number
         FROM letsswitch.conversation
-        WHERE own.user_id = v_user.id AND own.left_number IS NULL AND conversation.id = own.conversation_id
+        WHERE CASE WHEN own.left_number IS NULL THEN own.user_id END = v_user.id AND conversation.id = own.conversation_id
         RETURNING own.conversation_id
     )
     SELECT array_agg(gone.conversation_id) INTO v_left FROM gone;
@@ -382,7 +476,7 @@ CREATE FUNCTION letsswitch.forget_users(p_users bigint[]) RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM letsswitch.chat_user AS own
     WHERE own.id = ANY (p_users) AND own.name IS NULL AND own.device_id IS NULL
-        AND NOT EXISTS (SELECT FROM letsswitch.participant WHERE participant.user_id = own.id)
+        AND NOT letsswitch.takes_part(own.id)
 $$;
 
 -- Forgets names that nobody has used since then, p_limit at a time: they are free again. Kept is who is in the schedule or in a conversation,
@@ -400,7 +494,7 @@ BEGIN
     UPDATE letsswitch.chat_user AS own SET look_at = letsswitch.clock()
     WHERE own.id = ANY (v_users) AND (
         own.used_at >= p_before
-        OR EXISTS (SELECT FROM letsswitch.participant WHERE participant.user_id = own.id)
+        OR letsswitch.takes_part(own.id)
         OR EXISTS (SELECT FROM letsswitch.message WHERE message.author_id = own.id)
         OR EXISTS (SELECT FROM letsswitch.listener WHERE listener.user_id = own.id)
         OR EXISTS (SELECT FROM letsswitch.block WHERE block.blocked_id = own.device_id AND block.name IS NOT NULL)

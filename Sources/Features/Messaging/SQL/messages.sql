@@ -1,6 +1,6 @@
 -- What is said in conversations: stored, told, and forgotten when it is old.
 
--- Those who have left a pair, and whom its next message brings back.
+-- The users who have left a pair. Its next message brings them back.
 CREATE FUNCTION letsswitch.returning_to(p_conversation uuid) RETURNS bigint[]
 LANGUAGE sql STABLE AS $$
     SELECT coalesce(array_agg(gone.user_id), '{}')
@@ -9,9 +9,27 @@ LANGUAGE sql STABLE AS $$
     WHERE gone.conversation_id = p_conversation AND gone.left_number IS NOT NULL
 $$;
 
+-- Holds the users of these devices who are about to say their first words in one of these conversations: from then on it counts against
+-- their quotas. Before any conversation is held.
+CREATE FUNCTION letsswitch.lock_answering(p_devices text[], p_conversations uuid[]) RETURNS bigint[]
+LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN ARRAY(
+        SELECT own.id FROM letsswitch.chat_user AS own
+        WHERE own.device_id = ANY (p_devices) AND own.name IS NOT NULL AND EXISTS (
+            SELECT FROM letsswitch.participant AS invited
+            WHERE invited.conversation_id = ANY (p_conversations) AND invited.user_id = own.id
+                AND (invited.invited_by IS NOT NULL OR invited.left_number IS NOT NULL)
+        )
+        ORDER BY own.id FOR NO KEY UPDATE
+    );
+END
+$$;
+
 -- Says something in conversations, under an id in each; with p_names in the one of exactly these, which is made with the first id of
--- p_conversations if there is none. All or none. What was said before is answered so, whatever has changed since. Where somebody takes
--- one of the ids at this moment it fails with unique_violation: the next call sees it. What has come from a broker doesn't go out to it.
+-- p_conversations if there is none. All or none. A repeated message is answered as before, whatever has changed since. If another
+-- transaction takes one of the ids at this moment, the call fails with unique_violation, and the next call sees it. The first words of a
+-- user in a conversation make it count against that user's quota. A message from a broker doesn't go out to the broker.
 -- Code: sent, repeated, name_required, no_such_user, no_such_conversation, id_taken, blocked, messages_full, and open_conversation's.
 CREATE FUNCTION letsswitch.send_messages(
     p_device text, p_conversations uuid[], p_ids uuid[], p_content text, p_names text[], p_most integer,
@@ -28,6 +46,11 @@ DECLARE
     v_conversations uuid[] := p_conversations;
     v_conversation letsswitch.conversation;
     v_held letsswitch.conversation[] := '{}';
+    v_own letsswitch.participant;
+    -- The conversations that begin to count against the author's quota, and whether the author is held for that.
+    v_answered uuid[] := '{}';
+    v_is_answering boolean;
+    v_returning bigint[];
     v_known uuid[];
     v_makes boolean := false;
     v_now timestamptz;
@@ -45,9 +68,11 @@ BEGIN
     END IF;
     v_members := letsswitch.members_named(v_user.id, p_names);
     v_known := ARRAY(
-        SELECT said.id FROM letsswitch.message AS said
+        -- Each by its id, whatever the planner knows: the author may have said a million.
+        SELECT said.id FROM unnest(p_ids) AS wanted (id)
+        CROSS JOIN LATERAL (SELECT * FROM letsswitch.message WHERE message.id = wanted.id LIMIT 1) AS said
         JOIN letsswitch.conversation ON conversation.id = said.conversation_id
-        WHERE said.id = ANY (p_ids) AND said.author_id = v_user.id AND said.content = p_content AND CASE
+        WHERE said.author_id = v_user.id AND said.content = p_content AND CASE
             WHEN p_names IS NULL THEN said.conversation_id = p_conversations[array_position(p_ids, said.id)]
             -- One of these may have been erased since.
             ELSE v_members IS NULL OR conversation.members = v_members
@@ -75,22 +100,25 @@ BEGIN
             RETURN;
         END IF;
 
+        v_is_answering := v_user.id = ANY (letsswitch.lock_answering(ARRAY[p_device], v_conversations));
         FOR v_conversation IN
             SELECT * FROM letsswitch.conversation AS wanted
             WHERE wanted.id = ANY (v_conversations) ORDER BY wanted.id FOR UPDATE
         LOOP
-            IF EXISTS (
-                SELECT FROM letsswitch.participant AS own
-                WHERE own.conversation_id = v_conversation.id AND own.user_id = v_user.id
-                    AND (own.left_number IS NULL OR v_conversation.kind = 'person')
-            ) THEN
-                v_held := array_append(v_held, v_conversation);
-            END IF;
-            CONTINUE WHEN v_conversation.kind <> 'person';
-            IF letsswitch.is_blocked_among(v_user.id, v_conversation.members) THEN
+            SELECT * INTO v_own FROM letsswitch.participant AS own
+            WHERE own.conversation_id = v_conversation.id AND own.user_id = v_user.id;
+            CONTINUE WHEN NOT FOUND OR v_own.left_number IS NOT NULL AND v_conversation.kind <> 'person';
+            v_held := array_append(v_held, v_conversation);
+            IF v_conversation.kind = 'person' AND letsswitch.is_blocked_among(v_conversation.members) THEN
                 code := 'blocked';
-            ELSIF letsswitch.is_full_among(letsswitch.returning_to(v_conversation.id), p_most) THEN
-                code := 'too_many_conversations';
+            ELSIF v_own.invited_by IS NOT NULL OR v_own.left_number IS NOT NULL THEN
+                IF NOT v_is_answering THEN
+                    -- The author left the pair since lock_answering looked. The client sends the statement again.
+                    RAISE EXCEPTION 'the author has left' USING ERRCODE = 'serialization_failure';
+                ELSIF letsswitch.is_full(v_user.id, p_most - cardinality(v_answered)) THEN
+                    code := 'too_many_conversations';
+                END IF;
+                v_answered := array_append(v_answered, v_conversation.id);
             END IF;
         END LOOP;
         IF cardinality(p_ids) > 1 THEN
@@ -114,12 +142,21 @@ BEGIN
         VALUES (
             v_conversation.id, v_number, p_ids[array_position(v_conversations, v_conversation.id)], v_user.id, p_content,
             v_now);
-        UPDATE letsswitch.conversation AS held SET last_number = v_number, used_at = v_now WHERE held.id = v_conversation.id;
+        UPDATE letsswitch.conversation AS held SET
+            last_number = v_number, used_at = v_now,
+            unanswered_by = CASE WHEN held.unanswered_by = v_user.id THEN v_user.id END
+        WHERE held.id = v_conversation.id;
+        IF v_conversation.id = ANY (v_answered) THEN
+            UPDATE letsswitch.participant AS own SET left_number = NULL, invited_by = NULL
+            WHERE own.conversation_id = v_conversation.id AND own.user_id = v_user.id;
+        END IF;
         IF v_conversation.kind = 'person' THEN
-            -- It brings both back.
-            UPDATE letsswitch.participant AS gone SET left_number = NULL
-            WHERE gone.conversation_id = v_conversation.id
-                AND gone.user_id = ANY (letsswitch.returning_to(v_conversation.id));
+            v_returning := letsswitch.returning_to(v_conversation.id);
+            IF v_returning <> '{}' THEN
+                UPDATE letsswitch.participant AS gone SET left_number = NULL, invited_by = v_user.id
+                WHERE gone.conversation_id = v_conversation.id AND gone.user_id = ANY (v_returning);
+                PERFORM letsswitch.leave_surplus(v_returning, p_most);
+            END IF;
         END IF;
         IF v_goes_out THEN
             PERFORM letsswitch.write_bridge_message(v_conversation.id, v_number);
@@ -160,6 +197,7 @@ DECLARE
 BEGIN
     -- All that any of these waits for, before anything is written, and in the order of everybody: users, conversations by their ids, then
     -- the messages' own: clients choose these, and the index would have them wait in whatever order.
+    PERFORM letsswitch.lock_answering(p_devices, p_conversations);
     PERFORM FROM letsswitch.chat_user AS own
     WHERE own.device_id = ANY (p_devices) AND own.name IS NOT NULL ORDER BY own.id FOR KEY SHARE;
     PERFORM FROM letsswitch.conversation AS held WHERE held.id = ANY (p_conversations) ORDER BY held.id FOR UPDATE;

@@ -59,7 +59,7 @@ BEGIN
         FROM letsswitch.open_conversation(
             p_id, v_user, ARRAY[least(v_user, v_other), greatest(v_user, v_other)], false, p_most, p_has_room) AS opened;
         IF code = 'there' THEN
-            code := letsswitch.rejoin_pair(v_conversation, ARRAY[v_user, v_other], p_most);
+            code := letsswitch.rejoin_pair(v_conversation, v_user, v_other, p_most);
         END IF;
     ELSIF code = 'both' THEN
         SELECT own.id INTO v_conversation FROM letsswitch.conversation AS own

@@ -63,9 +63,18 @@ LANGUAGE sql STABLE AS $$
         SELECT 'names', to_jsonb(own) - 'device_id' - 'look_at'
         FROM letsswitch.chat_user AS own WHERE own.device_id = p_device ORDER BY own.id)
     UNION ALL (
-        SELECT 'conversations', to_jsonb(conversation) - 'look_at' - 'epoch' || (to_jsonb(participant) - 'conversation_id' - 'user_id')
+        SELECT
+            'conversations',
+            to_jsonb(conversation) - 'look_at' - 'epoch' - 'unanswered_by'
+                || (to_jsonb(participant) - 'conversation_id' - 'user_id' - 'invited_by')
         FROM letsswitch.chat_user AS own
-        JOIN letsswitch.participant ON participant.user_id = own.id
+        CROSS JOIN LATERAL (
+            SELECT * FROM letsswitch.participant AS inside
+            WHERE CASE WHEN inside.left_number IS NULL THEN inside.user_id END = own.id
+            UNION ALL
+            SELECT * FROM letsswitch.participant AS gone
+            WHERE CASE WHEN gone.left_number IS NOT NULL THEN gone.user_id END = own.id
+        ) AS participant
         JOIN letsswitch.conversation ON conversation.id = participant.conversation_id
         WHERE own.device_id = p_device)
     UNION ALL (
