@@ -92,7 +92,7 @@ package struct ControlCommand: Sendable {
     private var columns: [InspectionQuery.Column] {
         switch order.name {
         case .connections, .kick: ConnectionRecord.columns
-        case .remind: [.text("way"), .text("outcome"), .number("count"), .text("reason")]
+        case .remind: [.text("channel"), .text("outcome"), .number("count"), .text("reason")]
         case .close, .drain, .export, .erase: []
         }
     }

@@ -28,13 +28,13 @@ package struct TestReminder: Sendable {
             partnerTask: nil, isTest: true)
         let listening = await streams.test(content, to: device)
         reply.row { row in
-            row.member("way", "stream")
+            row.member("channel", "stream")
             row.member("outcome", listening > 0 ? "sent" : "no stream on this daemon")
             row.member("count", listening)
         }
         try await deliveries.test(content, to: device, at: now) { test in
             reply.row { row in
-                row.member("way", test.provider.rawValue)
+                row.member("channel", test.provider.rawValue)
                 row.member("outcome", test.outcome.rawValue)
                 row.member("reason", test.reason)
             }

@@ -143,8 +143,8 @@ package actor BusService: Service {
                 ? "cheers and presence don't pass between these builds: upgrade this daemon"
                 : "cheers and presence don't pass between these builds: upgrade the other daemon",
             [
-                "host": .string(other.host), "build": .string(other.build), "language": .int(other.language),
-                "own": .int(own.language),
+                "host": .string(other.host), "build": .string(other.build), "busVersion": .int(other.language),
+                "ownBusVersion": .int(own.language),
             ])
     }
 

@@ -194,7 +194,7 @@ package actor DaemonRegistry: Service {
                 "another daemon is running on the database",
                 [
                     "daemon": .string(other.id.description), "host": .string(other.host),
-                    "build": .string(other.build), "language": .int(other.language), "bus": .string(other.bus),
+                    "build": .string(other.build), "busVersion": .int(other.language), "bus": .string(other.bus),
                 ])
             if other.bus != own.bus {
                 log.warning(

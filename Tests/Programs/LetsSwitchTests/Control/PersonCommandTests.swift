@@ -31,9 +31,9 @@ import Testing
                 let other = try await endpoint.reminders(of: "bob")
 
                 let rows = try await control.rows(["remind", "ada"])
-                #expect(rows.first == ["way": "stream", "outcome": "sent", "count": 2])
+                #expect(rows.first == ["channel": "stream", "outcome": "sent", "count": 2])
                 #expect(
-                    Set(rows.dropFirst().map { "\($0["way"].string ?? "") \($0["outcome"].string ?? "")" })
+                    Set(rows.dropFirst().map { "\($0["channel"].string ?? "") \($0["outcome"].string ?? "")" })
                         == ["apns off", "ntfy accepted", "webhook accepted"])
                 let event = try await stream.nextEvent()
                 #expect(event.event == "reminder")
