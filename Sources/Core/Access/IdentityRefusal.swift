@@ -48,7 +48,10 @@ extension JSONWebTokenFault {
     fileprivate var sentence: String {
         switch self {
         case .malformed:
-            "The ticket must be a JSON Web Token whose sub, exp, nbf and topics claims have the right types."
+            """
+            The ticket must be a JSON Web Token with valid sub, exp, nbf and topics claims. At most \
+            \(Ticket.maximumTopics) topics are allowed.
+            """
         case .algorithm: "The ticket must be signed with HS256, and its header must not have a crit member."
         case .signature: "The ticket's signature doesn't match this server's secret."
         case .everlasting: "The ticket must have an exp claim."
