@@ -233,7 +233,7 @@ package final class SubscriptionOutlet {
         case .send: connection.send(frame: frame, times: times)
         case .hold: break
         case .holdUntil(let delay): reactor.schedule(after: delay) { [weak self] in self?.releaseHeld() }
-        case .overflow: connection.cutOff("too many messages before the subscription's confirmation")
+        case .overflow: connection.cutOff("too many messages right after a subscription's confirmation")
         }
     }
 
