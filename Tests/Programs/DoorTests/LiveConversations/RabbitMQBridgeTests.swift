@@ -227,7 +227,11 @@ struct RabbitMQBridgeTests {
             configuration.amqpURL = try AMQPURL(broker.url)
             var check = ConfigurationCheck(of: configuration, at: 0)
             await check.checkBus(of: configuration)
-            #expect(check.isPassed && check.report.contains("bridge: conversations go to amqp://guest@127.0.0.1:"))
+            #expect(
+                check.isPassed
+                    && check.report.contains(
+                        "bridge: conversations are sent to and received from amqp://guest@127.0.0.1:")
+            )
             // The exchange is now durable, so a client that declares it differently is refused.
             let exchange = "{resource,<<\"/\">>,exchange,<<\"conv\">>}"
             try await broker.run("eval", "rabbit_exchange:delete(\(exchange), false, <<\"x\">>).")
