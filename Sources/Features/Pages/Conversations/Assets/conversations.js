@@ -1,4 +1,4 @@
-// The page of conversations: puts the parts together.
+// The page of conversations: connects its modules.
 import { Api } from './api.js'
 import { firstDevice } from './device.js'
 import { find, say } from './dom.js'
@@ -15,14 +15,14 @@ import { Thread, isWriting } from './thread.js'
 import { showTicketForm } from './ticket-form.js'
 import { sentence } from './words.js'
 
-// A ticket in the address is kept; histories and screens need not show it.
+// A ticket in the address is kept and removed from it, so that it isn't in the history or on the screen.
 const brought = ticketIn(location.hash)
 if (brought.ticket) {
   ticket.set(brought.ticket)
   history.replaceState(null, '', location.pathname + brought.rest)
 }
 const pass = ticket.get()
-// Nothing here goes by the server's clock.
+// The page doesn't need the server's clock.
 const clockless = { observe() {} }
 const ownDevice = firstDevice(device.get())
 const isRemembered = device.set(ownDevice)
@@ -32,16 +32,16 @@ const api = new Api(clockless, deviceId, pass ? { Authorization: `Bearer ${pass}
 const talks = new Talks()
 let me = null
 let link = 'waiting'
-/** Whether the list is the server's, and not what was kept. */
+/** Whether the list is the server's and not the cached one. */
 let isListed = false
 /** Why the list can't be read. */
 let trouble = null
 
-// What is heard
+// Receiving
 
 let hasOpened = false
 
-// The address of its WebSocket says who it is.
+// The address of the WebSocket identifies the user.
 const feed = new Feed(new Api(clockless, deviceId), () => {
   const query = new URLSearchParams({ deviceId })
   if (pass) query.set('token', pass)
@@ -87,7 +87,7 @@ const feed = new Feed(new Api(clockless, deviceId), () => {
   refused,
 })
 
-/** What asking again won't change. */
+/** Errors that a retry won't change. */
 function refused(refusal) {
   if (refusal.code === 'name_required') return askName()
   if (refusal.status === 401) return askTicket(refusal)
@@ -95,7 +95,7 @@ function refused(refusal) {
   drawSoon()
 }
 
-/** Who else is in a conversation now. */
+/** Returns the other users who are present in a conversation. */
 const hereIn = talk => (talks.here.get(talk.id) ?? []).filter(name => name !== me && talk.participants.includes(name))
 
 function announce(talk, { author, content }) {
@@ -111,7 +111,7 @@ function announce(talk, { author, content }) {
 const patience = new Backoff({ first: 1_000 })
 let again
 
-/** The list from the beginning, or what follows it. Whether it came. */
+/** Reads the list from the beginning, or the next page. Returns whether that succeeded. */
 async function loadList(isMore = false) {
   clearTimeout(again)
   const moment = talks.moment
@@ -120,7 +120,7 @@ async function loadList(isMore = false) {
     trouble = null
     isListed = true
     patience.reset()
-    // What is shown may not be there any more.
+    // The conversation that is shown may no longer exist.
     if (thread.talk && !talks.get(thread.talk.id)) location.hash = ''
     feed.connect()
     drawSoon()
@@ -145,7 +145,7 @@ const thread = new Thread({
 
 const reading = new Set()
 
-/** One reading of a conversation at a time. */
+/** Reads of a conversation, one at a time. */
 async function readPages(talk, query, take) {
   if (!talk || reading.has(talk.id)) return
   reading.add(talk.id)
@@ -160,13 +160,13 @@ async function readPages(talk, query, take) {
   drawSoon()
 }
 
-/** What was missed. */
+/** Reads the missed messages. */
 const readOn = talk => talk.isKept ? readMore(talk) : readPages(talk, () => ({ after: talk.heard }), page => {
   if (talk.append(page)) announce(talk, talk.messages.at(-1))
   return page.messages.length > 0 && talk.heard < talk.lastOffset
 })
 
-/** The last messages, or else what precedes those that are here. */
+/** Reads the last messages, or those before the messages known. */
 async function readMore(talk) {
   if (talk.messages && !talk.hasEarlier) return readOn(talk)
   const before = (talk.isKept ? undefined : talk.messages?.[0]?.offset) ?? talk.lastOffset + 1
@@ -174,12 +174,12 @@ async function readMore(talk) {
   if (talk.messages && !talk.isKept && talk.heard < talk.lastOffset) readOn(talk)
 }
 
-/** Of which conversations the server is about to be told that they are read. */
+/** Conversations that are about to be marked as read. */
 const telling = new Set()
 
 const isSeen = talk => talk === thread.talk && !document.hidden
 
-/** What is seen is read. */
+/** Marks visible messages as read. */
 function markRead(talk) {
   if (!talk?.messages || !isSeen(talk) || talk.isKept || talk.heard < talk.lastOffset || talk.lastOffset <= talk.readOffset) return
   if (telling.has(talk.id)) return
@@ -190,7 +190,7 @@ function markRead(talk) {
   }
   const seen = talk.heard
   setTimeout(() => {
-    // Who has turned away by now hasn't seen what came since.
+    // If the user has turned away by now, newer messages aren't marked as read.
     const offset = isSeen(talk) ? talk.heard : seen
     api.post(`/conversations/${talk.id}/read`, { offset }).then(() => {
       talk.readOffset = Math.max(talk.readOffset, offset)
@@ -233,12 +233,12 @@ find('#do-leave').onclick = async () => {
   }
 }
 
-// What is said
+// Sending
 
 const letters = new Outbox(deviceId, outbox, body => api.request('POST', '/messages', body), {
   changed: () => drawSoon(),
   stored(messages) {
-    // The socket says it too, perhaps later.
+    // The message also arrives by the socket, perhaps later.
     for (const message of messages) {
       if (!talks.get(message.conversation)) continue
       const { talk, outcome } = talks.hear({ message })
@@ -262,7 +262,7 @@ const make = new MakeDialog({
 
 find('#new').onclick = () => make.open(me, talks.all.filter(talk => !talk.hasLeft(me)))
 
-// One's name
+// The name
 
 function askName() {
   me = null
@@ -285,22 +285,22 @@ find('#name-form').addEventListener('submit', async event => {
   }
 })
 
-// One's ticket
+// The ticket
 
 function askTicket(refusal) {
   me = null
   showTicketForm(refusal, pass)
 }
 
-// What is seen
+// The view
 
 const inbox = new Inbox()
 
-/** Shows what the address names: a conversation, or none. */
+/** Shows the conversation in the address, or none. */
 async function route() {
   if (me === null) return
   const id = location.hash.slice(1).toUpperCase()
-  // An older one may stand further down the list.
+  // An older conversation may be on a later page of the list.
   while (id && !talks.get(id) && talks.next) if (!await loadList(true)) break
   const left = thread.talk
   const talk = talks.get(id) ?? null
@@ -316,7 +316,7 @@ async function route() {
 }
 
 let isDue = false
-/** Much comes at once: the page is drawn once for all of it. */
+/** Draws the page once for many changes. */
 function drawSoon() {
   if (isDue) return
   isDue = true
@@ -352,7 +352,7 @@ function draw() {
 }
 
 let keeping = null
-/** Keeps what is known, for when there is no network. */
+/** Caches what is known, for use without a network. */
 function keepSoon() {
   keeping ??= setTimeout(() => {
     keeping = null
@@ -360,7 +360,7 @@ function keepSoon() {
   }, 1_000)
 }
 
-// Begin
+// Start
 
 find('#talk').addEventListener('keydown', event => { if (event.key === 'Escape' && !isWriting(event)) location.hash = '' })
 addEventListener('hashchange', () => {
@@ -374,18 +374,18 @@ addEventListener('online', () => {
 })
 addEventListener('offline', drawSoon)
 document.addEventListener('visibilitychange', drawSoon)
-// Another tab has become another device, or has sent something.
+// Another tab has changed the device or the outbox.
 addEventListener('storage', ({ key }) => {
   if (key === 'device' || key === 'ticket') location.reload()
   if (!key?.startsWith('outbox/')) return
   drawSoon()
-  // The other tab sends it; unless it is closed.
+  // The other tab sends it, unless it is closed.
   setTimeout(() => letters.pump(), 5_000)
 })
 const kept = shelf.get(deviceId)
 if (kept) {
   talks.restore(kept.talks)
-  // What the address names may be newer than what was kept.
+  // The conversation in the address may be newer than the cached list.
   const asked = location.hash.slice(1).toUpperCase()
   if (!asked || talks.get(asked)) {
     me = kept.me

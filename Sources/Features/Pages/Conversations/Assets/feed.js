@@ -1,12 +1,12 @@
-// The WebSocket of conversations: comes back by itself, and goes on where it was lost.
+// The WebSocket of conversations. It reconnects by itself and continues after the last message.
 import { Backoff, retryAfter } from './retry.js'
 import { Refusal } from './words.js'
 
-/** How long the server may take to greet, or to say why it doesn't. */
+/** How long the server may take for the handshake, or for the reason of a refusal. */
 const GREETING = 10_000
-/** Whoever looks at the page again after so long may have a connection that is dead and doesn't know it. */
+/** If the page was hidden for longer, its connection may be dead without an event. */
 const SLEEP = 30_000
-/** What the server says by itself. */
+/** The server's messages without a request. */
 const HEARD = ['message', 'presence', 'left']
 
 export class Feed {
@@ -19,7 +19,7 @@ export class Feed {
   #hiddenAt = Infinity
   #isWanted = false
 
-  /** `path()` is where to connect now; `told` has `open(handshake)`, `lost()`, `refused(refusal)`, and for each of `HEARD` what hears it. */
+  /** `path()` returns the address; `told` has `open(handshake)`, `lost()`, `refused(refusal)`, and a function for each message in `HEARD`. */
   constructor(api, path, told) {
     this.#api = api
     this.#path = path
@@ -32,7 +32,7 @@ export class Feed {
     })
   }
 
-  /** There is one socket at a time; what another still says is not heard. */
+  /** There is one socket at a time. Messages of an older one are ignored. */
   connect() {
     this.#isWanted = true
     if (this.#socket) return
@@ -61,7 +61,7 @@ export class Feed {
     }
   }
 
-  /** Gives a socket up that nothing comes from: waiting for its close may take as long as the network does. */
+  /** Abandons a silent socket, because its close event may take as long as the network does. */
   #lose() {
     const socket = this.#socket
     if (!socket) return
@@ -71,20 +71,20 @@ export class Feed {
     this.#retry(0)
   }
 
-  /** A refused WebSocket has no status; the same address without one does. */
+  /** A refused WebSocket shows no status. A plain request to the same address does. */
   async #ask() {
     let atLeast = 0
     try {
       const response = await this.#api.ask(this.#path(), { signal: AbortSignal.timeout(GREETING) })
       atLeast = retryAfter(response.headers.get('Retry-After'))
-      // 426 is the server's own "come in".
+      // The server answers 426 if the WebSocket is allowed.
       const isFinal = response.status >= 400 && response.status < 500 && response.status !== 426 && response.status !== 429
       if (isFinal) {
         this.#isWanted = false
         return this.#told.refused(new Refusal(response.status, await response.json().catch(() => ({}))))
       }
     } catch {
-      // No answer either: the network's, or the server's, to come back.
+      // No answer: the network or the server is down.
     }
     if (!this.#socket) this.#retry(atLeast)
   }

@@ -1,6 +1,6 @@
-// Who one is to the server, where it is a ticket that says so. Without DOM.
+// The identity in a ticket. This module doesn't use the DOM.
 
-/** The device that a ticket names; `null` if it is none. Whether it is good, the server says. */
+/** Returns the device in a ticket; `null` if it isn't a ticket. Only the server checks whether it is valid. */
 export function subjectOf(ticket) {
   try {
     const [, claims] = ticket.split('.')
@@ -12,7 +12,7 @@ export function subjectOf(ticket) {
   }
 }
 
-/** The ticket in an address's fragment, `#token=…` or `#<conversation>&token=…`, and the fragment without it. */
+/** Returns the ticket in an address's fragment, `#token=…` or `#<conversation>&token=…`, and the fragment without it. */
 export function ticketIn(hash) {
   const token = /(?:^#|&)token=([^&]*)/.exec(hash)
   return { ticket: token?.[1] || null, rest: token ? hash.replace(token[0], '').replace(/^(?=[^#])/, '#') : hash }

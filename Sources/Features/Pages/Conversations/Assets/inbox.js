@@ -1,8 +1,8 @@
-// The list of conversations, as it is seen.
+// The view of the list of conversations.
 import { find, part, say, stamp } from './dom.js'
 import { shortly } from './moments.js'
 
-/** One head, two, or three; beside three, how many there are. */
+/** An icon of one, two or three heads. With three it also has the number of people. */
 function drawSign(sign, count) {
   if (sign.dataset.count === `${count}`) return
   sign.dataset.count = count
@@ -10,7 +10,7 @@ function drawSign(sign, count) {
   sign.replaceChildren(...heads, ...count > 2 ? [`${count}`] : [])
 }
 
-/** Puts these children in this order; those that stay aren't touched, and keep the focus. */
+/** Sets the order of the children. Unchanged ones aren't touched, so they keep the focus. */
 export function arrange(list, wanted) {
   let at = list.firstElementChild
   for (const child of wanted) {
@@ -27,13 +27,13 @@ export function arrange(list, wanted) {
 export class Inbox {
   #rows = new Map()
 
-  /** `shown`: the id of the conversation that is shown beside the list; `here(talk)`: who else is there. */
+  /** `shown` is the id of the conversation beside the list; `here(talk)` returns the others who are present. */
   draw(talks, me, shown, here) {
     const rows = new Map()
     for (const talk of talks) rows.set(talk.id, this.#draw(talk, me, talk.id === shown, here(talk).length))
     const focused = document.activeElement
     arrange(find('#talks'), [...rows.values()])
-    // Who is moved loses the focus.
+    // A moved element loses the focus.
     if (focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true })
     this.#rows = rows
   }

@@ -1,4 +1,4 @@
-// Has the service worker keep this page, for when there is no network. Browsers have one on https and on localhost only.
+// Asks the service worker to cache this page, for use without a network. Service workers exist only on https and localhost.
 
 const scripts = self.trustedTypes?.createPolicy('page', { createScriptURL: () => '/page/worker.js' })
 
@@ -10,6 +10,6 @@ export async function keepPage() {
     const { active } = await serviceWorker.ready
     active.postMessage('keep')
   } catch {
-    // Then it needs the network.
+    // Without it the page needs the network.
   }
 }

@@ -1,4 +1,4 @@
-// What begins something: a conversation with one or with several, or one message to several conversations.
+// The dialog that starts a conversation with one or more people, or sends one message to several conversations.
 import { newDevice } from './device.js'
 import { find, say, stamp } from './dom.js'
 import { isName } from './talks.js'
@@ -13,13 +13,13 @@ export class MakeDialog {
   #dialog = find('#make')
   #me = null
   #chosen = []
-  /** What makes asking again for the same group harmless. */
+  /** The id that makes a repeated request for the same group harmless. */
   #id = null
   #asked = 0
 
   /**
-   * `told` has `names(prefix)`, which promises names; `make(participants, id)` and `send(conversations, content)`, which are done when the
-   * dialog may close.
+   * `told` has `names(prefix)`, which resolves with names; `make(participants, id)` and `send(conversations, content)`, which resolve
+   * when the dialog may close.
    */
   constructor(told) {
     this.#told = told
@@ -34,7 +34,7 @@ export class MakeDialog {
 
   get #kind() { return find('#make-form').elements.kind.value }
 
-  /** `talks`: those that a message may go to. */
+  /** `talks`: the conversations that a message can be sent to. */
   open(me, talks) {
     this.#me = me
     this.#choose([])
@@ -62,7 +62,7 @@ export class MakeDialog {
 
   #complain(text) { say(find('#make-error'), text) }
 
-  /** Names that begin with what is written, to choose from. */
+  /** Offers names that begin with the text. */
   async #look() {
     const prefix = find('#who').value.trim()
     const mine = ++this.#asked

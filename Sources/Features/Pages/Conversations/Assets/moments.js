@@ -1,4 +1,4 @@
-// Days and hours of messages, by the browser's own zone. Without DOM.
+// Days and times of messages in the browser's time zone. This module doesn't use the DOM.
 
 const as = options => {
   const format = new Intl.DateTimeFormat('en-GB', options)
@@ -11,20 +11,20 @@ const date = as({ day: 'numeric', month: 'short' })
 const longDate = as({ weekday: 'long', day: 'numeric', month: 'long' })
 const fullDate = as({ day: 'numeric', month: 'long', year: 'numeric' })
 
-/** "09:00". */
+/** Returns a time such as "09:00". */
 export const hour = as({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 
-/** Whether two instants are of one day. */
+/** Returns whether two instants are on the same day. */
 export const isSameDay = (one, other) => keyOf(one) === keyOf(other)
 
-/** "Today", "Yesterday", "Sunday, 22 November", "22 November 2025". */
+/** Returns "Today", "Yesterday", "Sunday, 22 November" or "22 November 2025". */
 export function dayTitle(instant, now = Date.now()) {
   if (isSameDay(instant, now)) return 'Today'
   if (isSameDay(instant + DAY, now)) return 'Yesterday'
   return Math.abs(now - instant) < 180 * DAY ? longDate(instant) : fullDate(instant)
 }
 
-/** For a list: the hour today, else the day. */
+/** Returns the time if the instant is today, otherwise the day. */
 export function shortly(instant, now = Date.now()) {
   if (isSameDay(instant, now)) return hour(instant)
   const age = now - instant

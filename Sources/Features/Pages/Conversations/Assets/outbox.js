@@ -1,10 +1,10 @@
-// What is on its way to the server: kept until the server has it, under an id that makes repeats harmless. Without DOM.
+// Messages on their way to the server. They are kept until the server has stored them, under an id that makes repeats harmless. This module doesn't use the DOM.
 import { newDevice } from './device.js'
 import { Backoff } from './retry.js'
 
-/** What only somebody can change. */
+/** Errors that only the user can fix. */
 const LASTING = ['storage_full', 'too_many_conversations']
-/** Whether the same may succeed a little later, by itself. */
+/** Returns whether a retry may succeed by itself. */
 export const isPassing = ({ status, code }) => !LASTING.includes(code) && (status === 0 || status === 429 || status >= 500)
 
 const MOST_TRIES = 5
@@ -20,7 +20,7 @@ export class Outbox {
   #backoff = new Backoff({ most: 15_000 })
 
   /**
-   * `kept` is `store.js`'s outbox, which other tabs share; `post(body)` promises the server's answer, or throws a `Refusal`; `told` has
+   * `kept` is `store.js`'s outbox, which tabs share; `post(body)` resolves with the server's answer or throws a `Refusal`; `told` has
    * `changed()` and `stored(messages)`.
    */
   constructor(device, kept, post, told) {
@@ -30,12 +30,12 @@ export class Outbox {
     this.#told = told
   }
 
-  /** What wasn't stored yet, first first: `{id, number, conversations, content, at, fault?}`. */
+  /** Messages that aren't stored yet, oldest first: `{id, number, conversations, content, at, fault?}`. */
   get all() {
     return this.#kept.all(this.#device).map(text => JSON.parse(text)).sort((one, other) => one.number - other.number)
   }
 
-  /** The same for one conversation, each with its `state`: sending, waiting or failed. */
+  /** Those of one conversation, each with its `state`: sending, waiting or failed. */
   in(conversation) {
     return this.all.filter(entry => entry.conversations.includes(conversation)).map(entry => ({
       ...entry, state: entry.fault ? 'failed' : entry.id === this.#sending ? 'sending' : 'waiting',
@@ -48,7 +48,7 @@ export class Outbox {
     return this.pump()
   }
 
-  /** Once more what was refused, under the same id. */
+  /** Sends a refused message again under the same id. */
   again(id) {
     this.#tries.delete(id)
     this.#fail(id, undefined)
@@ -70,7 +70,7 @@ export class Outbox {
     this.#told.changed()
   }
 
-  /** Sends what waits, one after the other, so that it stays in order. */
+  /** Sends the waiting messages one after the other, so that their order stays. */
   async pump() {
     clearTimeout(this.#timer)
     while (!this.#sending && navigator.onLine) {
@@ -86,7 +86,7 @@ export class Outbox {
     }
   }
 
-  /** Milliseconds until the next try; `null` when it is settled. */
+  /** Milliseconds until the next attempt; `null` when it has succeeded. */
   async #send({ id, conversations, content }) {
     const [conversation, ...others] = conversations
     try {
@@ -103,7 +103,7 @@ export class Outbox {
     return null
   }
 
-  /** What the server fails at time and again holds up all others: then somebody has to look at it. */
+  /** A message at which the server fails repeatedly would block all others, so it is shown to the user. */
   #mayTry(id, { status }) {
     if (status < 500 || status === 503) return true
     const tries = (this.#tries.get(id) ?? 0) + 1

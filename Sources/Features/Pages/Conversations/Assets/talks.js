@@ -1,13 +1,13 @@
-// What is known of conversations. Without DOM.
+// The known conversations. This module doesn't use the DOM.
 
-/** Of so many messages a page is asked for. */
+/** Messages per page. */
 export const PAGE = 50
-/** So many conversations, and of each so many messages, are kept for when there is no network: not more in all than so many characters. */
+/** Limits of the cache: conversations, messages of each, and characters in all. */
 const KEPT = { talks: 50, messages: 30, characters: 400_000 }
-/** A name, as the server takes it. */
+/** A valid name. */
 export const isName = text => /^[\w-]{1,32}$/.test(text)
 
-/** A conversation. Of its messages it has those that follow one another up to `heard`; none until they were asked for. */
+/** A conversation. Its known messages are consecutive up to `heard`; there are none until they were read. */
 export class Talk {
   id
   type = 'group'
@@ -20,22 +20,22 @@ export class Talk {
   heard = 0
   /** Whether there may be messages before the first one. */
   hasEarlier = false
-  /** Whether its messages are those that the browser has kept: perhaps neither all nor as they are now. */
+  /** Whether the messages are from the cache: perhaps incomplete or outdated. */
   isKept = false
-  /** Who has left while one listened, and behind which message. */
+  /** Users who have left since the page was opened, with the offset before the leave. */
   departures = []
   /** Why it couldn't be read. */
   trouble = null
-  /** When something was last heard of it: a number that only grows. */
+  /** The time of the last message: a number that only grows. */
   touched = 0
-  /** Who has spoken in it: a pair that somebody has left doesn't say whose it was. */
+  /** The authors of its messages. After a leave, a pair's participants no longer show whose it was. */
   #speakers = new Set()
 
   constructor(id) {
     this.id = id
   }
 
-  /** What the server says of it, which may be older than what was heard since. */
+  /** Applies the server's state, which may be older than messages received since. */
   take(told) {
     const { type, participants, muted } = told
     Object.assign(this, { type, participants, muted })
@@ -45,7 +45,7 @@ export class Talk {
     return this
   }
 
-  /** Takes in a message: whether it is `new`, or `known`; a `gap` before it has to be read first. */
+  /** Adds a message. Returns `new`, `known`, or `gap` if messages before it have to be read first. */
   hear(message) {
     const isNew = message.offset > this.lastOffset
     this.#stands(message)
@@ -56,16 +56,16 @@ export class Talk {
     return 'new'
   }
 
-  /** Takes in what follows `heard`: how many of it are new. */
+  /** Adds messages after `heard`. Returns how many are new. */
   append(page) {
     const fresh = page.messages.filter(message => message.offset > this.heard)
     this.#append(fresh)
-    // What was purged doesn't come.
+    // Purged messages are skipped.
     if (!page.messages.length) this.heard = Math.max(this.heard, page.lastOffset)
     return fresh.length
   }
 
-  /** Takes in what precedes the first message, or else the last messages: what was asked for with `before`, behind which more may have come. */
+  /** Adds messages before the first one, or the last ones: a page that was read with `before`. Newer messages may have arrived meanwhile. */
   prepend(page, before = Infinity) {
     if (this.isKept) this.messages = null
     this.isKept = false
@@ -77,15 +77,15 @@ export class Talk {
     this.hasEarlier = older.length > 0 && older[0].offset > 1
   }
 
-  /** Somebody takes part no more. */
+  /** Removes a participant. */
   part(user, participants) {
-    // A pair is called as who was in it.
+    // A pair is named after its former participants.
     if (this.type === 'person') this.#speakers.add(user)
     this.participants = participants
     this.departures.push({ user, after: this.lastOffset })
   }
 
-  /** What `restore` takes in again. */
+  /** Returns what `restore` reads. */
   get kept() {
     const { id, type, participants, muted, lastOffset, readOffset, lastMessage, messages } = this
     return { id, type, participants, muted, lastOffset, readOffset, lastMessage, messages: messages?.slice(-KEPT.messages) }
@@ -109,14 +109,14 @@ export class Talk {
     if (message.offset >= (this.lastMessage?.offset ?? 0)) this.lastMessage = message
   }
 
-  /** Lets go of what is far above: it can be read again. */
+  /** Removes messages far above. They can be read again. */
   trim(count) {
     if (!this.messages || this.messages.length <= count) return
     this.messages = this.messages.slice(-count)
     this.hasEarlier = true
   }
 
-  /** Who is in it but oneself. */
+  /** The other participants. */
   others(me) { return this.participants.filter(name => name !== me) }
   hasLeft(me) { return !this.participants.includes(me) }
 
@@ -127,7 +127,7 @@ export class Talk {
     return this.type === 'person' && gone.length ? gone[0] : 'Nobody else'
   }
 
-  /** How many messages one hasn't read: none behind one's own. */
+  /** The number of unread messages; 0 if the last one is the user's own. */
   unread(me) {
     return this.lastMessage?.author === me ? 0 : Math.max(0, this.lastOffset - this.readOffset)
   }
@@ -138,18 +138,18 @@ export class Talks {
   #talks = new Map()
   #order = []
   #moment = 0
-  /** Who is there, by conversation: only where somebody else is. */
+  /** Present users by conversation, without the user. */
   here = new Map()
-  /** Where the list goes on; `undefined` when all of it is known. */
+  /** The cursor of the list's next page; `undefined` when all is known. */
   next
 
   get all() { return this.#order.map(id => this.#talks.get(id)) }
   get(id) { return this.#talks.get(id) }
 
-  /** What changes from now on is newer than what is asked for now. */
+  /** Changes from now on are newer than the answer to a request sent now. */
   get moment() { return this.#moment }
 
-  /** The list as of `moment`; `isMore`: what follows what is known already. */
+  /** Applies the list as of `moment`; `isMore`: a further page. */
   takeList({ conversations, next }, moment, isMore = false) {
     const told = conversations.map(one => this.#take(one).id)
     const newer = this.#order.filter(id => this.get(id).touched > moment)
@@ -160,18 +160,18 @@ export class Talks {
     if (isMore || !next || !this.next) this.next = next
   }
 
-  /** One that was made, or changed. */
+  /** Adds a conversation that was created or changed. */
   takeOne(told) {
     const talk = this.#take(told)
     if (!this.#order.includes(talk.id)) this.#touch(talk)
     return talk
   }
 
-  /** What the socket says, or the answer to who sent it: the conversation, and what `Talk.hear` says of the message. */
+  /** Adds a message from the socket, or from the answer to its sender. Returns the conversation and the result of `Talk.hear`. */
   hear({ routingKey, message }) {
     const talk = this.#talk(message.conversation)
     const participants = routingKey?.split('.')
-    // What is read later tells who was in it then, not who is.
+    // A page read later has the participants at the time of the message, not the current ones.
     if (participants && message.offset > talk.lastOffset) talk.participants = participants
     if (participants?.length < 3 && !talk.lastOffset) talk.type = 'person'
     const outcome = talk.hear(message)
@@ -179,7 +179,7 @@ export class Talks {
     return { talk, outcome }
   }
 
-  /** What is shown when there is no network. */
+  /** Restores the cache. */
   get kept() {
     const kept = this.all.slice(0, KEPT.talks).map(talk => talk.kept)
     return JSON.stringify(kept).length > KEPT.characters ? kept.map(({ messages, ...talk }) => talk) : kept
@@ -195,12 +195,12 @@ export class Talks {
     this.#order = this.#order.filter(other => other !== id)
   }
 
-  /** Whether the server's offsets show something that isn't known here. */
+  /** Returns whether the server's offsets show messages that aren't known. */
   isBehind(offsets) {
     return Object.entries(offsets).some(([id, offset]) => offset > (this.get(id)?.lastOffset ?? -1))
   }
 
-  /** From where on to hear, by the socket's `after`: those whose messages are here. */
+  /** The offsets for the socket's `after`: those of conversations with known messages. */
   get after() {
     const loaded = this.all.filter(talk => talk.messages && !talk.isKept).slice(0, 100)
     return loaded.map(talk => `${talk.id}:${talk.heard}`).join()

@@ -1,17 +1,17 @@
-// A conversation, as it is seen: what was said, and where one says something.
+// The view of a conversation: its messages, and the field for a new one.
 import { find, part, say, stamp } from './dom.js'
 import { arrange } from './inbox.js'
 import { dayTitle, hour, isSameDay } from './moments.js'
 
 const LIMIT = 2_000
-/** So many messages stay when one is at the end. */
+/** Messages that are kept while the end is shown. */
 const MOST = 300
 const STATES = { sending: 'Sending…', waiting: 'Waiting until the server can be reached.' }
 
-/** Whether a key is for whoever helps writing: Safari says so by a number alone. */
+/** Returns whether a key belongs to an input method. Safari shows it only by a key code. */
 export const isWriting = event => event.isComposing || event.keyCode === 229
 
-/** Who is there, in words. */
+/** Returns who is present, as text. */
 function company(talk, me, here) {
   if (talk.type === 'person' && !talk.others(me).length && !talk.hasLeft(me)) return 'Has left. Your next message brings both of you back.'
   if (!here.length) return ''
@@ -27,7 +27,7 @@ export class Thread {
   #isAtEnd = true
   /** The offset of the first message that is drawn. */
   #first
-  /** What was unread when the conversation was opened begins behind this offset. */
+  /** Messages after this offset were unread when the conversation was opened. */
   #readTo = Infinity
 
   /** `told` has `say(content)`, `earlier()`, `again(id)`, `drop(id)`. */
@@ -46,7 +46,7 @@ export class Thread {
       this.#say()
     })
     find('#content').addEventListener('keydown', event => {
-      // On a telephone there is no other key for a new line.
+      // On a phone Enter is the only key for a new line.
       if (event.key !== 'Enter' || event.shiftKey || isWriting(event) || matchMedia('(pointer: coarse)').matches) return
       event.preventDefault()
       this.#say()
@@ -68,7 +68,7 @@ export class Thread {
     say(find('#say-note'), '')
   }
 
-  /** `pending`: one's own that the server doesn't have yet; `here`: who else is there. */
+  /** `pending`: own messages that the server doesn't have yet; `here`: the others who are present. */
   draw(me, pending, here) {
     const talk = this.#talk
     for (const id of ['talk-top', 'messages', 'say']) find(`#${id}`).hidden = !talk
@@ -78,14 +78,14 @@ export class Thread {
     const hasLeft = talk.hasLeft(me)
     if (this.#isAtEnd) talk.trim(MOST)
     say(find('#title'), talk.title(me))
-    // Of a group that would be much to listen to.
+    // In a group these announcements would be too many.
     find('#here').setAttribute('aria-live', talk.type === 'person' ? 'polite' : 'off')
     say(find('#here'), company(talk, me, here))
     find('#say').hidden = hasLeft
     find('#mute').hidden = find('#leave').hidden = hasLeft
     find('#mute').setAttribute('aria-pressed', talk.muted)
     const isWhole = !talk.hasEarlier && !talk.trouble
-    // Coming to the button is scrolling to it, which may be all that it took: the focus doesn't go with it.
+    // Focusing the button scrolls to it, which loads the messages and may hide the button. The focus must not be lost with it.
     if (isWhole && document.activeElement === find('#earlier')) find('#messages').focus({ preventScroll: true })
     find('#earlier').hidden = isWhole
     say(find('#earlier'), talk.trouble ? 'The messages can’t be read. Try again' : 'Earlier messages')
@@ -115,7 +115,7 @@ export class Thread {
     arrange(find('#lines'), lines)
     for (const [key, row] of this.#rows) if (!row.isConnected) this.#rows.delete(key)
     if (this.#isAtEnd) this.toEnd()
-    // Whoever reads further up stays there when older ones come above.
+    // A reader further up keeps the position when older messages are added.
     const first = talk.messages?.[0]?.offset
     if (!this.#isAtEnd && first !== this.#first) box.scrollTop = box.scrollHeight - wasEnd
     this.#first = first
@@ -183,7 +183,7 @@ export class Thread {
     find('#newest').hidden = true
   }
 
-  /** Something new came: whoever reads further up isn't moved, but told. */
+  /** After a new message, a reader further up isn't moved but notified. */
   came() {
     if (!this.#isAtEnd) find('#newest').hidden = false
   }
@@ -191,7 +191,7 @@ export class Thread {
   #scrolled(box) {
     this.#isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 40
     if (this.#isAtEnd) find('#newest').hidden = true
-    // What has been read already, and isn't drawn yet, moves this away from the top.
+    // Messages that were read but aren't drawn yet change the position.
     const isDrawn = this.#talk?.messages?.[0]?.offset === this.#first
     if (box.scrollTop < 200 && isDrawn && this.#talk?.hasEarlier) this.#told.earlier()
   }

@@ -2,14 +2,14 @@
 import { noticeOf } from './notice.js'
 import * as store from './store.js'
 
-/** How long the service worker may take to be there. */
+/** How long the service worker may take to start. */
 const PATIENCE = 10_000
 const isOffered = document.documentElement.dataset.push === 'true'
 const scripts = self.trustedTypes?.createPolicy('page', { createScriptURL: () => '/page/worker.js' })
 
-/** The service worker's registration. There is none but on https and on localhost, and perhaps none in a private window. */
+/** The service worker's registration. It exists only on https and localhost, and perhaps not in a private window. */
 let registering = Promise.resolve(null)
-/** Whether the server was told of the subscription since the page was loaded. */
+/** Whether the server got the subscription since the page was loaded. */
 let isKept = false
 
 export function startWorker() {
@@ -20,7 +20,7 @@ export function startWorker() {
   registering.then(registration => registration && replaceBy(registration))
 }
 
-/** Has a newer worker take the older one's place: this page has all its files, and the next one gets the newer. */
+/** Replaces the old worker by a newer one. This page has all its files, and the next one gets the new files. */
 function replaceBy(registration) {
   const replace = worker => {
     const look = () => { if (worker.state === 'installed') worker.postMessage('replace') }
@@ -31,7 +31,7 @@ function replaceBy(registration) {
   registration.addEventListener('updatefound', () => replace(registration.installing))
 }
 
-/** impossible, ask, blocked, open (while the page is), closed (also when it is not). */
+/** Returns impossible, ask, blocked, open (works while the page is open), or closed (also when it is closed). */
 export async function alertState(device) {
   if (!('Notification' in self) || !await registering) return 'impossible'
   if (Notification.permission === 'denied') return 'blocked'
@@ -40,12 +40,12 @@ export async function alertState(device) {
   return subscription && store.subscription.get() === nameOf(device, subscription) ? 'closed' : 'open'
 }
 
-/** Asks for leave, and subscribes to Web Push where the server offers it. */
+/** Asks for permission, and subscribes to Web Push where the server offers it. */
 export async function allowAlerts(api, device) {
   if (await Notification.requestPermission() === 'granted') await keepSubscription(api, device)
 }
 
-/** Subscribes where that is allowed, and tells the server again: it may have forgotten, or the device may be another. */
+/** Subscribes where that is allowed, and registers at the server again, which may have deleted it or know another device. */
 export async function keepSubscription(api, device) {
   if (isKept || !isOffered || !('Notification' in self) || Notification.permission !== 'granted' || !await registering) return
   isKept = await subscribe(api, device).then(() => true, () => false)
@@ -58,7 +58,7 @@ async function subscribe(api, device) {
   const { publicKey } = await api.request('GET', '/push/key')
   const key = Uint8Array.from(atob(publicKey.replace(/-/g, '+').replace(/_/g, '/')), char => char.charCodeAt(0))
   const old = await pushManager.getSubscription()
-  // A subscription is bound to the key that it was made with.
+  // A subscription belongs to the key that it was made with.
   const isOld = old && new Uint8Array(old.options.applicationServerKey ?? []).join() === key.join()
   if (old && !isOld) await old.unsubscribe()
   const subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key })
@@ -66,14 +66,14 @@ async function subscribe(api, device) {
   try {
     await api.request('POST', '/push/subscription', { deviceId: device, subscription: { endpoint, keys } })
   } catch (refusal) {
-    // One that the server never heard of is good for nothing.
+    // A new subscription that the server doesn't have is useless.
     if (!isOld) await subscription.unsubscribe()
     throw refusal
   }
   store.subscription.set(nameOf(device, subscription))
 }
 
-/** Forgets the subscription, here and there: for a browser that becomes another device. */
+/** Deletes the subscription here and at the server, for a browser that changes its device. */
 export async function unsubscribe(api, device) {
   store.subscription.set('')
   const subscription = await subscribed()
@@ -83,7 +83,7 @@ export async function unsubscribe(api, device) {
   await subscription.unsubscribe().catch(() => {})
 }
 
-/** Shows a reminder outside of the page, where that is allowed. */
+/** Shows a reminder as a notification, where that is allowed. */
 export async function notify(reminder) {
   if (!('Notification' in self) || Notification.permission !== 'granted') return
   const registration = await registering
@@ -92,5 +92,5 @@ export async function notify(reminder) {
 
 const subscribed = async () => (await registering)?.pushManager?.getSubscription().catch(() => null)
 
-/** What the server took: whose subscription, and which. */
+/** What the server has: the device and the subscription. */
 const nameOf = (device, { endpoint }) => `${device} ${endpoint}`

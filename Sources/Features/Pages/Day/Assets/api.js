@@ -1,4 +1,4 @@
-// Requests to the server. Every answer tells its clock.
+// Requests to the server. Every answer shows its clock.
 import { retryAfter } from './retry.js'
 import { Refusal } from './words.js'
 
@@ -7,17 +7,17 @@ const PATIENCE = 15_000
 export class Api {
   #clock
   #headers
-  /** Who asks. */
+  /** The device. */
   device
 
-  /** `headers` go with each request. */
+  /** `headers` are sent with each request. */
   constructor(clock, device, headers = {}) {
     this.#clock = clock
     this.device = device
     this.#headers = headers
   }
 
-  /** The answer's JSON; throws a `Refusal`, of status 0 when the answer was lost or isn't the server's. */
+  /** Returns the answer's JSON. Throws a `Refusal`, with status 0 if the answer was lost or isn't the server's. */
   async request(method, path, body) {
     const response = await this.ask(path, {
       method, signal: AbortSignal.timeout(PATIENCE),
@@ -28,7 +28,7 @@ export class Api {
     throw new Refusal(response.ok ? 0 : response.status, json ?? {}, retryAfter(response.headers.get('Retry-After')))
   }
 
-  /** The answer, whatever its status; throws a `Refusal` of status 0 when there is none. */
+  /** Returns the answer, whatever its status. Throws a `Refusal` with status 0 if there is none. */
   async ask(path, options) {
     const sent = Date.now()
     let response
@@ -42,15 +42,15 @@ export class Api {
     return response
   }
 
-  /** What the device asks for, by the query. */
+  /** Sends a request with the device in the query. */
   get(path, query = {}) { return this.request('GET', this.#of(path, query)) }
   delete(path, query = {}) { return this.request('DELETE', this.#of(path, query)) }
-  /** What the device says. */
+  /** Sends a request with the device in the body. */
   post(path, body) { return this.request('POST', path, { deviceId: this.device, ...body }) }
 
   #of(path, query) { return `${path}?${new URLSearchParams({ deviceId: this.device, ...query })}` }
 
-  /** Asks a few times, when it tells most, until the clock is known to a twentieth of a second. */
+  /** Sends a few requests at the best moments, until the clock is known to a twentieth of a second. */
   async learnClock() {
     for (let tries = 0; tries < 6 && this.#clock.uncertainty > 50; tries++) {
       await new Promise(done => setTimeout(done, this.#clock.isKnown ? this.#clock.nextProbe : 0))

@@ -1,4 +1,4 @@
-// The page: puts the parts together.
+// The page: connects its modules.
 import { alertState, allowAlerts, keepSubscription, notify, startWorker, unsubscribe } from './alerts.js'
 import { Api } from './api.js'
 import { ServerClock } from './clock.js'
@@ -34,7 +34,7 @@ let day = dayOf(clock.now(), zone)
 let today = day
 let slots = []
 let asOf = null
-/** When the day shown ceased to be known to be right, by the own clock; `null` while it is. */
+/** When the day shown became possibly outdated, by the local clock; `null` while it is current. */
 let staleSince = Date.now()
 let trouble = null
 let link = 'waiting'
@@ -74,7 +74,7 @@ let reloading
 let again = null
 
 let latest = null
-/** Asks for the day; done when it is answered or refused. Of several askers at once, all get the last one's answer. */
+/** Reads the day. Resolves when it is answered or refused. Simultaneous callers all get the last answer. */
 const load = () => latest = ask()
 
 async function ask() {
@@ -101,7 +101,7 @@ async function ask() {
     again = setTimeout(load, patience.next(refusal.wait))
   }
   render()
-  // Of the partners that there are now.
+  // The current partners.
   if (!trouble) partnerTalk.refresh()
 }
 
@@ -109,7 +109,7 @@ function announce(paired) {
   if (paired) say(find('#said'), `You have a partner at ${paired.time}: they will start ${quoted(paired.partner)}.`)
 }
 
-/** Asks for the day when it is time: soon for what is one's own, before long for the rest. */
+/** Reads the day when it is time: soon after changes of the user's own tasks, later after others. */
 function reloadSoon(isOwn = true) {
   const wait = pace.next(performance.now(), isOwn)
   if (wait === null) return
@@ -125,7 +125,7 @@ function render() {
   const now = clock.now()
   const before = today
   today = dayOf(now, zone)
-  // At midnight, or when the clock was put right.
+  // At midnight, or after the clock was corrected.
   if (today !== before && day === before) return void showDay(today)
   dayView.showDays(today, day)
   const isStale = staleSince !== null && asOf !== null
@@ -145,7 +145,7 @@ function renderBanner(isStale) {
   const parts = []
   if (!navigator.onLine) parts.push('You are offline.')
   else if (link === 'lost') parts.push('The server can’t be reached. Trying again…')
-  // An ordinary answer is there sooner.
+  // An ordinary answer arrives sooner.
   if (isStale && Date.now() - staleSince > 1500) parts.push(`You see the day ${asOfText(asOf, zone)}.`)
   if (!isRemembered) parts.push('This browser saves nothing. You can use your tasks only while this page is open.')
   say(find('#banner'), parts.join(' '))
@@ -158,21 +158,21 @@ function tick() {
   setTimeout(tick, 1000 - clock.now() % 1000 + 5)
 }
 
-/** What went otherwise than a person wished, where it can be seen; until they go on. */
+/** Shows an error where it is visible, until the user continues. */
 const note = text => say(find('#note'), text)
 
 // The partner
 
 const partnerTalk = new PartnerTalk(api, device, ['#next-talk', '#room-talk'])
 
-// Promises
+// Tasks
 
 const series = new SeriesDialog(api, settings, { changed: () => load() })
 new PastDialog(api, settings)
 const promises = new Promises(api, settings, () => load())
 
 const invitations = new InvitationDialog()
-/** What is to be shown when the promise is made. */
+/** What to show when the task is registered. */
 let invitation = null
 
 const promise = new PromiseDialog({
@@ -195,7 +195,7 @@ const promise = new PromiseDialog({
     say(find('#said'), text)
     if (invitation) invitations.open(invitation.link, invitation.title, slot.time)
     invitation = null
-    // Who joins late is expected.
+    // A user who joins late enters the room at once.
     if (clock.now() >= slot.startsAt && ownSlot(slot.startsAt)) enter(slot.startsAt)
   },
   failed: note,
@@ -230,7 +230,7 @@ const heard = {
   },
 }
 
-/** When the task begins whose reminder is shown. */
+/** The start of the task whose reminder is shown. */
 let reminded = null
 
 function remind(reminder) {
@@ -283,7 +283,7 @@ const room = new RoomView(api, settings, {
 
 const enter = startsAt => { location.hash = `#room/${isoOf(startsAt)}` }
 
-/** One goes on in another room: the partner didn't come, or oneself wasn't there. The day says so too, a little later. */
+/** Continues in another room, because the partner or the user was absent. The day shows it a little later. */
 function rematched({ taskId, roomId, partnerTask }) {
   const why = partnerTask === undefined
     ? 'You weren’t in the room, so your partner was matched with somebody else. Somebody may still join you.'
@@ -296,11 +296,11 @@ function rematched({ taskId, roomId, partnerTask }) {
   load()
 }
 
-/** When the task is whose room the address names; `NaN` when it names none. */
+/** The start of the task whose room is in the address; `NaN` if there is none. */
 const roomAsked = () => Date.parse(/^#room\/(.+)$/.exec(location.hash)?.[1])
 const ownSlot = startsAt => slots.find(slot => slot.startsAt === startsAt && slot.isOwn)
 
-/** Shows what the address names: the day, or a room. `loaded` is when the day is, if it is asked for already. */
+/** Shows the day or the room in the address. `loaded` resolves with the day, if it is being read already. */
 async function route(loaded = null) {
   const token = invitationIn(location.hash)
   if (token) guest.open(token)
@@ -311,7 +311,7 @@ async function route(loaded = null) {
   if (dayOf(startsAt, zone) !== day) loaded = showDay(dayOf(startsAt, zone))
   if (!ownSlot(startsAt)) {
     await (loaded ?? load())
-    // One may have left, or gone on to another, meanwhile.
+    // The user may have left or been matched again meanwhile.
     if (roomAsked() !== startsAt) return
   }
   const slot = ownSlot(startsAt)
@@ -331,7 +331,7 @@ function leave() {
 
 find('#leave').onclick = () => { location.hash = '' }
 
-// Who one is
+// The device
 
 new DeviceDialog(device, {
   async become(other) {
@@ -351,17 +351,17 @@ new DeviceDialog(device, {
   },
 })
 
-// Begin
+// Start
 
 say(find('#zone'), zone.replaceAll('_', ' '))
 addEventListener('hashchange', () => route())
 addEventListener('online', render)
 addEventListener('offline', render)
-// Another tab has become another device.
+// Another tab has changed the device.
 addEventListener('storage', ({ key }) => { if (key === 'device') location.reload() })
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) return
-  // After a flight, all hours are others.
+  // In another time zone all hours change.
   if (zoneNow() !== zone) location.reload()
   else reloadSoon()
 })

@@ -1,13 +1,13 @@
-// What the room shows at an instant. Without DOM.
+// What the room shows at an instant. This module doesn't use the DOM.
 
-/** From here on each second is shouted. */
+/** The seconds of the last phase. */
 export const LAST = 5
-/** For how long "Start!" stands, in milliseconds. */
+/** How long "Start!" is shown, in milliseconds. */
 const CHEER = 20_000
 
 /**
- * `left`: whole seconds until the start, so that it turns 0 at the start itself; `phase`: wait, last, start, going;
- * `text`: what stands large; `progress`: 0 when the lead begins, 1 at the start.
+ * Returns `left`, the whole seconds until the start, rounded up, 0 at the start; `phase`: wait, last, start or going;
+ * `text`: the large text; `progress`: 0 when the lead begins, 1 at the start.
  */
 export function countdown(startsAt, now, lead) {
   const left = Math.max(0, Math.ceil((startsAt - now) / 1000))
@@ -25,7 +25,7 @@ function textOf(left) {
   return hours ? `${hours}:${two(minutes)}:${two(seconds)}` : `${minutes}:${two(seconds)}`
 }
 
-/** What a screen reader is told when the seconds left go from `before` to `left`; `null` for most of them. */
+/** The text for screen readers when the seconds left change from `before` to `left`; `null` for most of them. */
 export function spoken(before, left) {
   if (before === left) return null
   if (left === 0) return before > 0 ? 'Start!' : null

@@ -1,6 +1,6 @@
-// Who one is: a secret that this browser made. Without DOM.
+// The device: a secret that this browser made. This module doesn't use the DOM.
 
-/** A UUID. `crypto.randomUUID` is there on https only; the dice are everywhere. */
+/** Returns a UUID. `crypto.randomUUID` exists only on https; `getRandomValues` exists everywhere. */
 export function newDevice(dice = crypto) {
   if (dice.randomUUID) return dice.randomUUID().toUpperCase()
   const bytes = dice.getRandomValues(new Uint8Array(16))
@@ -10,11 +10,11 @@ export function newDevice(dice = crypto) {
   return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5')
 }
 
-/** What somebody pasted, as the server takes it; `null` if it doesn't. */
+/** Returns pasted text in the server's form; `null` if it isn't valid. */
 export function readDevice(text) {
   const trimmed = `${text ?? ''}`.trim()
   return trimmed && [...trimmed].length <= 128 && !/[\u0000-\u001F]/.test(trimmed) ? trimmed : null
 }
 
-/** Who one is here: as the browser has kept it, or somebody new. */
+/** Returns the stored device, or a new one. */
 export const firstDevice = kept => readDevice(kept) ?? newDevice()

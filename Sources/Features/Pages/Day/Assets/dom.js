@@ -1,22 +1,22 @@
-// The little that is needed of a framework.
+// Small helpers in place of a framework.
 
 export const find = selector => document.querySelector(selector)
 
-/** Sets what an element says; nothing happens when it says so already, so that live regions speak of changes only. */
+/** Sets an element's text. An unchanged text is left alone, so that live regions announce only changes. */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text
 }
 
 const heading = () => find(document.body.dataset.view === 'room' ? '#room-title' : '#date')
 
-/** Shows or hides an element. The focus doesn't go with it: it goes to `next`, or the heading. */
+/** Shows or hides an element. If it has the focus, the focus moves to `next` or to the heading. */
 export function show(element, isShown, next = heading()) {
   const hadFocus = !isShown && element.contains(document.activeElement)
   element.hidden = !isShown
   if (hadFocus) next.focus()
 }
 
-/** A button that does something which others feel: it asks first, and for a moment only. Gives what ends that moment. */
+/** Makes a button ask for confirmation, for a moment. Returns a function that ends that moment. */
 export function armed(button, text, question, act) {
   let timer
   const set = isArmed => {
@@ -26,7 +26,7 @@ export function armed(button, text, question, act) {
     if (isArmed) timer = setTimeout(set, 10_000, false)
   }
   button.addEventListener('click', event => {
-    // The second half of a double click decides nothing.
+    // Ignores the second half of a double click.
     if (event.detail > 1) return
     const isSure = button.dataset.armed === 'true'
     set(!isSure)
@@ -36,11 +36,11 @@ export function armed(button, text, question, act) {
   return () => set(false)
 }
 
-/** Copies what a field holds; if the browser doesn't let that, it is selected at least. */
+/** Copies a field's value. If the browser doesn't allow that, the value is selected. */
 export async function copy(field) {
   field.select()
   try {
-    // The clipboard is there on https only; the old way is everywhere.
+    // The clipboard exists only on https; `execCommand` exists everywhere.
     if (navigator.clipboard) await navigator.clipboard.writeText(field.value)
     else if (!document.execCommand('copy')) return false
     return true
@@ -49,8 +49,8 @@ export async function copy(field) {
   }
 }
 
-/** A copy of the template's only element. */
+/** Returns a copy of the template's only element. */
 export const stamp = name => find(`template#${name}`).content.firstElementChild.cloneNode(true)
 
-/** The part of an element that is marked `data-part`. */
+/** Returns the part of an element with this `data-part`. */
 export const part = (element, name) => element.querySelector(`[data-part=${name}]`)

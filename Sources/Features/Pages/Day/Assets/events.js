@@ -1,5 +1,5 @@
-// Server-sent events (WHATWG HTML §9.2.6). Without DOM. Read by hand rather than by EventSource, for its comments tell that
-// the connection lives, its answers tell why there is none, and the waits between tries are ours.
+// Server-sent events (WHATWG HTML §9.2.6). This module doesn't use the DOM. It replaces EventSource because its comments show that
+// the connection is alive, its answers show why there is none, and the page controls the waits between attempts.
 
 export class EventStreamDecoder {
   #rest = ''
@@ -7,17 +7,17 @@ export class EventStreamDecoder {
   #event = ''
   #skipsNewline = false
   #isFirst = true
-  /** The last event's id, to go on from. */
+  /** The last event's id, to continue from. */
   lastId = ''
 
-  /** Takes in a piece of the stream, cut anywhere, and gives the events that it completes. */
+  /** Adds a piece of the stream, cut anywhere, and returns the events that it completes. */
   decode(text) {
     if (!text) return []
     if (this.#isFirst) {
       this.#isFirst = false
       text = text.replace(/^\uFEFF/, '')
     }
-    // A CR ends a line at once; if an LF follows, with the next piece perhaps, it belongs to it.
+    // A CR ends a line at once. An LF after it, perhaps in the next piece, belongs to it.
     if (this.#skipsNewline) {
       this.#skipsNewline = false
       text = text.replace(/^\n/, '')

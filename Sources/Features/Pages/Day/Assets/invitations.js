@@ -1,13 +1,13 @@
-// Inviting somebody to start at the same time, and being invited. The link's secret stands in its fragment, which browsers send to nobody.
+// Inviting somebody to start at the same time, and accepting an invitation. The link's secret is in its fragment, which browsers don't send.
 import { copy, find, say, show } from './dom.js'
 import { quoted } from './quote.js'
 import { clockFace, dayOf, longDate } from './time.js'
 import { sentence, titleFault } from './words.js'
 
-/** The invitation that an address's fragment names; `null` if it names none. */
+/** Returns the invitation in an address's fragment; `null` if there is none. */
 export const invitationIn = hash => /^#invitation\/([0-9a-f]{32})$/.exec(hash)?.[1] ?? null
 
-/** The link, to be sent to whom one likes. */
+/** Returns the link to send to a guest. */
 export class InvitationDialog {
   #dialog = find('#invitation')
   #text = ''
@@ -24,14 +24,14 @@ export class InvitationDialog {
     this.#text = `I will start ${quoted(title)} at ${time}. Will you start something at the same time?`
     find('#invitation-link').value = address
     say(find('#invitation-said'), '')
-    // Telephones have it.
+    // Phones have it.
     show(find('#share-invitation'), 'share' in navigator)
     this.#dialog.showModal()
     find('#copy-invitation').focus()
   }
 }
 
-/** What a guest is asked who has opened the link. */
+/** The dialog for a guest who has opened the link. */
 export class GuestDialog {
   #dialog = find('#guest')
   #field = find('#guest-own')

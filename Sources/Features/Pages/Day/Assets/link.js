@@ -1,9 +1,9 @@
-// The WebSocket of a room: comes back by itself until the room is over.
+// The WebSocket of a room. It reconnects by itself until the room is over.
 import { Backoff, afterClose, afterRefusal, retryAfter } from './retry.js'
 
-/** Browsers take a longer wait for none. */
+/** The longest timeout of browsers. They treat a longer one as none. */
 const LONGEST_TIMER = 2 ** 31 - 1
-/** How long the room may take to greet, or to say why it doesn't. */
+/** How long the room may take for the handshake, or for the reason of a refusal. */
 const PATIENCE = 10_000
 
 export class RoomLink {
@@ -20,8 +20,8 @@ export class RoomLink {
   #offline = () => this.#socket && this.#lose()
 
   /**
-   * Knocks in `wait` milliseconds; where there may be no room (`isUnsure`), it asks first. `told` has `state(name)`, with open, lost, over
-   * or none (there is no such room), `ale(kind)`, `presence(partner)` and `rematched(message)`.
+   * Connects in `wait` milliseconds. If the room may not exist (`isUnsure`), it asks first. `told` has `state(name)`, with open, lost,
+   * over or none (there is no such room), `ale(kind)`, `presence(partner)` and `rematched(message)`.
    */
   constructor(api, room, task, { wait, isUnsure }, told) {
     this.#api = api
@@ -39,7 +39,7 @@ export class RoomLink {
 
   get isOpen() { return this.#socket?.readyState === WebSocket.OPEN }
 
-  /** Whether the ale is on its way; without a kind it is a plain one. */
+  /** Sends an ale, plain without a kind. Returns whether it was sent. */
   sendAle(kind) {
     if (!this.isOpen || !navigator.onLine) return false
     this.#socket.send(JSON.stringify({ type: 'ale', id: this.#room, kind }))
@@ -55,7 +55,7 @@ export class RoomLink {
     this.#socket = null
   }
 
-  /** There is one socket at a time, or one person would be in the room twice; what another still says is not heard. */
+  /** There is one socket at a time, since two would count as two members. Messages of an older one are ignored. */
   #connect() {
     if (this.#socket) return
     const socket = this.#socket = new WebSocket(location.origin.replace(/^http/, 'ws') + this.#path)
@@ -67,9 +67,9 @@ export class RoomLink {
       const message = JSON.parse(typeof data === 'string' ? data : new TextDecoder().decode(data))
       if (message.type === 'aleResponse') this.#told.ale(message.kind)
       if (message.type === 'presence') this.#told.presence(message.data.partner)
-      // The room closes behind this: whoever is told goes on in another.
+      // The room then closes, and the user continues in another.
       if (message.type === 'rematched') this.#told.rematched(message)
-      // Open means that the server has greeted: then one is in the room.
+      // Only after the server's handshake is the user in the room.
       if (message.type !== 'handshake') return
       wasOpen = true
       clearTimeout(impatience)
@@ -88,7 +88,7 @@ export class RoomLink {
     }
   }
 
-  /** Gives a socket up that nothing comes from: waiting for its close may take as long as the network does. */
+  /** Abandons a silent socket, because its close event may take as long as the network does. */
   #lose() {
     const socket = this.#socket
     this.#socket = null
@@ -97,7 +97,7 @@ export class RoomLink {
     this.#retry(0)
   }
 
-  /** A refused WebSocket has no status; the same address without one does. */
+  /** A refused WebSocket shows no status. A plain request to the same address does. */
   async #ask() {
     let atLeast = 0
     try {
@@ -107,7 +107,7 @@ export class RoomLink {
       if (this.#socket) return
       if (next !== 'again') return this.#end(next)
     } catch {
-      // No answer either: the network's, or the server's, to come back.
+      // No answer: the network or the server is down.
     }
     if (!this.#isOver && !this.#socket) this.#retry(atLeast)
   }

@@ -1,4 +1,4 @@
-// Talking on with the partner of a match: a conversation is opened when both have asked for it.
+// Conversations with the partner of a match, which open when both have asked for one.
 import { find, part, say, show, stamp } from './dom.js'
 import { sentence } from './words.js'
 
@@ -8,11 +8,11 @@ export class PartnerTalk {
   #api
   #device
   #places
-  /** By match: what the server says of it, or why it doesn't. */
+  /** By match: the server's answer or its error. */
   #standings = new Map()
   #asking = new Set()
 
-  /** `places`: selectors of elements that show it, each for the task that it is about. */
+  /** `places`: selectors of the elements that show it, each with its task. */
   constructor(api, device, places) {
     this.#api = api
     this.#device = device
@@ -24,16 +24,16 @@ export class PartnerTalk {
     }))
   }
 
-  /** Shows it for this slot, if it has a partner. */
+  /** Shows it for this slot, if there is a partner. */
   show(place, slot) {
     const shown = this.#places.get(place)
-    // Another partner has another room.
+    // With another partner the room is another one.
     shown.match = slot?.isOwn && slot.hasOther && slot.room ? `${slot.id}/${slot.room}` : null
     if (shown.match && !this.#standings.has(shown.match)) this.#look(shown.match)
     this.#draw(shown)
   }
 
-  /** The day has changed: perhaps by a partner who asks. */
+  /** The day has changed, perhaps because the partner asked. */
   refresh() {
     const shown = new Set([...this.#places.values()].map(({ match }) => match))
     for (const match of shown) if (this.#standings.get(match)?.conversation === undefined && match) this.#look(match)
@@ -42,7 +42,7 @@ export class PartnerTalk {
   #look(match) { return this.#request(match, 'GET', `?${new URLSearchParams({ deviceId: this.#device })}`) }
   #ask(match) { return this.#request(match, 'POST', '', { deviceId: this.#device }) }
 
-  /** One at a time for each match. */
+  /** One request at a time for each match. */
   async #request(match, method, query, body) {
     if (this.#asking.has(match)) return
     this.#asking.add(match)

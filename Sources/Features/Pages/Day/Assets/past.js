@@ -7,7 +7,7 @@ import { sentence } from './words.js'
 const SHOWN = 50
 const OUTCOMES = { kept: 'kept', missed: 'missed', letDown: 'your partner had left' }
 
-/** "3 kept, 1 missed. 2 kept in a row." */
+/** Returns "3 kept, 1 missed. 2 kept in a row." */
 export function summaryOf({ kept, missed, letDown, streak }) {
   const parts = [`${kept} kept`, `${missed} missed`, ...letDown ? [`${letDown} left by your partner`] : []]
   return `${parts.join(', ')}.${streak > 1 ? ` ${streak} kept in a row.` : ''}`
@@ -40,7 +40,7 @@ export class PastDialog {
     find('#past-list').replaceChildren(...past.tasks.slice(0, SHOWN).map(task => this.#row(task)))
   }
 
-  /** What was pressed may not be there any more when it is done. */
+  /** The pressed button may be gone when the request has finished. */
   async #try(work) {
     try {
       const text = await work()

@@ -1,4 +1,4 @@
-// What is asked of the server about one's promises; what there is to say of it then.
+// Requests about the user's tasks, and the texts for their results.
 import { quoted } from './quote.js'
 import { clockFace, isoOf } from './time.js'
 import { Refusal } from './words.js'
@@ -8,14 +8,14 @@ export class Promises {
   #settings
   #reload
 
-  /** `reload()` is done when the day shows what is. */
+  /** `reload()` resolves when the day shows the current state. */
   constructor(api, settings, reload) {
     this.#api = api
     this.#settings = settings
     this.#reload = reload
   }
 
-  /** `days`: of every week, by the server's names; none for a single promise. With `isInviting` the answer has the link, unless there is a partner. */
+  /** `days`: weekdays by the server's names, or none for a single task. With `isInviting` the answer has the link, unless there is a partner. */
   async register(slot, title, { days = [], isInviting = false } = {}) {
     if (days.length) return this.#repeat(slot, title, days)
     const isLate = this.#settings.clock.now() >= slot.startsAt
@@ -40,7 +40,7 @@ export class Promises {
     return `Cancelled: ${quoted(slot.title)} at ${slot.time}.`
   }
 
-  /** Whether somebody waits at what has begun: then they are the partner. */
+  /** Looks for a waiting user in a slot that has begun. Returns whether there is one, who is then the partner. */
   async seek(slot) {
     try {
       return (await this.#heeded(this.#api.post('/task', this.#taskOf(slot, slot.title)))).isPaired
@@ -50,7 +50,7 @@ export class Promises {
     }
   }
 
-  /** Takes back what somebody counts on. */
+  /** Cancels a matched task. */
   async leave(slot) {
     await this.#heeded(this.#api.delete(`/task/${slot.id}`, { leave: true }))
     return `Cancelled: ${quoted(slot.title)} at ${slot.time}. Your partner is notified.`
@@ -68,7 +68,7 @@ export class Promises {
     return { title, startsAt: isoOf(slot.startsAt), timeZone: this.#settings.zone }
   }
 
-  /** What a request gives, once the day shows it. The day is asked for also after a no, or a silence that may have been a yes. */
+  /** Returns a request's result once the day shows it. The day is also read after a refusal, or if an answer was lost, since the request may have succeeded. */
   async #heeded(request) {
     try {
       const answer = await request

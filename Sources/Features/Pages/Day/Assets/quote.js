@@ -1,8 +1,8 @@
-// Titles are other people's words: what they say of the direction of writing ends with them. Without DOM.
+// Titles are written by others: their text direction must not affect the text around them. This module doesn't use the DOM.
 
 const MAY_TURN = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 
-/** A title within a sentence: isolated, if it could turn round what stands beside it. Without one: a partner was forgotten. */
+/** Returns a title within a sentence, isolated if it could change the direction of the text around it. Without a title the partner was deleted. */
 export const quoted = (title = null) => MAY_TURN.test(title ?? '') ? `\u2068${closed(title)}\u2069` : title ?? 'something'
 
 const closed = text => {
@@ -16,7 +16,7 @@ const closed = text => {
       open.pop()
     } else if (char === '\u2069') {
       if (!open.includes(char)) continue
-      // Closes the embeddings within it too.
+      // Also closes the embeddings within it.
       open.length = open.lastIndexOf(char)
     }
     result += char

@@ -1,6 +1,6 @@
-// When to try again, and when not to. Without DOM.
+// When to try again, and when not to. This module doesn't use the DOM.
 
-/** Twice as long each time, and by chance up to half shorter, so that not everybody comes back at the same moment. */
+/** Delays that double each time, and are randomly up to half shorter, so that clients don't all reconnect at the same moment. */
 export class Backoff {
   #tries = 0
   #first
@@ -13,7 +13,7 @@ export class Backoff {
     this.#random = random
   }
 
-  /** Milliseconds until the next try; not less than the server asked for. */
+  /** Milliseconds until the next attempt; at least as many as the server asked for. */
   next(atLeast = 0) {
     const whole = Math.min(this.#most, this.#first * 2 ** Math.min(this.#tries++, 20))
     return atLeast + whole / 2 + this.#random() * whole / 2
@@ -22,10 +22,10 @@ export class Backoff {
   reset() { this.#tries = 0 }
 }
 
-/** Milliseconds between two looks at what others do: so much, and by chance up to as much again. */
+/** Milliseconds between two reads of others' changes: between this value and twice as much, at random. */
 const PACE = 3_000
 
-/** When to look at what has changed: soon at what is one's own, now and then at the rest. The last change is always looked at. */
+/** When to read what has changed: soon for the user's own changes, from time to time for others. The last change is always read. */
 export class Pace {
   #asked = -Infinity
   #due = Infinity
@@ -35,9 +35,9 @@ export class Pace {
     this.#random = random
   }
 
-  /** In how many milliseconds to look; `null` when that will be done by then. */
+  /** Milliseconds until the next read; `null` if it is already planned. */
   next(now, isOwn) {
-    // Everybody hears of it at the same moment; not everybody has to ask then.
+    // All clients get the change at the same moment, but shouldn't all send a request then.
     const soon = now + 50 + this.#random() * 250
     const at = isOwn ? soon : Math.max(soon, this.#asked + PACE + this.#random() * PACE)
     if (at >= this.#due) return null
@@ -45,32 +45,32 @@ export class Pace {
     return at - now
   }
 
-  /** It is looked at now. */
+  /** The state is being read now. */
   asked(now) {
     this.#asked = now
     this.#due = Infinity
   }
 }
 
-/** `Retry-After` in milliseconds, within an hour; 0 when there is none. */
+/** Returns `Retry-After` in milliseconds, at most an hour; 0 if there is none. */
 export function retryAfter(value) {
   const seconds = Number.parseInt(value ?? '', 10)
   return seconds > 0 ? Math.min(seconds, 3600) * 1000 : 0
 }
 
-/** What the end of a room's WebSocket means: `over`, or `again`; `ask` first why it was refused. */
+/** Returns what the end of a room's WebSocket means: `over`, `again`, or `ask` to find out why it was refused. */
 export function afterClose(code, wasOpen) {
   if (code === 1000) return 'over'
-  // A lost connection, or a server that stops; anything else, and whatever never opened, has a reason to be asked for.
+  // After a lost connection or a stopped server, reconnect. Any other end, and a connection that never opened, has a reason that the server can give.
   return wasOpen && (code === 1001 || code === 1006 || code === 1012) ? 'again' : 'ask'
 }
 
-/** What the answer to a plain GET of the room's address means to who can't get in. */
+/** Returns what the answer to a plain GET of the room's address means for a refused user. */
 export function afterRefusal(status) {
   switch (status) {
     case 404: return 'none'
     case 410: return 'over'
-    // Not open yet, full, too fast, or no database: the room may let one in later. 426 is the room's own "come in".
+    // Not open yet, full, too fast, or no database: the room may open later. With 426 the WebSocket is allowed.
     default: return 'again'
   }
 }

@@ -15,13 +15,13 @@ const LINK_WORDS = {
   none: 'You have no partner this time. Start anyway.',
   early: 'Somebody may still join you.',
 }
-/** The same for who has no partner. */
+/** The same for a user without a partner. */
 const ALONE_WORDS = { waiting: 'Checking whether somebody can still join you…', open: 'You are waiting. Somebody may still join you.' }
 const PRESENCE_WORDS = {
   expected: 'Hasn’t come yet', here: 'Is here', away: 'Has lost the connection', left: 'Has left',
 }
 
-/** The kinds of cheers, as they are heard. */
+/** The kinds of cheers, as they are shown. */
 const KINDS = { clap: 'Applause', thumb: 'A thumb up', spark: 'A spark', heart: 'A heart', fire: 'Fire' }
 
 export class RoomView {
@@ -34,7 +34,7 @@ export class RoomView {
   #left = null
   #hasStarted = false
   #isSeeking = false
-  /** Of whom it was said in this room that one would like them again: another partner has another room. */
+  /** The room in which the user preferred the partner. Another partner has another room. */
   #preferred = null
   #sent = 0
   #received = 0
@@ -44,8 +44,8 @@ export class RoomView {
   #told
 
   /**
-   * `told` has `rematched(message)`, `left(slot)`, which promises that somebody who can't make it is out, and `seek(slot)`, which promises
-   * whether somebody waits who is the partner now.
+   * `told` has `rematched(message)`; `left(slot)`, which resolves when the task is cancelled; and `seek(slot)`, which resolves with
+   * whether a waiting user was found, who is then the partner.
    */
   constructor(api, settings, told) {
     this.#api = api
@@ -91,16 +91,16 @@ export class RoomView {
     document.body.dataset.view = 'day'
   }
 
-  /** Takes in what the schedule says of the slot now: a title may change, a partner come or go. `why` is what is known of that. */
+  /** Applies the schedule's state of the slot: a title may change, and a partner may come or go. `why` is the known reason. */
   update(slot, why = turnOf(this.#slot, slot)) {
     this.#slot = slot
     if (why) say(find('#news'), why)
-    // Nobody else had this room until now.
+    // The user was alone in this room until now.
     if (slot.hasOther && this.#linkState === 'none') this.#linkedRoom = null
     say(find('#own-title'), slot.title)
     say(find('#room-title'), `${quoted(slot.title)} at ${slot.time}`)
     document.body.dataset.company = slot.hasOther ? 'two' : 'one'
-    // Alone one has a room only if one was let down, or has come too late: the server knows.
+    // Only the server knows whether a user without a partner has a room: if the partner was absent, or the user came too late.
     if (!slot.hasOther && (this.#isEarly || !slot.room)) {
       this.#unlink()
       this.#showLink(this.#isEarly ? 'early' : 'none')
@@ -117,7 +117,7 @@ export class RoomView {
     say(find('#presence'), '')
   }
 
-  /** Whether the room is yet to open. */
+  /** Whether the room isn't open yet. */
   get #isEarly() {
     const { clock, lead } = this.#settings
     return this.#slot !== null && clock.now() < this.#slot.startsAt - lead
@@ -127,7 +127,7 @@ export class RoomView {
     this.#unlink()
     this.#linkedRoom = slot.room
     this.#showLink('waiting')
-    // Not before the room is open by the server's clock, as far as that is known: who knocks early is refused.
+    // Not before the room opens by the server's clock, as far as it is known, because an early attempt is refused.
     const { clock, lead } = this.#settings
     const wait = Math.max(0, slot.startsAt - lead + Math.min(clock.uncertainty, 1000) + 300 - clock.now())
     this.#link = new RoomLink(this.#api, slot.room, slot.id, { wait, isUnsure: !slot.hasOther }, {
@@ -169,7 +169,7 @@ export class RoomView {
       if (announcement) say(find('#spoken'), announcement)
       disc.dataset.phase = phase
       say(find('#count'), text)
-      // Runs the animation of a new second.
+      // Restarts the animation of a new second.
       if (left <= LAST) find('#count').getAnimations().forEach(animation => { animation.cancel(); animation.play() })
       document.title = `${text} · ${quoted(this.#slot.title)}`
     }
@@ -177,22 +177,22 @@ export class RoomView {
     say(find('#unit'), { wait: left < 100 ? 'seconds to go' : 'to go', last: '', start: '', going: text === 'Go on' ? '' : 'since the start' }[phase])
     this.#left = left
     disc.style.setProperty('--progress', progress.toFixed(4))
-    // Just behind the next whole second, and between them so that the halves glide.
+    // Just after the next whole second, and in between so that the halves move smoothly.
     this.#frame = setTimeout(() => this.#tick(), Math.min(200, 1000 - now % 1000 + 5))
   }
 
-  /** One says, once, that one has started: for how it went. */
+  /** Reports the user's start, once, for the history. */
   #start() {
     return this.#tell(({ id }) => this.#api.post(`/task/${id}/started`), find('#started'), 'You have started. Well done.', () => this.#hasStarted = true)
   }
 
-  /** One would like this partner again. */
+  /** Prefers this partner. */
   #prefer() {
     const text = 'If several people wait, this partner comes first. “Show how it went” has the list.'
     return this.#tell(({ id }) => this.#api.post('/preferences', { taskId: id }), find('#again'), text, ({ room }) => this.#preferred = room)
   }
 
-  /** Says something of the task, once: the button goes. */
+  /** Sends a request about the task, once; then its button disappears. */
   async #tell(request, button, text, done) {
     const slot = this.#slot
     try {
@@ -206,19 +206,19 @@ export class RoomView {
     }
   }
 
-  /** Asks once. Who is found is news by itself, as the day shows them. */
+  /** Asks once. The day shows a found user by itself. */
   async #seek() {
     if (this.#isSeeking) return
     const slot = this.#slot
     this.#isSeeking = true
-    // The same words again are news, too.
+    // Clears the text first, so that the same text is announced again.
     say(find('#news'), '')
     const why = await this.#told.seek(slot).then(isFound => isFound ? '' : 'Nobody is waiting now.', refusal => sentence(refusal, slot.time))
     this.#isSeeking = false
     if (why && this.#slot?.id === slot.id && !this.#slot.hasOther) say(find('#news'), why)
   }
 
-  // Ales: cheers, as they are called in Japanese
+  // Ales, the Japanese word for cheers
 
   #sendAle(button, kind) {
     if (button.getAttribute('aria-disabled') === 'true' || !this.#link?.sendAle(kind)) {

@@ -1,23 +1,23 @@
-// One stream for all tabs of a browser: over HTTP/1.1 it has six connections to a server, and a stream keeps one of them.
+// One stream for all tabs of a browser. Over HTTP/1.1 a browser has six connections to a server, and a stream uses one of them.
 
-/** The stream of another tab that is silent for longer than this sleeps: its own limit, and a little more. */
+/** If another tab's stream is silent for longer, that tab is frozen: the stream's own limit, and a little more. */
 const SILENCE = 45_000
 
-/** The longest span that the server takes, and a little less. */
+/** A little less than the longest period that the server accepts. */
 const LONGEST = 31 * 86_400_000
 
 /**
- * Has one tab at a time run the stream, and every tab's `told` hear of it: `live()`, `lost()`, `event(name, data)`. `make(told,
- * span)` gives a stream, which has `run()`, `stop()` and `show(span)` and tells of `beat()` too; its span holds those of all tabs.
- * What it gives has `show(span)`, for this tab's. Where tabs can't agree (they can on https and on
- * localhost, unless the browser keeps nothing of the site), each has its own.
+ * Runs the stream in one tab at a time, and calls `told` in every tab: `live()`, `lost()`, `event(name, data)`. `make(told, span)`
+ * returns a stream with `run()`, `stop()` and `show(span)`, which also calls `beat()`. Its period includes those of all tabs.
+ * The result has `show(span)`, for this tab's period. Tabs can coordinate on https and localhost, unless the browser stores
+ * nothing for the site. Otherwise each has its own stream.
  */
 export function shareStream(make, told, silence = SILENCE, mine = null) {
   const channel = navigator.locks && openChannel()
   let stream = null
   let state = null
   let heardAt = Date.now()
-  // What other tabs show. Those that close are forgotten when this one turns to another day.
+  // The periods of other tabs. Closed tabs are removed when this one shows another day.
   const others = new Map()
   const self = Math.random()
 
@@ -63,17 +63,17 @@ export function shareStream(make, told, silence = SILENCE, mine = null) {
     stream = state = null
     heardAt = Date.now()
   }
-  // Held until this tab goes; then the next one's turn comes. Aborted when another tab takes it.
+  // Held until this tab closes; then the next tab takes over. Aborted when another tab takes it.
   const queue = () => navigator.locks.request('stream', lead).catch(error => {
     if (error.name !== 'AbortError') return alone()
     stop()
     queue()
   })
-  // A tab that nobody sees may be put to sleep with the stream in its hands.
+  // The browser may freeze a hidden tab that runs the stream.
   const look = () => {
     if (stream || document.hidden || Date.now() - heardAt < silence) return
     heardAt = Date.now()
-    // The place in the queue stays.
+    // Its place in the queue stays.
     navigator.locks.request('stream', { steal: true }, lead).catch(stop)
   }
 

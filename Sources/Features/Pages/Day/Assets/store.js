@@ -1,6 +1,6 @@
-// What this browser remembers.
+// What this browser stores.
 
-/** What it didn't take, for want of leave or of room: remembered until the page goes. */
+/** Values that the browser didn't store, without permission or space. They are kept until the page is closed. */
 const memory = new Map()
 const DAYS_KEPT = 7
 
@@ -13,7 +13,7 @@ function read(key) {
   }
 }
 
-/** `null` forgets. Whether the browser takes it. */
+/** Stores a value; `null` deletes it. Returns whether the browser stored it. */
 function write(key, value) {
   try {
     if (value === null) localStorage.removeItem(key)
@@ -36,19 +36,19 @@ function keys(prefix) {
 
 export const device = { get: () => read('device'), set: value => write('device', value) }
 
-/** The Web Push subscription that the server knows of. */
+/** The Web Push subscription that the server has. */
 export const subscription = { get: () => read('subscription'), set: value => write('subscription', value) }
 
 const placeOf = device => `outbox/${encodeURIComponent(device)}/`
 
-/** What was said in conversations, and isn't stored yet: an entry each, so that tabs don't take them from one another. */
+/** Messages that aren't stored at the server yet: one entry each, so that tabs don't overwrite each other's. */
 export const outbox = {
   all: device => keys(placeOf(device)).map(read),
   set: (device, id, value) => write(placeOf(device) + id, value),
   clear: () => keys('outbox/').forEach(key => write(key, null)),
 }
 
-/** What conversations show without a network; of one device alone. */
+/** The cache of conversations, for one device. */
 export const shelf = {
   get(device) {
     try {
@@ -62,16 +62,16 @@ export const shelf = {
   clear: () => write('shelf', null),
 }
 
-/** The ticket that says who one is in conversations. */
+/** The ticket for conversations. */
 export const ticket = { get: () => read('ticket'), set: value => write('ticket', value) }
 
-/** What one device has said and read there. */
+/** The messages sent and the offsets read by one device. */
 export const forgetTalks = () => {
   outbox.clear()
   shelf.clear()
 }
 
-/** The last schedules, of a few days: each for the zone whose hours it names. */
+/** The last schedules of a few days, each for the time zone of its hours. */
 export const days = {
   get(day, zone) {
     const kept = this.all()[day]

@@ -1,9 +1,9 @@
-// The device's event stream, for as long as the page is open.
+// The device's event stream, while the page is open.
 import { EventStreamDecoder } from './events.js'
 import { Backoff, retryAfter } from './retry.js'
 import { isoOf } from './time.js'
 
-/** The server says something every 15 seconds; a connection that is silent for longer than this is dead. */
+/** The server sends something every 15 seconds. A connection that is silent for longer than this is dead. */
 const SILENCE = 40_000
 
 export class Stream {
@@ -20,7 +20,7 @@ export class Stream {
   #turning
   #hasTurned = false
 
-  /** `span` has the instants `from` and `to` between which changes are of interest; `told` has `live()`, `lost()`, `event(name, data)` and `beat()`, which comes with each sign of life, and with each try. */
+  /** `span` has the instants `from` and `to` of the wanted changes; `told` has `live()`, `lost()`, `event(name, data)` and `beat()`, called for each sign of life and each attempt. */
   constructor(api, device, told, span) {
     this.#span = span
     this.#api = api
@@ -46,7 +46,7 @@ export class Stream {
     }
   }
 
-  /** Goes on with another span. Not at once: people leaf through days, and at midnight everybody turns the page. */
+  /** Continues with another period, after a moment: people browse through days, and at midnight all pages change. */
   show(span) {
     this.#span = span
     clearTimeout(this.#turning)
@@ -58,7 +58,7 @@ export class Stream {
     }, 300 + Math.random() * 1_200)
   }
 
-  /** Ends the run, for good. */
+  /** Ends the run for good. */
   stop() {
     this.#isStopped = true
     clearTimeout(this.#turning)
@@ -66,7 +66,7 @@ export class Stream {
     this.#wake?.()
   }
 
-  /** Reads until the connection ends; the milliseconds that the server wants to have passed before the next. */
+  /** Reads until the connection ends. Returns the milliseconds that the server wants before the next attempt. */
   async #follow() {
     const abort = this.#abort = new AbortController()
     let timer

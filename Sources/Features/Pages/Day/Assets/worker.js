@@ -1,16 +1,16 @@
-// The service worker: the page without a network, and reminders without the page. It is served as one classic script, since not
-// every browser takes a module here: the server puts the import's text in its place, and says what the page consists of.
+// The service worker: shows the page without a network, and reminders without the page. It is served as one classic script, since not
+// every browser accepts a module here: the server inserts the import's text and the list of the page's files.
 import { messageNoticeOf, noticeOf, partnerNoticeOf } from './notice.js'
 
 const BUILD = ''
 const FILES = []
 const CACHE = `page ${BUILD}`
-/** The page of conversations, which is one file: as it was when it was last there. It isn't for who says in the address who they are. */
+/** The page of conversations, which is one file, as it was when it was last loaded. It isn't used for addresses that name a user. */
 const CONVERSATIONS = '/conversations'
 
 addEventListener('install', event => event.waitUntil(fill()))
 
-/** Keeps the whole of one build. If it doesn't come whole, this worker is none, and the one before goes on with its own. */
+/** Caches all files of one build. If one is missing, this worker isn't installed, and the previous one continues with its files. */
 async function fill() {
   const answers = await Promise.all(FILES.map(path => fetch(path)))
   if (!answers.every(answer => answer.ok)) throw new Error('The page could not be loaded completely.')
@@ -18,12 +18,12 @@ async function fill() {
     const cache = await caches.open(CACHE)
     await Promise.all(FILES.map((path, index) => cache.put(path, answers[index])))
   } catch {
-    // Nothing can be kept; reminders come all the same.
+    // Without a cache, reminders still work.
     await caches.delete(CACHE).catch(() => {})
   }
 }
 
-// A page has all its files: from now on the next one may have newer ones.
+// The page has loaded all its files, so the next page may use newer ones.
 addEventListener('message', event => {
   if (event.data === 'replace') skipWaiting()
   if (event.data === 'keep') event.waitUntil(keepConversations().catch(() => {}))
@@ -41,7 +41,7 @@ async function dropOthers() {
   await Promise.all(names.filter(name => name !== CACHE && name !== CONVERSATIONS).map(name => caches.delete(name).catch(() => {})))
 }
 
-// Files come from the cache, and so all from one build; what is said to the server goes by itself.
+// Files come from the cache and thus from one build. Other requests go to the server.
 addEventListener('fetch', event => {
   const { method, url } = event.request
   const { origin, pathname, search } = new URL(url)
@@ -62,12 +62,12 @@ addEventListener('push', event => {
     const data = event.data.json()
     event.waitUntil(registration.showNotification(...(NOTICES[data.type] ?? noticeOf)(data)))
   } catch {
-    // Something has to be shown, or the browser takes the subscription away.
+    // A notification must be shown, or the browser cancels the subscription.
     event.waitUntil(registration.showNotification('Let’s Switch', { body: 'Your task starts in a moment.' }))
   }
 })
 
-/** One's conversations, in the window that shows them, if there is one. */
+/** Opens the conversations, in a window that shows them if there is one. */
 async function openConversation(target) {
   const pages = await clients.matchAll({ type: 'window', includeUncontrolled: true })
   const page = pages.find(({ url }) => new URL(url).pathname === CONVERSATIONS)

@@ -1,7 +1,7 @@
 import { find, part, say, stamp } from './dom.js'
 import { ceiling, latest, pathOf, plotsOf, wordOf } from './plots.js'
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two reads. */
 const pace = { minute: 1_000, hour: 5_000, day: 30_000 }
 const spans = { minute: 'minute', hour: 'hour', day: 'day' }
 
@@ -74,7 +74,7 @@ async function look() {
     const response = await fetch(`/operations/samples?of=${of}&span=${span}`, { signal: AbortSignal.timeout(10_000) })
     if (!response.ok) throw new Error(`status ${response.status}`)
     const answer = await response.json()
-    // Something else was chosen meanwhile.
+    // Another choice was made meanwhile.
     if (number !== asked) return
     draw(answer, span)
   } catch {
@@ -85,7 +85,7 @@ async function look() {
   if (!document.hidden) timer = setTimeout(look, pace[span])
 }
 
-/** The address says what is shown, so that it can be kept. */
+/** The address has the choice, so that it can be bookmarked. */
 function choose() {
   history.replaceState(null, '', `#${chosen('of')}/${chosen('span')}`)
   look()

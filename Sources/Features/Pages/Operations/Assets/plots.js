@@ -1,8 +1,8 @@
-// What is plotted, and how: numbers in, text and paths out. Without DOM.
+// What is plotted: numbers in, text and paths out. This module doesn't use the DOM.
 
 const line = (name, label, isBad = false) => ({ name, label, isBad })
 
-/** The plots, in their order, for a daemon with these providers. `per` are seconds that a rate is shown for. */
+/** The plots in their order, for a daemon with these providers. `per` is the number of seconds that a rate is shown for. */
 export function plotsOf(providers) {
   const names = { apns: 'Apple', webpush: 'Web Push', ntfy: 'ntfy', webhook: 'Webhook' }
   return [
@@ -22,14 +22,14 @@ export function plotsOf(providers) {
   ]
 }
 
-/** A round number that is no less: 1, 2 or 5 with zeros; 1 at least. */
+/** Returns the next round number: 1, 2 or 5 with zeros, at least 1. */
 export function ceiling(value) {
   if (!(value > 1)) return 1
   const power = 10 ** Math.floor(Math.log10(value))
   return [1, 2, 5, 10].map(factor => factor * power).find(round => round >= value)
 }
 
-/** As people read it: three digits at most, then thousands. */
+/** Formats a number with at most three digits, then in thousands. */
 export function wordOf(value) {
   if (value === null || value === undefined) return '–'
   if (value >= 1e6) return `${Number((value / 1e6).toPrecision(3))} M`
@@ -37,10 +37,10 @@ export function wordOf(value) {
   return `${value >= 100 ? Math.round(value) : Number(value.toPrecision(2))}`
 }
 
-/** The last point that is known; the very last one may be yet to come. */
+/** Returns the last known point. The newest one may not be complete yet. */
 export const latest = points => points?.findLast(point => point !== null) ?? null
 
-/** A path through the points that are known, in a box of that size; where nothing is known it breaks off. */
+/** Returns a path through the known points, in a box of that size, with gaps where nothing is known. */
 export function pathOf(points, most, width = 300, height = 80) {
   const step = width / Math.max(1, points.length - 1)
   let path = ''
@@ -49,7 +49,7 @@ export function pathOf(points, most, width = 300, height = 80) {
     if (point === null) { isDrawing = false; return }
     const [x, y] = [index * step, height - Math.min(1, point / most) * height]
     const place = `${Number(x.toFixed(1))} ${Number(y.toFixed(1))}`
-    // A point alone is a dot: a line of no length has round ends.
+    // A single point is a dot: a line without length has round ends.
     path += isDrawing ? `L${place}` : `M${place}L${place}`
     isDrawing = true
   })

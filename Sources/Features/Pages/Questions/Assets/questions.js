@@ -1,4 +1,4 @@
-// A session of questions, live: for the audience, and for who presents.
+// A live question session, for the audience and the presenter.
 const find = selector => document.querySelector(selector)
 const stamp = name => find(`template#${name}`).content.firstElementChild.cloneNode(true)
 const { role, session, moderated } = document.body.dataset
@@ -6,7 +6,7 @@ const presents = role === 'presenter'
 const path = `/questions/${session}`
 const memory = new Map()
 
-/** What this browser remembers; where it isn't allowed to, until the page goes. */
+/** What this browser stores; if it isn't allowed to, kept until the page is closed. */
 function recall(key) {
   try { return localStorage.getItem(key) ?? memory.get(key) ?? null } catch { return memory.get(key) ?? null }
 }
@@ -27,7 +27,7 @@ function say(element, text, isBad = false) {
   element.classList.toggle('bad', isBad)
 }
 
-// Whoever links here with a ticket says by it who one is; else the browser's own name does, the day's page's too.
+// A ticket in the link identifies the person; otherwise the browser's stored device does, also that of the day page.
 const query = new URLSearchParams({ live: 'true' })
 const ticket = new URLSearchParams(location.search).get('token')
 if (ticket) query.set('token', ticket)
@@ -39,7 +39,7 @@ else {
 // --- What is known ---------------------------------------------------------------------------------------------
 
 let questions = new Map()
-/** The list that is coming in after a connection; it takes the old one's place when it is whole. */
+/** The list that is being received after a connection. It replaces the old one when it is complete. */
 let incoming = null
 let state = document.body.dataset.state
 let myId = null
@@ -47,7 +47,7 @@ let isLive = false
 const kept = name => new Map(JSON.parse(recall(`${name}:${session}`) ?? '[]'))
 const keep = (name, map) => remember(`${name}:${session}`, JSON.stringify([...map].slice(-200)))
 const votes = kept('votes')
-/** One's own questions: their text by id. Others see those of a moderated session only once they are approved. */
+/** The person's own questions: their text by id. In a moderated session others see them only once they are approved. */
 const own = kept('own')
 
 // --- The socket ------------------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ function connect() {
     settle({ success: false, message: 'The connection was lost. Your question may not have arrived.' })
     say(find('#link'), 'Not connected. Trying again…', true)
     say(find('#here'), '')
-    // By chance up to half shorter, so that a hall doesn't come back at one moment.
+    // Randomly up to half shorter, so that an audience doesn't reconnect at one moment.
     const wait = Math.min(15_000, 500 * 2 ** Math.min(tries++, 10))
     if (tries > 1) ask().then(atLeast => retry(atLeast + wait * (1 + Math.random()) / 2))
     else retry(wait * (1 + Math.random()) / 2)
@@ -87,7 +87,7 @@ function connect() {
 }
 const retry = wait => { if (wait < Infinity) timer = setTimeout(connect, wait) }
 
-/** Why there is no socket: the same address without one has a status. Milliseconds to wait at least. */
+/** Finds out why there is no socket: a plain request to the same address shows a status. Returns the minimum wait in milliseconds. */
 async function ask() {
   try {
     const answer = await fetch(`${path}/socket?${query}`, { cache: 'no-store', signal: AbortSignal.timeout(10_000) })
@@ -136,11 +136,11 @@ function hear(message) {
     case 'session':
       if (state !== message.state) say(find('#said'), message.state === 'closed' ? 'The session is closed.' : 'The session is open.')
       state = message.state
-      // It follows the list, too.
+      // This message also follows the list.
       if (isLive) voteAgain()
       break
     case 'presence':
-      // Who presents is one of them.
+      // The presenter is included in the count.
       if (presents) say(find('#here'), `${message.data.count} here`)
       return
     case 'announcement':
@@ -183,12 +183,12 @@ function settle({ success, message, id }) {
   drawSoon()
 }
 
-/** Votes of this connection that may yet be refused, the last one last: of those that count the server has no word. */
+/** Votes of this connection that may still be refused, the newest last. The server doesn't confirm accepted votes. */
 const given = []
-/** Those of lost connections: nobody knows whether they arrived. */
+/** Votes of lost connections, which may or may not have arrived. */
 let lost = []
 const mostGiven = 20
-/** Milliseconds: a connection that is dead for longer is known to be lost. */
+/** Milliseconds after which a dead connection is known to be lost. */
 const doubtful = 300_000
 
 function vote(id, isFor, at = Date.now()) {
@@ -205,13 +205,13 @@ function mark(id, isFor) {
   drawSoon()
 }
 
-/** What is refused by an error is a vote: questions have an answer of their own. */
+/** An error refuses a vote; a question has its own answer. */
 function takeBack() {
   const last = given.pop()
   if (last) mark(last.id, !last.isFor)
 }
 
-/** As they are shown; repeats change nothing. */
+/** Applies the shown votes; repeats change nothing. */
 function voteAgain() {
   const last = new Map(lost.map(({ id, at }) => [id, at]))
   lost = []
@@ -220,7 +220,7 @@ function voteAgain() {
 
 // --- Presenting ------------------------------------------------------------------------------------------------
 
-/** Whether it is done; if not, the page says why. */
+/** Returns whether the action succeeded; if not, the page shows why. */
 async function post(where, body = {}) {
   const note = find('#tool-note')
   try {
@@ -306,7 +306,7 @@ for (const section of sections) {
 }
 
 let isDue = false
-/** Many changes come at once: the page is drawn once for all of them. */
+/** Draws the page once for many changes. */
 function drawSoon() {
   if (isDue) return
   isDue = true
@@ -382,7 +382,7 @@ function draw() {
   }
   const ids = new Set(all.map(question => question.id))
   for (const id of rows.keys()) if (!ids.has(id)) rows.delete(id)
-  // Who is moved loses the focus, which then is given back; or whoever is left in its place gets it.
+  // A moved element loses the focus, so it is given back, or goes to the element in its place.
   if (focused && document.activeElement === document.body) {
     const next = focus.isConnected && !focus.disabled ? focus : focused.isConnected && focused.querySelector('button:enabled')
     ;(next || find('h1')).focus({ preventScroll: true })
