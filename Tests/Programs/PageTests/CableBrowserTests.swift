@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Rails' own client of Action Cable, its JavaScript unmodified, in a browser.
+/// Rails' own client of Action Cable in a browser, with its JavaScript unmodified.
 @Suite(.enabled(if: Chromium.isInstalled && RailsScript.isInstalled, "Chromium or Rails' actioncable is missing"))
 struct CableBrowserTests {
     private static let program = """
@@ -24,11 +24,11 @@ struct CableBrowserTests {
             within: Deadline.standard + .seconds(30))
     }
 
-    /// A page of the daemon's, with a client.
+    /// Opens a page of the daemon that has a client.
     ///
-    /// - Parameter query: Of its address.
+    /// - Parameter query: The query of the address `/cable`.
     private func open(_ query: String, in world: PageWorld) async throws -> BrowserPage {
-        // It may complain of the server that goes away.
+        // The browser may report errors when the daemon stops.
         let page = try await world.open("healthz", .init(), mayComplain: true)
         try await page.wait(until: "document.readyState === 'complete' && location.protocol === 'http:'")
         try await page.evaluate(try String(contentsOfFile: RailsScript.path, encoding: .utf8) + "\n;0")
@@ -59,7 +59,7 @@ struct CableBrowserTests {
             try await world.stopDaemon(signal)
             try await wait(for: "room disconnected true", on: page)
             try await world.startDaemon()
-            // It waits for some seconds, and longer the more often it has tried.
+            // The client waits for some seconds before it reconnects, and longer after each failure.
             try await wait(for: "room connected", times: 2, on: page)
             let again = try await WebSocketTestClient.connect(to: world.endpoint, "/socket?id=\(room)")
             #expect(try await again.nextMessage().json()["type"] == "handshake")
@@ -78,7 +78,7 @@ struct CableBrowserTests {
             let page = try await open("?token=ada", in: world)
             try await page.evaluate("subscribe('reminders', {channel: 'RemindersChannel'}); 0")
             try await wait(for: "reminders disconnected false", on: page)
-            // By its own clock it would have tried again.
+            // After this time the client would have tried again.
             try await page.evaluate(
                 """
                 const monitor = consumer.connection.monitor

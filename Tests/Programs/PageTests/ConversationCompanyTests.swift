@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Who else is in a conversation, who one is there, and what is there without a network.
+/// Presence in conversations, the page without a server, and tickets.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct ConversationCompanyTests {
     @Test("The list and the conversation show who is present and who has left")
@@ -77,7 +77,7 @@ struct ConversationCompanyTests {
             try await page.type("none")
             try await page.press(.enter)
             try await page.wait(until: "document.querySelector('#ticket-error').innerText === 'This isn’t a ticket.'")
-            // As a site of its own would make it.
+            // Makes a ticket like an operator's own site would.
             let ticket = """
                 (async (lifetime) => {
                     const text = bytes => btoa(bytes).replace(/\\+/g, '-').replace(/\\//g, '_').replace(/=/g, '')

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How the page of conversations is served, and what its modules decide.
+/// How the conversations page is served, and the decisions of its modules.
 struct ConversationPageServingTests {
     @Test(
         "The page is one compressed, guarded and revalidated response, under 25 KB with its files; a named user gets the list"
@@ -57,7 +57,7 @@ struct ConversationPageServingTests {
         try Checkout.text("Sources/Features/Pages/Conversations/Assets/\(module).js")
     }
 
-    /// A conversation of which three messages are here, and what is said of it.
+    /// Returns JavaScript that evaluates `result` for a conversation `talk` of which three messages are loaded.
     private static func talk(_ result: String) -> String {
         """
         ((talk, say) => {
@@ -77,7 +77,7 @@ struct ConversationPageServingTests {
             #"["new",0,7]"#
         ),
         (talk("[talk.trim(2), talk.messages.length, talk.heard, talk.hasEarlier]"), "[null,2,6,true]"),
-        // What was purged doesn't come.
+        // Purged messages are missing from the answer, and count as received.
         (talk("[talk.append({ messages: [], lastOffset: 8 }), talk.heard]"), "[0,8]"),
         (
             talk(
@@ -88,13 +88,13 @@ struct ConversationPageServingTests {
             talk("[talk.unread('ada'), talk.unread('bob'), talk.title('ada'), talk.hasLeft('max')]"),
             #"[2,0,"bob, eve",true]"#
         ),
-        // Who has left a pair is known by what they said.
+        // If the other user of a pair has left, the title is the author of the messages.
         (
             talk(
                 "(talk.take({ type: 'person', participants: ['ada'], lastOffset: 6, readOffset: 6 }), talk.title('ada'))"
             ), #""bob""#
         ),
-        // What is kept comes back, and gives way to what the server says.
+        // Stored messages are restored, and the server's answer replaces them.
         (
             talk(
                 """
@@ -107,7 +107,7 @@ struct ConversationPageServingTests {
                 })(JSON.parse(JSON.stringify(talk.kept)))
                 """), #"[true,3,"new",3,false,2,7]"#
         ),
-        // Nothing was there yet when the first page was asked for, and something by the time of the answer.
+        // The first message was stored between the request for the first page and its answer.
         (
             """
             ((talk, first) => {

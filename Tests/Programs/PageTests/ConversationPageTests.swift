@@ -2,10 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Conversations in real browsers.
+/// The conversations page in real browsers.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct ConversationPageTests {
-    /// Opens the page as somebody new, who takes a name by keyboard. The browser notes that the server asks for one.
+    /// Opens the page as a new user, who takes a name by keyboard. The browser reports an error because the server asks
+    /// for a name.
     private func arrive(
         _ person: String, in world: PageWorld, _ settings: BrowserPage.Settings
     ) async throws -> BrowserPage {
@@ -16,7 +17,7 @@ struct ConversationPageTests {
         return page
     }
 
-    /// JavaScript: what the browser keeps for the server.
+    /// JavaScript: the messages that the browser stores until the server has them.
     private static let kept =
         "Object.entries(localStorage).filter(([key]) => key.startsWith('outbox/')).map(([, text]) => JSON.parse(text))"
 
@@ -38,7 +39,7 @@ struct ConversationPageTests {
             let eve = try await arrive("eve", in: world, .init(width: 390, height: 780, isPhone: true))
             for page in [bob, eve] { try await waitForList(page) }
 
-            // A pair, by the name that is offered.
+            // Makes a pair with the suggested name.
             try await bob.tab(to: "element.id === 'new'")
             try await bob.press(.enter)
             try await bob.wait(until: "document.querySelectorAll('#found button').length === 2")
@@ -63,7 +64,7 @@ struct ConversationPageTests {
             #expect(try await bob.evaluate("document.querySelector('#messages').role") == "log")
             #expect(try await ada.faults() == [])
 
-            // A group.
+            // Makes a group.
             try await bob.tab(to: "element.id === 'new'")
             try await bob.press(.enter)
             try await bob.tab(to: "element.value === 'person'")
@@ -84,7 +85,7 @@ struct ConversationPageTests {
             try await ada.wait(until: BrowserPage.talk("bob, eve"))
             #expect(try await ada.evaluate("document.activeElement === \(BrowserPage.talk("bob"))") == true)
 
-            // One message to both conversations.
+            // Sends one message to both conversations.
             try await bob.tab(to: "element.id === 'new'")
             try await bob.press(.enter)
             try await bob.tab(to: "element.value === 'person'")
@@ -141,7 +142,7 @@ struct ConversationPageTests {
             for content in ["one", "two"] { try await page.say(content) }
             try await page.wait(until: "document.querySelectorAll('.line[data-state=waiting]').length === 2")
             #expect(try await page.text(of: ".line [data-part=state]").hasPrefix("Waiting"))
-            // The page may even be closed meanwhile.
+            // The messages are stored, so the page could be closed meanwhile.
             #expect(try await page.evaluate("\(Self.kept).length") == 2)
             try await world.startDaemon()
             try await page.wait(until: "document.querySelectorAll('.line[data-state=stored]').length === 2")
@@ -159,7 +160,7 @@ struct ConversationPageTests {
             try await page.wait(until: "document.activeElement.id === 'content'")
             try await page.emulate(offline: true)
             try await page.say("one")
-            // Another tab's, meanwhile; then the room is used up.
+            // Another tab stores a message meanwhile. Then the storage is full.
             try await page.evaluate(
                 """
                 (([conversation, place]) => {
@@ -171,7 +172,7 @@ struct ConversationPageTests {
                 """)
             try await page.say("three")
             try await page.wait(until: "document.querySelectorAll('.line[data-state=waiting]').length === 3")
-            // Nobody has to wait with it.
+            // The user can drop a message that isn't stored.
             try await page.click(".line:last-child [data-part=drop]")
             try await page.wait(until: "document.querySelectorAll('.line').length === 2")
             try await page.click("#content")
@@ -206,7 +207,7 @@ struct ConversationPageTests {
             let talk = try await world.conversation("ada", "bob")
             let page = try await world.converse("ada", in: talk, .init(width: 320), mayComplain: true)
             try await page.hold("*/messages")
-            // Neither passes by itself.
+            // Neither refusal is temporary, so the page doesn't repeat the message by itself.
             for (content, status, code) in [("one", 403, "blocked"), ("two", 429, "too_many_conversations")] {
                 try await page.say(content)
                 try await page.answer("/messages", status, with: #"{"code":"\#(code)","reason":"Not to them."}"#)
@@ -242,7 +243,8 @@ struct ConversationPageTests {
             #expect(try await page.evaluate("Math.abs(\(place) - \(before.number ?? 0)) < 2") == true)
             try await world.say("new", by: "bob", in: talk)
             try await page.wait(until: "!document.querySelector('#newest').hidden")
-            // The same without a mouse. Who comes to the button has scrolled to the top: what is earlier may be there, and the button gone.
+            // The same by keyboard. Focusing the button scrolls to the top, so the page may already have loaded the
+            // earlier messages and hidden the button.
             try await page.tab(to: "element.id === 'earlier' || document.querySelector('#earlier').hidden")
             try await page.press(.enter)
             try await page.wait(until: "\(BrowserPage.lines).length === 121")
@@ -263,7 +265,7 @@ struct ConversationPageTests {
             let talk = try await world.conversation("ada", "bob", "eve")
             try await world.say("before", by: "eve", in: talk)
             let page = try await world.converse("ada")
-            // The moment in which the page tells is ours to choose.
+            // The test decides when the page reports which messages were read.
             try await page.evaluate(
                 """
                 globalThis.held = [], globalThis.soon = setTimeout,

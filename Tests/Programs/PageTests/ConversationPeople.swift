@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// People who talk, by the page and without it.
+/// Users of conversations, with and without the page.
 extension PageWorld {
-    /// Asks the daemon in somebody's name.
+    /// Posts a request for a user.
     @discardableResult
     func post(_ path: String, _ body: TestJSON) async throws -> TestJSON {
         let response = try await HTTPTestClient.request(at: endpoint, "POST", path, json: body)
@@ -12,12 +12,12 @@ extension PageWorld {
         return try response.json()
     }
 
-    /// Names for devices that are called the same.
+    /// Registers names of devices. Each device has the same name as its user.
     func name(_ people: String...) async throws {
         for person in people { try await post("/users", ["deviceId": .string(person), "name": .string(person)]) }
     }
 
-    /// A conversation of these: its id.
+    /// Makes a conversation of these users. Returns its id.
     func conversation(_ people: String...) async throws -> String {
         let others = TestJSON.array(people.dropFirst().map { .string($0) })
         let made = try await post("/conversations", ["deviceId": .string(people[0]), "participants": others])
@@ -31,20 +31,20 @@ extension PageWorld {
             ["deviceId": .string(person), "content": .string(content), "conversation": .string(conversation)])
     }
 
-    /// What was said, as the daemon has it.
+    /// Returns the messages that the daemon has stored.
     func messages(in conversation: String, for person: String) async throws -> [TestJSON] {
         let response = try await HTTPTestClient.request(
             at: endpoint, "GET", "/conversations/\(conversation)/messages?deviceId=\(person)")
         return try response.json()["messages"].array ?? []
     }
 
-    /// How a person's conversation stands.
+    /// Returns the state of a user's conversation.
     func standing(of conversation: String, for person: String) async throws -> TestJSON {
         let response = try await HTTPTestClient.request(at: endpoint, "GET", "/conversations?deviceId=\(person)")
         return try response.json()["conversations"].array?.first { $0["id"].string == conversation } ?? .absent
     }
 
-    /// Opens the page of conversations as somebody who has a name, at one of them or the list.
+    /// Opens the conversations page for a user with a name, at a conversation or at the list.
     func converse(
         _ person: String, in conversation: String = "", _ settings: BrowserPage.Settings = .init(),
         mayComplain: Bool = false
@@ -59,7 +59,7 @@ extension PageWorld {
 }
 
 extension BrowserPage {
-    /// JavaScript: what the lines of the conversation say, in order.
+    /// JavaScript: the texts of the conversation's lines, in order.
     static let lines = "[...document.querySelectorAll('.line [data-part=content]')].map(line => line.textContent)"
 
     func waitForLines(_ lines: [String]) async throws {
@@ -67,14 +67,14 @@ extension BrowserPage {
         try await wait(until: "JSON.stringify(\(Self.lines)) === JSON.stringify([\(expected)])")
     }
 
-    /// Writes into what has the focus once that is the field for messages, and presses Enter.
+    /// Waits until the message field has the focus, types into it and presses Enter.
     func say(_ content: String) async throws {
         try await wait(until: "document.activeElement.id === 'content'")
         try await type(content)
         try await press(.enter)
     }
 
-    /// JavaScript: the link to the conversation that is called so.
+    /// JavaScript: the link to the conversation with this title.
     static func talk(_ title: String) -> String {
         "[...document.querySelectorAll('#talks a')].find(link => link.querySelector('b').textContent === '\(title)')"
     }

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The page for operators, in a real browser.
+/// The operators' page in a real browser.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct OperationsPageTests {
-    /// A daemon with a place for operators, and the page there.
+    /// Starts a daemon with an operators' listener, and opens the page there.
     private func open(
         _ world: PageWorld, _ settings: BrowserPage.Settings = .init()
     ) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint, page: BrowserPage) {
@@ -20,7 +20,7 @@ struct OperationsPageTests {
         return (daemon, endpoint, page)
     }
 
-    /// JavaScript: a plot's section.
+    /// JavaScript: the section of a plot.
     private static func plot(_ title: String) -> String {
         "[...document.querySelectorAll('.plot')].find(plot => plot.querySelector('h2').textContent === '\(title)')"
     }
@@ -46,7 +46,7 @@ struct OperationsPageTests {
                 #expect(titles.array?.contains(.string(title)) == true, "\(titles)")
             }
             #expect(titles.array?.contains("Apple, deliveries a minute") == false)
-            // Nothing is wider than a phone.
+            // Nothing is wider than the phone's screen.
             #expect(try await page.evaluate("document.documentElement.scrollWidth <= innerWidth") == true)
 
             try await page.evaluate("document.querySelector('input[value=minute]').focus()")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// For everybody: by keyboard alone, on small screens, in either colour scheme, by a name that is read out.
+/// The page for everybody: by keyboard alone, on small screens, in both colour schemes, and with a screen reader.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageAccessTests {
     @Test("Everything works by keyboard alone, with the expected focus")
@@ -81,7 +81,8 @@ struct PageAccessTests {
             try await page.tab(to: "element.id === 'reminder-close'")
             try await page.press(.enter)
             #expect(try await page.evaluate("document.activeElement.id") == "date")
-            // From now on the clock is the test's: no answer sets it right. The task is over; then it isn't.
+            // From here only the test sets the clock, because all requests are held. The task is over, and then it
+            // isn't.
             try await page.hold("*")
             try await page.tab(to: "element.id === 'next-enter'")
             try await page.evaluate("ahead = 400_000")
@@ -89,7 +90,7 @@ struct PageAccessTests {
             #expect(try await page.evaluate("document.activeElement.id") == "date")
             try await page.evaluate("ahead = 0")
             try await page.wait(until: "!document.querySelector('#next').hidden")
-            // Back from a room whose slot can't be chosen any more.
+            // Returns from a room whose slot can't be chosen any more.
             try await page.click("#next-enter")
             try await page.wait(until: "document.activeElement.id === 'room-title'")
             try await page.evaluate("ahead = 400_000")
@@ -131,8 +132,8 @@ struct PageAccessTests {
 }
 
 extension BrowserPage {
-    /// What is wrong with what is shown: text of too little contrast (WCAG 2.2, 1.4.3), controls without a name or too small
-    /// to hit (2.5.8), anything that makes the page scroll sideways (1.4.10).
+    /// Returns the faults of the visible page: text with too little contrast (WCAG 2.2, 1.4.3), controls without a name
+    /// or too small to hit (2.5.8), and content that makes the page scroll sideways (1.4.10).
     func faults() async throws -> [String] {
         let found = try await evaluate(
             #"""
@@ -169,7 +170,7 @@ extension BrowserPage {
                         if (!labelled) faults.push(`${element.outerHTML.slice(0, 80)} has no name`)
                     }
                 }
-                // On the two halves of the disc.
+                // Checks the contrast on both halves of the disc.
                 const ink = luminance([0x22, 0x1B, 0x13])
                 for (const half of document.querySelectorAll('.half')) {
                     const color = channels(getComputedStyle(half).backgroundColor)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Somebody one had and liked, or didn't.
+/// The choice to meet a former partner again, or never again.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageAgainTests {
     private static func said(_ text: String, on page: BrowserPage) async throws {
@@ -30,7 +30,7 @@ struct PageAgainTests {
             try await page.click("#leave")
 
             try await page.click("#open-past")
-            // It opens once all is read; each list is shown when it is.
+            // The dialog opens after everything is loaded.
             try await page.wait(until: "document.querySelector('#past').open")
             #expect(try await page.evaluate("document.querySelector('#preferences').hidden") == false)
             #expect(try await page.text(of: "#preferences b") == "Maths")
@@ -45,7 +45,7 @@ struct PageAgainTests {
             try await page.press(.enter)
             try await Self.said("If several people wait, the partner who started Maths comes first.", on: page)
 
-            // It asks first.
+            // The page asks for confirmation first.
             for _ in 0..<2 {
                 try await page.tab(to: "element.dataset.part === 'block'")
                 try await page.press(.enter)

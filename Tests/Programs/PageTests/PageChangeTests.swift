@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Promises that are moved, and taken back from a partner; and how they went.
+/// Tasks that are moved, matched tasks that are cancelled, and the history.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageChangeTests {
     @Test("A matched task is moved within the day and then cancelled, and both users see it")
@@ -14,7 +14,7 @@ struct PageChangeTests {
             try await world.register("cleo", "Latin", at: PageWorld.hour(18))
             let ada = try await world.visit(
                 .init(width: 320, isPhone: true, isDark: true, device: "ada"))
-            // He may ask how it stands with a partner who has gone a moment ago.
+            // Bob's page may ask about a partner that has just left, which the server refuses.
             let bob = try await world.visit(.init(device: "bob"), mayComplain: true)
             try await ada.waitForState("partner", at: "16:00")
             try await ada.click("\(BrowserPage.row("16:00")) button")
@@ -35,7 +35,7 @@ struct PageChangeTests {
             try await ada.click("\(BrowserPage.row("18:00")) button")
             try await ada.click("#cant")
             #expect(try await ada.text(of: "#cant") == "Really cancel the task")
-            // The question is for this promise alone.
+            // Closing the dialog withdraws the question.
             try await ada.press(.escape)
             try await ada.click("\(BrowserPage.row("18:00")) button")
             #expect(try await ada.text(of: "#cant") == "I can’t make it")

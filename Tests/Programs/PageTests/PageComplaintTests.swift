@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// That no browser complains means something only if complaints are heard.
+/// Errors in the browser are noticed. Without this test their absence would mean nothing.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageComplaintTests {
     @Test("A browser error fails the test")

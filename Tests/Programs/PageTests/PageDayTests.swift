@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The day, as a person sees and changes it.
+/// The day, as a user sees and changes it.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageDayTests {
     @Test("Each state of a slot is shown by text and by shape")
@@ -26,12 +26,13 @@ struct PageDayTests {
             #expect(try await page.text(of: "\(BrowserPage.row("18:00")) .detail") == "History")
             #expect(
                 try await page.text(of: "\(BrowserPage.row("19:00")) .detail") == "Art · your partner will start Maths")
-            // A minute before the start, without anybody telling.
+            // The state changes a minute before the start, by the page's own clock.
             try await page.wait(
                 until: "document.querySelector('[data-state=room] .state').innerText === 'Enter the waiting room'")
             #expect(try await page.text(of: "#next-title").hasPrefix("Music at"))
 
-            // No two look the same without colour: the halves' outlines and fillings, and what is behind them.
+            // No two states look the same without colour: they differ in the outlines and fillings of the halves, or in
+            // the background.
             let shapes = try await page.evaluate(
                 """
                 [...new Set([...document.querySelectorAll('.slot')].map(row => {
@@ -42,7 +43,8 @@ struct PageDayTests {
                 }))]
                 """)
             let seen = (shapes.array ?? []).compactMap(\.string).map { $0.split(separator: " ", maxSplits: 1) }
-            // In the last minute of an hour the next one's registration is closed, and in its first ones it can be joined late.
+            // In the last minute of an hour the next slot is closed, and in the first minutes of an hour its slot can
+            // be joined late.
             #expect(Set(seen.map(\.first)).subtracting(["closed", "late"]).count == 6)
             #expect(Set(seen.map(\.last)).count == Set(seen.map(\.first)).count)
         }
@@ -89,7 +91,7 @@ struct PageDayTests {
             try await ada.waitForState("free", at: "16:00")
             try await bob.waitForState("free", at: "16:00")
 
-            // With a partner, a promise is kept.
+            // A matched task can't simply be taken back.
             try await world.register("cleo", "Maths", at: PageWorld.hour(20))
             try await ada.waitForState("somebody", at: "20:00")
             try await ada.click("\(BrowserPage.row("20:00")) button")
@@ -110,7 +112,7 @@ struct PageDayTests {
             let start = PageWorld.second(in: 20 + 5 * world.pace)
             try await world.register("bob", "Maths", at: start)
             try await world.before(start - 20) { try await page.click("[data-state=somebody] button") }
-            // Registration closes while the dialog is open: at the reminder, by the server's clock.
+            // Registration closes while the dialog is open, by the server's clock: when the reminder is sent.
             while try await reminders.nextEvent().event != "reminder" {}
             await reminders.close()
             try await page.type("History")
@@ -163,7 +165,7 @@ struct PageDayTests {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"))
             try await page.click("\(BrowserPage.row("16:00")) button")
-            // As at midnight, or by a notification of another day's task.
+            // The page shows another day, as it does at midnight or after a notification about another day's task.
             try await page.evaluate("document.querySelector('#days li:nth-child(2) button').click()")
             try await page.waitForState("free", at: "08:00")
             try await page.type("History")

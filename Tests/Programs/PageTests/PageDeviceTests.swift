@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Who one is, and reminders outside of the page.
+/// The device's secret, and reminders outside of the page.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageDeviceTests {
     @Test("The secret is made once, can be moved to another browser by hand, and can be deleted")
@@ -25,7 +25,7 @@ struct PageDeviceTests {
 
             try await first.click("#open-device")
             #expect(try await first.evaluate("document.querySelector('#device-id').value").string == secret)
-            // Twice, since it can't be undone; a double click is one.
+            // Erasing needs two clicks, because it can't be undone. A double click counts as one.
             try await first.click("#forget", count: 2)
             #expect(try await first.text(of: "#device-said").contains("erases all your data"))
             #expect(try await first.text(of: "#forget") == "Really erase my data")
@@ -62,9 +62,10 @@ struct PageDeviceTests {
         try await PageWorld.run(["--reminder-lead", "60s"]) { world in
             let page = try await BrowserPage.open(.init(device: "ada", showsNotifications: true))
             try await page.allowNotifications(of: String(world.address.dropLast()))
-            // Nobody looks at it.
+            // The page counts as hidden.
             try await page.runFirst("Object.defineProperty(document, 'hidden', { get: () => true })")
-            // Chromium may take a notification for closed, and forget it, when it is asked for all while it begins to show that one.
+            // The test asks for notifications only after one is shown. If it asked earlier, Chromium could take the
+            // notification for closed and drop it.
             try await page.runFirst(
                 """
                 const { showNotification } = ServiceWorkerRegistration.prototype
@@ -112,7 +113,7 @@ struct PageDeviceTests {
         }
     }
 
-    /// A browser subscribes at its maker's service, which tests don't ask.
+    /// A stand-in for the push service of the browser's maker, which tests don't use.
     private static let pushService = """
         let subscription = null
         const endpoint = 'https://push.example/1'
@@ -175,7 +176,7 @@ struct PageDeviceTests {
             try await page.wait(
                 until: "document.querySelector('#alerts-said').innerText.includes('while this page is open')")
 
-            // The next time it works; then another device begins, and is subscribed as well.
+            // The next attempt succeeds. Then the browser changes to another device, which is subscribed as well.
             try await page.call("Page.reload")
             try await page.answer("/push/key", with: #"{"publicKey":"_-8"}"#)
             try await page.answer("/push/subscription", with: "{}")

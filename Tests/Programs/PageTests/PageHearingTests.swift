@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// That what the server says to pages is judged: at the end of each test's world.
+/// The messages that pages receive are checked at the end of each ``PageWorld``.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageHearingTests {
     @Test("Messages that a page receives by WebSocket and event stream are validated")
@@ -25,7 +25,7 @@ struct PageHearingTests {
                 }
                 return Set(heard.all).isSuperset(of: ["/socket ", "/reminders schedule"])
             }
-            // Nothing of it is said at another door.
+            // None of these messages is valid on another route.
             let complaints = EventRecorder<String>()
             let count = try page.judgeWhatIsHeard { _ in
                 ProductDoors.judge("/conversations/socket") { complaints.append($0) }

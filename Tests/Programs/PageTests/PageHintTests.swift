@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a page asks for when others' promises change the day.
+/// The requests that a page makes when other users' tasks change the day.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageHintTests {
     @Test("The page shows others' tasks of its day with few requests, and doesn't ask for other days")
@@ -20,7 +20,7 @@ struct PageHintTests {
             }
             try await page.waitForState("somebody", at: "20:18")
             let seconds = Int((ContinuousClock.now - began) / .seconds(1))
-            // The first at once, the last in a while, and one each three seconds between.
+            // One request at once, one at the end, and one every three seconds between.
             #expect(page.questions - before <= 2 + seconds / 3)
         }
     }
@@ -39,7 +39,7 @@ struct PageHintTests {
             try await world.register("bob", "Maths", at: PageWorld.hour(9 + 96))
             try await page.waitForState("somebody", at: "09:00")
             #expect(try await page.evaluate("document.body.dataset.link") == "live")
-            // A promise of one's own is seen at once, whatever was asked for just now.
+            // The user's own task is shown at once, even if the day was requested just before.
             try await page.click("\(BrowserPage.row("10:00")) button")
             try await page.type("History")
             try await page.press(.enter)
@@ -75,10 +75,10 @@ extension BrowserPage {
             .filter { $0.path == path }
     }
 
-    /// How often the page has asked for a day.
+    /// The number of requests for a day.
     fileprivate var questions: Int { requests("/schedule").count }
 
-    /// Of each event stream that it asked for, the instants between which it shows changes.
+    /// The time span of each event stream that the page has requested.
     fileprivate var spans: [[String]] {
         requests("/reminders").map { request in
             ["from", "to"].compactMap { name in request.queryItems?.first { $0.name == name }?.value }

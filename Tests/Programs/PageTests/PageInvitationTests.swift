@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// With whom: a promise that waits for a guest.
+/// A task that waits for an invited guest.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageInvitationTests {
     @Test("A host gets a link and waits; a guest who opens it is the partner")
     func invitation() async throws {
         try await PageWorld.run { world in
-            // Somebody waits there already.
+            // Another user already waits in this slot.
             try await world.register("curl", "Nothing", at: PageWorld.hour(16))
             let ada = try await world.visit(
                 .init(width: 320, height: 640, isDark: true, device: "ada"))
@@ -25,7 +25,7 @@ struct PageInvitationTests {
             let link = try #require(try await ada.evaluate("document.querySelector('#invitation-link').value").string)
             #expect(link.hasPrefix("\(world.address)#invitation/"))
             try await ada.press(.escape)
-            // It is the same link later.
+            // The link stays the same.
             try await ada.click("\(BrowserPage.row("16:00")) button")
             try await ada.click("#invites")
             try await ada.click("#swear")

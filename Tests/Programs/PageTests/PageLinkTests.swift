@@ -1,10 +1,11 @@
 import TestSupport
 import Testing
 
-/// The room's WebSocket over a bad network: with sockets and a server that do as the test says.
+/// The room's WebSocket over a bad network, with sockets and a server that the test controls.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageLinkTests {
-    /// `sockets` are those that were made, `heard` is what the link told; `answers` refuses to say why the first was refused.
+    /// `sockets` has the sockets that the link made, and `heard` what it reported. Calling a function in `answers`
+    /// fails the link's request for the reason of a refusal.
     private static let world = """
         const { RoomLink } = await import('/page/link.js')
         const sockets = [], heard = [], answers = []

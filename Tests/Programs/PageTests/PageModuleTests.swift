@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The page's decisions: modules without DOM, asked one by one where they run.
+/// The decisions of the page's modules without DOM, evaluated one by one in a browser.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageModuleTests {
     @Test("Each module's decisions are correct")
@@ -32,21 +32,21 @@ struct PageModuleTests {
     ]
 
     private static let time: [(String, String)] = [
-        // An ordinary day, east and west.
+        // An ordinary day in several zones.
         ("m.isoOf(m.instantOfKey('09:00', '2026-11-22', 'Europe/London'))", #""2026-11-22T09:00:00Z""#),
         ("m.isoOf(m.instantOfKey('09:00', '2026-11-22', 'Asia/Kathmandu'))", #""2026-11-22T03:15:00Z""#),
         ("m.isoOf(m.instantOfKey('23:00:30', '2026-11-22', 'Pacific/Chatham'))", #""2026-11-22T09:15:30Z""#),
-        // The clocks go forward at 01:00 in London: the hour is skipped, and nine o'clock is nine.
+        // London's clocks go forward at 01:00. The skipped hour has no instants, and 09:00 has one.
         ("m.instantOfKey('01:30', '2026-03-29', 'Europe/London')", "null"),
         ("m.isoOf(m.instantOfKey('09:00', '2026-03-29', 'Europe/London'))", #""2026-03-29T08:00:00Z""#),
-        // They go back at 02:00: the hour comes twice.
+        // The clocks go back at 02:00, so an hour occurs twice.
         ("m.isoOf(m.instantOfKey('01:30', '2026-10-25', 'Europe/London'))", #""2026-10-25T00:30:00Z""#),
         ("m.isoOf(m.instantOfKey('01:30+1', '2026-10-25', 'Europe/London'))", #""2026-10-25T01:30:00Z""#),
         ("m.instantOfKey('09:00+1', '2026-10-25', 'Europe/London')", "null"),
-        // By half an hour.
+        // The clocks go back by half an hour.
         ("m.isoOf(m.instantOfKey('01:45', '2026-04-05', 'Australia/Lord_Howe'))", #""2026-04-04T14:45:00Z""#),
         ("m.isoOf(m.instantOfKey('01:45+1', '2026-04-05', 'Australia/Lord_Howe'))", #""2026-04-04T15:15:00Z""#),
-        // A day that a country left out, and one whose midnight is skipped.
+        // A day that a country skipped, and a day without midnight.
         ("m.instantOfKey('09:00', '2011-12-30', 'Pacific/Apia')", "null"),
         ("m.isoOf(m.midnight('2018-11-04', 'America/Sao_Paulo'))", #""2018-11-04T03:00:00Z""#),
         ("m.isoOf(m.midnight('2026-11-22', 'America/New_York'))", #""2026-11-22T05:00:00Z""#),
@@ -92,11 +92,13 @@ struct PageModuleTests {
         (state(own: true, other: false, at: 40_000), #""room""#),
         (state(own: true, other: true, at: 40_000), #""room""#),
         (state(own: false, other: false, at: 100_000), #""past""#),
-        // Somebody who waits may be joined late; who is alone may be joined as long.
+        // A slot can be joined late for some time after the start. The room of a user without a partner stays open for
+        // that time.
         ("m.stateOf({ startsAt: 100000, isOwn: false }, 399999, { ...\(settings), lateJoin: 300000 })", #""late""#),
         ("m.stateOf({ startsAt: 100000, isOwn: false }, 400000, { ...\(settings), lateJoin: 300000 })", #""past""#),
         ("m.stateOf({ startsAt: 100000, isOwn: true }, 399999, { ...\(settings), lateJoin: 300000 })", #""room""#),
-        // Who has had nobody may ask for somebody who waits: alone, where there is no room, from the start until it is too late.
+        // A user without a partner may ask for a waiting user: from the start until it is too late, and only if the
+        // task has no room.
         (
             "[99999, 100000, 399999, 400000].map(now => m.maySeek({ startsAt: 100000 }, 'none', now, { ...\(settings), lateJoin: 300000 }))",
             "[false,true,true,false]"
@@ -116,7 +118,7 @@ struct PageModuleTests {
             "m.turnOf({ room: 'A', hasOther: true }, { room: 'B', hasOther: true, partner: 'Art' })",
             #""You have another partner: they will start Art.""#
         ),
-        // Alone, the room has nothing to show for long; with a partner it is open for an hour.
+        // Without a partner the room is over soon. With a partner it is open for an hour.
         (state(own: true, other: false, at: 160_000), #""past""#),
         (state(own: true, other: true, at: 160_000), #""room""#),
         (state(own: true, other: true, at: 3_700_000), #""past""#),
@@ -139,7 +141,7 @@ struct PageModuleTests {
     ]
 
     private static let countdown: [(String, String)] = [
-        // The last second lasts until the start; at the start itself it is over.
+        // The last second of the countdown lasts until the start.
         (
             "[-60001, -60000, -5001, -5000, -1, 0, 19999, 20000, 125000].map(t => { const c = m.countdown(0, t, 60000); return c.phase + ' ' + c.text })",
             #"["wait 61","wait 60","wait 6","last 5","last 1","start Start!","start Start!","going Go on","going 2 min"]"#
@@ -152,7 +154,7 @@ struct PageModuleTests {
         ),
     ]
 
-    /// A server whose clock is 12,345 ms ahead, asked over a connection of 40 ms there and back.
+    /// A server whose clock is 12,345 ms ahead, asked over a connection with a round trip of 40 ms.
     private static let asked = """
         (tries => {
             let local = 1000250
@@ -175,12 +177,12 @@ struct PageModuleTests {
         ("new m.ServerClock(() => 5).now()", "5"),
         ("\(asked)(1).errors[0] <= 520", "true"),
         ("\(asked)(6).errors[5] < 50 && \(asked)(6).clock.uncertainty < 60", "true"),
-        // Never outside of what it says itself.
+        // The error never exceeds the uncertainty that the clock states.
         (
             "[1, 2, 3, 4, 5, 6].every(n => { const { errors, clock } = \(asked)(n); return errors[n - 1] <= clock.uncertainty + 1 })",
             "true"
         ),
-        // One of the clocks is set: the newest answer counts.
+        // If one of the clocks is set, the newest answer counts.
         (
             "(() => { const { clock, local } = \(asked)(6); clock.observe(Math.floor(local / 1000) * 1000, local, local + 10); return Math.abs(clock.offset) < 1010 })()",
             "true"
@@ -201,7 +203,8 @@ struct PageModuleTests {
             "(() => { const b = new m.Backoff(); const all = Array.from({ length: 100 }, () => b.next()); return all.every(n => n >= 250 && n <= 30000) && new Set(all).size > 50 })()",
             "true"
         ),
-        // Soon, then every few seconds; at once for what is one's own; and the last one always.
+        // The first request is made soon, and the next ones every three seconds. A request for the user's own change is
+        // made soon in any case. The last change is never skipped.
         (
             "(() => { const p = new m.Pace(() => 0); return [p.next(0, false), p.next(10, false), (p.asked(50), p.next(100, false)), p.next(200, true), p.next(210, true), (p.asked(250), p.next(260, false))] })()",
             "[50,null,2950,50,null,2990]"
@@ -223,7 +226,7 @@ struct PageModuleTests {
             "new m.EventStreamDecoder().decode(\"\(stream)\").map(e => [e.id, e.event, e.data])",
             #"[["1","reminder","{\"a\":1}"],["1","schedule","x\ny"],["1","message","z"]]"#
         ),
-        // Cut anywhere, in two or in single characters, it says the same.
+        // The events are the same if the stream is cut anywhere, in two or into single characters.
         (
             """
             (() => {
@@ -308,7 +311,7 @@ struct PageModuleTests {
     ]
 
     private static let store: [(String, String)] = [
-        // The hours of one zone are not those of another.
+        // The hours of one zone differ from those of another, so a stored day belongs to its zone.
         (
             "(m.days.set('2099-11-22', 'Europe/London', { schedule: {} }, 5), ['Europe/London', 'America/New_York'].map(zone => m.days.get('2099-11-22', zone)))",
             #"[{"zone":"Europe/London","answer":{"schedule":{}},"asOf":5},null]"#
@@ -317,7 +320,7 @@ struct PageModuleTests {
     ]
 
     private static let api: [(String, String)] = [
-        // An answer that was cut off, or comes from something that isn't the server, is none.
+        // An incomplete answer, or one that isn't the server's, counts as no answer.
         ("new m.Api({ observe() {} }).request('GET', '/page/api.js').catch(refusal => refusal.status)", "0"),
         ("new m.Api({ observe() {} }).request('GET', '/healthz').then(() => 'answered')", #""answered""#),
     ]

@@ -93,7 +93,7 @@ struct PageOfflineTests {
             let first = try await page.keptBuild()
             #expect(first.lead == "60.0" && first.paths.count > 20)
             try await world.stopDaemon()
-            // The document holds the settings.
+            // The document contains the settings, so other settings make another build.
             try await world.startDaemon(["--reminder-lead", "90s"])
             try await page.call("Page.reload")
             try await page.wait(
@@ -111,7 +111,7 @@ struct PageOfflineTests {
 }
 
 extension BrowserPage {
-    /// What the service worker keeps: the cache's name, the lead that the document in it names, and all paths.
+    /// Returns the service worker's cache: its name, the lead in the cached document, and all paths.
     fileprivate func keptBuild() async throws -> (name: String, lead: String, paths: Set<String>) {
         let build = try await evaluate(
             """

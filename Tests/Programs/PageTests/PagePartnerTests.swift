@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Partners who talk on, from the day and from the room.
+/// Partners who continue in a conversation, from the day or from the room.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PagePartnerTests {
     @Test("A request for a conversation appears at the partner's at once; when both have asked, each page links to it")

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Partners who don't come, who close the laptop, who come late: in real time, by people in browsers.
+/// Partners who don't come, who lose their connection, or who come late. In real time, in real browsers.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageRematchTests {
-    /// JavaScript: whether an element says just this.
+    /// JavaScript: whether an element has exactly this text.
     private static func says(_ selector: String, _ text: String) -> String {
         "document.querySelector('\(selector)').textContent === '\(text)'"
     }
@@ -30,7 +30,7 @@ struct PageRematchTests {
                 let ada = try await world.visit(.init(width: 320, height: 640, isPhone: true, device: "ada"))
                 let bob = try await world.visit(.init(device: "bob"), mayComplain: true)
                 let cem = try await world.visit(.init(isDark: true, device: "cem"))
-                // She knows of the slot, and not yet that it has closed.
+                // Eve's page shows the slot as open, and can't load that it has closed.
                 let eve = try await world.visit(.init(device: "eve"), mayComplain: true)
                 try await world.register("curl", "Nothing", at: start)
                 try await eve.wait(until: "document.querySelector('[data-state=somebody]')")
@@ -58,17 +58,19 @@ struct PageRematchTests {
             try await cem.press(.enter)
             try await ada.wait(until: Self.says("#heard", "A heart for you!"))
 
-            // The laptop is opened again.
+            // The laptop is online again.
             try await bob.emulate(offline: false)
             try await bob.wait(until: Self.says("#news", Self.letDown))
             try await bob.wait(until: Self.says("#link", "You are waiting. Somebody may still join you."))
-            // Past a full hour there is another that has just begun, where nobody waits.
+            // Just after a full hour the slot of that hour is open to late users, too, but without a waiting user. The
+            // test therefore names the slot.
             try await eve.wait(until: "document.querySelector('\(slot)').dataset.state === 'late'")
             try await eve.tab(to: "element.closest('\(slot)')")
             try await eve.press(.enter)
             try await eve.type("Music")
             try await eve.release()
-            // That somebody waits is written a moment after they came: until then nobody does.
+            // The server stores a moment after Bob's entry that he waits. Until then it refuses Eve's request, and the
+            // test repeats it.
             let deadline = ContinuousClock.now + Deadline.standard
             while try await eve.evaluate("document.querySelector('#promise').open") == true {
                 try #require(ContinuousClock.now < deadline)
@@ -132,7 +134,7 @@ struct PageRematchTests {
 
     @Test("A user without a partner asks from the room for another, and is led to them when there is one")
     func seeking() async throws {
-        // Nobody is absent here, however long it takes.
+        // No user counts as absent in this test, however long it takes.
         try await PageWorld.run(["--no-show-after", "240s"], paced: ["--reminder-lead": 6]) { world in
             let start = PageWorld.second(in: 16 * world.pace)
             let (ada, cem, bob) = try await world.before(start - 6 * world.pace) {
@@ -166,7 +168,7 @@ struct PageRematchTests {
             try await cem.wait(until: Self.says("#news", "Somebody has joined you: they will start History."))
             try await ada.wait(until: Self.says("#news", "Somebody has joined you: they will start Latin."))
             for page in [ada, cem] { try await page.wait(until: Self.says("#presence", "Is here")) }
-            // The button goes, and the keyboard isn't lost with it.
+            // The button is hidden, and the focus moves to the title.
             try await cem.wait(until: "document.querySelector('#seek').hidden")
             #expect(try await cem.evaluate("document.activeElement.id") == "room-title")
             let refused = cem.complaints.filter { !PageWorld.isKnock($0) }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// From the promise to the ale, in real time.
+/// From the registration to the cheer, in real time.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageRoomTests {
     @Test("Two users register, are reminded, enter, count down together and cheer; then the room closes")
@@ -11,7 +11,8 @@ struct PageRoomTests {
             let ada = try await world.visit(.init(device: "ada"))
             let bob = try await world.visit(
                 .init(width: 390, height: 800, isPhone: true, isDark: true, reducesMotion: false, device: "bob"))
-            // The hours are far. Somebody with curl opens a slot that is near, and leaves it to the two.
+            // The next full hour may be far. A task registered without a browser opens a near slot, and is cancelled so
+            // that Ada and Bob are matched.
             let start = PageWorld.second(in: 18 * world.pace)
             try await world.register("curl", "Nothing", at: start)
             try await world.before(start - 7 * world.pace) {
@@ -58,12 +59,12 @@ struct PageRoomTests {
             try await world.before(start + 3 * world.pace) {
                 for page in [ada, bob] {
                     try await page.wait(until: "document.querySelector('#disc').dataset.phase === 'start'")
-                    // By the server's clock, which is this machine's: neither early nor late.
+                    // The page starts on time, by the server's clock, which is this machine's.
                     #expect(Date.now > start - 0.5)
                     #expect(try await page.text(of: "#count") == "Start!")
                 }
             }
-            // Close code 1000: nobody comes back.
+            // After close code 1000 no page reconnects.
             for page in [ada, bob] {
                 try await page.wait(
                     until: "document.querySelector('#link').innerText === 'The room is closed. Well done.'")
@@ -94,7 +95,7 @@ struct PageRoomTests {
             try await page.wait(until: "document.querySelector('#count').innerText === 'Start!'")
             #expect(try await page.evaluate("document.querySelector('#spoken').textContent") == "Start!")
             #expect(page.events.all.allSatisfy { $0.method != "Network.webSocketCreated" })
-            // Long after, it is still true.
+            // Long after the start the page still says so.
             _ = try await page.evaluate("ahead = 120_000")
             try await page.wait(until: "/^[2-9] min$/.test(document.querySelector('#count').innerText)")
             #expect(try await page.text(of: "#link") == "You have no partner this time. Start anyway.")
@@ -122,7 +123,7 @@ struct PageRoomTests {
         try await PageWorld.run { world in
             try await world.register("ada", "History", at: PageWorld.hour(16))
             let page = try await world.visit(.init(device: "ada"))
-            // The last schedule knows it: nobody waits for the next.
+            // The stored schedule has the task, so the page doesn't wait for the server.
             try await page.hold("*/schedule?*")
             try await page.follow(PageWorld.hour(16))
             try await page.call("Page.reload")
@@ -131,7 +132,7 @@ struct PageRoomTests {
             try await page.click("#leave")
             try await page.waitUntilLive()
 
-            // Registered elsewhere: the server knows.
+            // The task was registered elsewhere, so only the server knows it.
             try await page.hold("*/schedule?*")
             try await world.register("ada", "Art", at: PageWorld.hour(17))
             try await page.follow(PageWorld.hour(17))
@@ -140,7 +141,7 @@ struct PageRoomTests {
             #expect(try await page.evaluate("document.body.dataset.view") == "room")
             try await page.click("#leave")
 
-            // One has left before the server says so.
+            // The user leaves before the server answers.
             try await page.hold("*/schedule?*")
             try await world.register("ada", "Music", at: PageWorld.hour(18))
             try await page.follow(PageWorld.hour(18))
@@ -149,7 +150,7 @@ struct PageRoomTests {
             try await page.waitForState("own", at: "18:00")
             #expect(try await page.evaluate("document.body.dataset.view") == "day")
 
-            // There is none: that is said where it is seen.
+            // If there is no task, the page says so where the user sees it.
             try await page.follow(PageWorld.hour(19))
             try await page.wait(
                 until: "document.querySelector('#note').innerText === 'You have no task at 19:00.'")
@@ -182,7 +183,7 @@ struct PageRoomTests {
 }
 
 extension BrowserPage {
-    /// Goes to the room of the task at that time, as a clicked notification has the page do.
+    /// Goes to the room of the task at that time, like the page after a click on a notification.
     fileprivate func follow(_ start: Date) async throws {
         try await evaluate("location.hash = '#room/\(PageWorld.text(start))'")
     }

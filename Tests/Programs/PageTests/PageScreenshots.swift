@@ -4,7 +4,8 @@ import Testing
 
 private let screenshotDirectory = ProcessInfo.processInfo.environment["LETSSWITCH_SCREENSHOTS"]
 
-/// The pictures of README.md and QUESTIONS.md: `make screenshots`. The directory is that of the pages, `Sources/Features/Pages`.
+/// The pictures of README.md and QUESTIONS.md, made by `make screenshots`. Their directory is that of the pages,
+/// `Sources/Features/Pages`.
 @Suite(
     .enabled(if: screenshotDirectory != nil && Chromium.isInstalled, "LETSSWITCH_SCREENSHOTS names no directory"))
 struct PageScreenshots {
@@ -30,7 +31,7 @@ struct PageScreenshots {
                 try await Self.keep(page, "Day/Screenshots/registration-\(name)")
                 try await page.press(.escape)
             }
-            // The full minute after the next.
+            // The first full minute that is at least 62 s away.
             let now = Date.now.timeIntervalSince1970
             let start = Date(timeIntervalSince1970: ((now + 62) / 60).rounded(.up) * 60)
             try await world.register("ada", "History essay", at: start)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The same promise every week.
+/// A task that is repeated every week.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageSeriesTests {
     private static let row = "\(BrowserPage.row("16:00")) button"
@@ -23,7 +23,7 @@ struct PageSeriesTests {
             try await page.type("History")
             try await page.tab(to: "element.id === 'repeats'")
             try await page.press(.space)
-            // The day itself is chosen already.
+            // The weekday of the slot is already chosen.
             #expect(try await page.evaluate("document.querySelectorAll('#weekdays :checked:disabled').length") == 1)
             #expect(try await page.faults() == [])
             for _ in 0..<6 {
@@ -36,7 +36,7 @@ struct PageSeriesTests {
                 try await page.evaluate("document.querySelector('#said').textContent").string?
                     .hasPrefix("Promised: History at 16:00, every week. The first 1") == true)
 
-            // A day is left out.
+            // The user skips a day.
             try await show(2, on: page)
             try await page.waitForState("own", at: "16:00")
             try await page.wait(
@@ -48,7 +48,7 @@ struct PageSeriesTests {
             try await page.click("#take-back")
             try await page.waitForState("free", at: "16:00")
 
-            // Somebody counts on the day after.
+            // Bob becomes the partner on the day after.
             try await world.register("bob", "Maths", at: PageWorld.hour(16 + 48))
             let third = try await page.evaluate(
                 "new Date(\((PageWorld.hour(16 + 48).timeIntervalSince1970) * 1000)).toLocaleDateString('sv')")
@@ -74,7 +74,7 @@ struct PageSeriesTests {
             try await show(1, on: page)
             try await page.wait(until: "\(Self.detail) === 'History'")
 
-            // It ends, after a second thought.
+            // The series ends after a confirmation.
             try await page.click("#open-series")
             try await page.wait(until: "document.querySelector('#series').open")
             for _ in 0..<2 {

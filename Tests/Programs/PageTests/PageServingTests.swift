@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How the page is served, seen by a client that is no browser.
+/// How the page is served to a client that isn't a browser.
 @Suite struct PageServingTests {
     @Test("The document is compressed for clients that accept it, and revalidated by its ETag")
     func document() async throws {
@@ -16,7 +16,7 @@ import Testing
 
             let small = try await world.get("/", ["Accept-Encoding": "gzip, deflate, br"])
             #expect(small.headers["Content-Encoding"] == "gzip" && small.body.starts(with: [0x1F, 0x8B]))
-            // What a first flight of ten segments of 1,460 bytes holds: one round trip.
+            // TCP's first flight of ten segments of 1,460 bytes holds this, so the document takes one round trip.
             #expect(small.body.count < 13_000)
             #expect(small.headers["ETag"] != plain.headers["ETag"])
             for response in [plain, small] {
@@ -70,14 +70,14 @@ import Testing
                 #expect(policy.hasPrefix("default-src 'none';") && !policy.contains("unsafe"))
                 #expect((response.headers["Service-Worker-Allowed"] == "/") == (target == "/page/worker.js"))
                 transferred += response.body.count
-                // What the page and its manifest name is there.
+                // Every file that the page or its manifest names must exist.
                 let text = try await world.get(target).text
                 for match in text.matches(of: /"(\/page\/[a-z.]+)"/) { targets.insert(String(match.1)) }
                 for match in text.matches(of: /from '\.(\/[a-z]+\.js)'/) { targets.insert("/page\(match.1)") }
             }
             #expect(seen.count > 20)
             #expect(transferred < 60_000)
-            // In one piece, and knowing what else there is.
+            // The worker is one script without imports, and lists all files of the page.
             let worker = try await world.get("/page/worker.js").text
             #expect(!worker.contains("import ") && !worker.contains("export ") && worker.contains("const noticeOf ="))
             let kept = Set(worker.matches(of: /'(\/(?:page\/[a-z.]+)?)'/).map { String($0.1) })

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// One stream for the tabs of a browser.
+/// The stream that the tabs of a browser share.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageSharingTests {
     @Test("The tabs of a browser share one stream, and another tab takes over when one is closed")
@@ -35,8 +35,11 @@ struct PageSharingTests {
         }
     }
 
-    /// Two tabs' worth of sharing in one, where the page itself isn't: what each tab's stream and listener saw is in `seen`.
-    /// Time passes only by `pass`, after which every tab looks whether the stream sleeps: a busy machine is no silence.
+    /// Simulates two tabs in a document without the real page. `seen` records the events of each tab's stream and
+    /// listener.
+    ///
+    /// Time advances only in `pass`, after which every tab checks whether the stream is frozen. A busy machine
+    /// therefore can't look like a frozen stream.
     private static let twoTabs = """
         let now = Date.now()
         const looks = []
@@ -125,7 +128,7 @@ extension DevTools.Event {
 }
 
 extension BrowserPage {
-    /// Event streams that the page has asked for.
+    /// The number of event streams that the page has requested.
     fileprivate var streams: Int {
         events.all.count { $0.method == "Network.requestWillBeSent" && $0.isStream }
     }

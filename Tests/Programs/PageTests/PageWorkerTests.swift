@@ -1,10 +1,11 @@
 import TestSupport
 import Testing
 
-/// The service worker's script, in a world of its own: what it is told, and what it does about it.
+/// The service worker's script in an environment of its own: events, and the worker's reactions.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageWorkerTests {
-    /// `happen` dispatches an event and gives what the worker makes of it; `caches` and `fetch` are the test's.
+    /// Runs a script against the worker. `happen` dispatches an event and returns the worker's result. `caches` and
+    /// `fetch` are the test's.
     private static func run(caches: String, fetch: String, _ script: String) async throws -> TestJSON {
         var value: TestJSON = .absent
         try await PageWorld.run { world in

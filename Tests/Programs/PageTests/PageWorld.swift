@@ -3,16 +3,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A test's world: a daemon on a database of its own, and the browsers of the people who use it. At the end no browser may
-/// have complained, nor have heard what isn't described.
+/// The environment of a test: a daemon with its own database, and the browsers of its users. At the end no browser may
+/// have reported an error or received a message that isn't described.
 final class PageWorld: Sendable {
     let conninfo: String
     private let people = EventRecorder<BrowserPage>()
-    /// Those who may complain: of a server that goes away, say.
+    /// Pages that may report errors, for example because the daemon stops.
     private let guests = EventRecorder<BrowserPage>()
     private let daemons = EventRecorder<DaemonProcess>()
     private let flags: [String]
-    /// How many times slower people are here.
+    /// The factor by which users are slower than usual.
     let pace: Double
     let endpoint: ClientEndpoint
 
@@ -24,15 +24,16 @@ final class PageWorld: Sendable {
         daemons.append(daemon)
     }
 
-    /// `paced` are flags of so many seconds at the usual pace. Where a machine that is busy with other things had people miss
-    /// what they had to do by a certain moment (``before(_:_:)``), that says nothing of the page: they begin anew, in a new
-    /// world, at half the pace.
+    /// Runs a test. `paced` has flags in seconds at the usual pace.
+    ///
+    /// On a busy machine users may miss the moment of a step (``before(_:_:)``), which says nothing about the page. The
+    /// test is then repeated in a new environment at half the pace.
     static func run(
         _ flags: [String] = [], paced: KeyValuePairs<String, Double> = [:],
         _ body: (PageWorld) async throws -> Void
     ) async throws {
         try await Places.browsers.hold {
-            // A sanitizer holds everything up.
+            // A sanitizer slows everything down.
             var pace = Double(min(3, TimeAllowance.factor))
             for attempt in 1...4 {
                 do {
@@ -62,9 +63,11 @@ final class PageWorld: Sendable {
         }
     }
 
-    /// Whether the browser complains of having been refused a room: the page knows the server's clock to half a second (an
-    /// answer's `Date` has whole ones), so a click may come a moment before the room opens. It is let in a moment later. And
-    /// whoever is alone asks first whether there is a room.
+    /// Returns whether the error is a refused room that is expected.
+    ///
+    /// An answer's `Date` has whole seconds, so the page knows the server's clock only to half a second. A click may
+    /// come a moment before the room opens, and the page tries again a moment later. The page of a user without a
+    /// partner first asks whether there is a room.
     static func isKnock(_ complaint: String) -> Bool {
         complaint.contains("/socket?") && [" 403", " 404", " 426"].contains { complaint.contains($0) }
     }
@@ -83,28 +86,28 @@ final class PageWorld: Sendable {
         try await DaemonProcess.ready(
             [
                 "--listen", address, "--database-url", conninfo, "--close-timeout", "0.2s", "--drain-timeout", "2s",
-                // A busy machine is no outage.
+                // A busy machine must not count as a database outage.
                 "--database-wait", "30s", "--database-timeout", "30s",
             ] + flags)
     }
 
-    /// Ends the daemon by a signal.
+    /// Stops the daemon with a signal.
     func stopDaemon(_ signal: Int32 = SIGKILL) async throws {
         await daemons.all.last?.signal(signal)
         _ = try await daemons.all.last?.waitForExit()
     }
 
-    /// Starts another in its place; of its flags, a later one counts.
+    /// Starts another daemon at the same address. Of repeated flags the last counts.
     func startDaemon(_ more: [String] = []) async throws {
         daemons.append(try await Self.start(endpoint.description, conninfo, flags + more).daemon)
     }
 
-    // MARK: People
+    // MARK: Users
 
     var address: String { "http://\(endpoint.authority)/" }
 
-    /// Opens the page in a browser of its own, where a script runs first, and waits until it is live. What it is then to
-    /// complain of fails the test, unless `mayComplain`.
+    /// Opens the day's page in a browser of its own, with a script that runs first, and waits until the page is live.
+    /// Later errors in the browser fail the test unless `mayComplain`.
     func visit(
         _ settings: BrowserPage.Settings = BrowserPage.Settings(), beside other: BrowserPage? = nil,
         after script: String = "", mayComplain: Bool = false
@@ -114,7 +117,7 @@ final class PageWorld: Sendable {
         return page
     }
 
-    /// The same for any page below the daemon's address, without waiting for it.
+    /// Opens any page below the daemon's address without waiting for it.
     func open(
         _ path: String, _ settings: BrowserPage.Settings, beside other: BrowserPage? = nil, after script: String = "",
         mayComplain: Bool = false
@@ -126,7 +129,7 @@ final class PageWorld: Sendable {
         return page
     }
 
-    /// Who is there without a browser: registers a task.
+    /// Registers a task of a user without a browser.
     @discardableResult
     func register(_ device: String, _ title: String, at start: Date) async throws -> TestJSON {
         let response = try await HTTPTestClient.request(
@@ -144,7 +147,7 @@ final class PageWorld: Sendable {
         guard response.status == 200 else { throw ClientFailure.violation("\(response.status) \(response.text)") }
     }
 
-    /// Takes a task back though somebody counts on it.
+    /// Cancels a matched task.
     func leave(_ device: String, _ task: TestJSON) async throws {
         let id = task["id"].string ?? ""
         let response = try await HTTPTestClient.request(
@@ -154,13 +157,13 @@ final class PageWorld: Sendable {
 
     // MARK: Time
 
-    /// Something had to be done by a moment, and wasn't.
+    /// A step wasn't finished before its moment.
     struct Late: Error {
         let moment: Date
     }
 
-    /// Steps that mean something only before a moment: how they end after it is nobody's fault. What they wait for in a page they wait for
-    /// no longer: it may never come.
+    /// Runs steps that only make sense before a moment. Throws ``Late`` if they end after it, whatever their result.
+    /// Waiting in a page ends at the moment, because the awaited state may never come.
     func before<Value>(_ moment: Date, _ steps: () async throws -> Value) async throws -> Value {
         do {
             let value = try await BrowserPage.$lastMoment.withValue(moment) { try await steps() }
@@ -174,31 +177,31 @@ final class PageWorld: Sendable {
 
     static func text(_ date: Date) -> String { date.formatted(.iso8601) }
 
-    /// A whole second, so many after now.
+    /// Returns the first whole second after this many seconds.
     static func second(in seconds: Double) -> Date {
         Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + seconds).rounded(.up))
     }
 
-    /// A zone in which it was noon or a little later when the tests began, so that the day has slots before and behind; and an
-    /// hour of that day. From 14:00 on they are ahead for as long as the tests run, up to 12:00 behind.
+    /// A zone in which it was between 12:00 and 13:00 when the tests began, so that the day has past and future slots.
+    /// As long as the tests run, slots from 14:00 on are in the future and slots until 12:00 are past.
     static let noonZone: String = {
         let offset = 12 - hours % 24
         return offset == 0 ? "UTC" : "Etc/GMT\(offset > 0 ? "-" : "+")\(abs(offset))"
     }()
-    /// Read once: the hour may turn between the first look at the zone and the first at the noon.
+    /// Read once, because the hour may change between the first use of the zone and the first use of noon.
     private static let hours = Int(Date.now.timeIntervalSince1970) / 3600
     private static let noon = Date(timeIntervalSince1970: Double(hours * 3600))
     static func hour(_ hour: Int) -> Date { noon.addingTimeInterval(Double(hour - 12) * 3600) }
 }
 
 extension BrowserPage {
-    /// The day is there, and the stream that keeps it fresh.
+    /// Waits until the day is loaded and its stream is open.
     func waitUntilLive() async throws {
         try await wait(
             until: "document.body.dataset.link === 'live' && document.querySelector('.slot[data-state]')")
     }
 
-    /// A slot's row, by what it says.
+    /// The selector of a slot's row, by its time.
     static func row(_ time: String) -> String { ".slot[data-key=\"\(time)\"]" }
 
     func waitForState(_ state: String, at time: String) async throws {

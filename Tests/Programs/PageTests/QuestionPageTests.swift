@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A session of questions in real browsers: two people of the audience, and who presents.
+/// A question session in real browsers, with two users in the audience and a presenter.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct QuestionPageTests {
     private static let isLive = "document.querySelector('#link').textContent === 'Live'"
 
-    /// A session, and the address at which its maker presents.
+    /// Makes a session. Returns its id and the presenter's path.
     private func makeSession(
         in world: PageWorld, isModerated: Bool
     ) async throws -> (id: String, presenter: String) {
@@ -105,7 +105,7 @@ struct QuestionPageTests {
         }
     }
 
-    /// Has somebody ask, whose page it is, and waits until the question can be voted for.
+    /// Asks a question on a page, and waits until it can be voted for.
     private func ask(_ text: String, on page: BrowserPage) async throws {
         try await page.click("#content")
         try await page.type(text)
@@ -232,7 +232,8 @@ struct QuestionPageTests {
             let page = try await world.open("healthz", .init(width: 320))
             try await page.call("Emulation.setScriptExecutionDisabled", ["value": true])
             try await page.navigate(to: world.address + "questions")
-            // The page has no timers either. What is asked of a document that goes may stay without an answer.
+            // Without scripts the page has no timers either. A question to a document that is being replaced may stay
+            // unanswered.
             func wait(until condition: String) async throws {
                 do {
                     try await eventually(condition) {

@@ -2,11 +2,11 @@ import DoorTestSupport
 import Foundation
 import TestSupport
 
-/// What a page has heard by its WebSockets and event streams.
+/// The messages that a page receives over its WebSockets and event streams.
 extension BrowserPage {
-    /// Fails the test if the server has said to the page what isn't described.
+    /// Records an issue for each message that the page received and that doesn't fit its description.
     ///
-    /// - Returns: How many messages it has said.
+    /// - Returns: The number of messages that the page received.
     @discardableResult
     func judgeWhatIsHeard(_ judge: (_ target: String) -> Doors.Judge? = ProductDoors.judge) throws -> Int {
         var judges: [String: Doors.Judge] = [:]

@@ -1,9 +1,9 @@
 import TestSupport
 
-/// Mouse and keyboard, as the browser gets them from a person.
+/// Input by mouse and keyboard, as the browser gets it from a person.
 extension BrowserPage {
-    /// Clicks in the middle of an element, which has to be visible, on top there and enabled; `count` 2 is a double click. Where
-    /// the page moved in between, so that the click went elsewhere, it clicks again, as a person would.
+    /// Clicks in the middle of an element. The element must be visible, enabled and not covered. If the page moves
+    /// meanwhile and the click hits something else, clicks again. A `count` of 2 is a double click.
     func click(_ selector: String, count: Int = 1) async throws {
         for _ in 0..<5 {
             try await wait(
@@ -20,7 +20,7 @@ extension BrowserPage {
                 """
                 (() => {
                     window.clicked = false
-                    // What has moved since is not clicked, nor is what stands there now.
+                    // If the page has moved, the click must not reach another element.
                     const note = event => {
                         window.clicked ||= Boolean(event.target.closest(`\(selector)`))
                         if (window.clicked) return
@@ -43,7 +43,7 @@ extension BrowserPage {
                         ])
                 }
             }
-            // Another document knows nothing of it: the click led there.
+            // A new document doesn't have these variables, which means that the click opened it.
             if try await evaluate("(window.endNoting?.(), window.clicked)") != false { return }
         }
         throw ClientFailure.violation("clicks on \(selector) never reach it")
@@ -86,12 +86,12 @@ extension BrowserPage {
         }
     }
 
-    /// Types into what has the focus.
+    /// Types into the focused element.
     func type(_ text: String) async throws {
         try await call("Input.insertText", ["text": .string(text)])
     }
 
-    /// Presses Tab until what has the focus fulfils a condition on `element`.
+    /// Presses Tab until the focused element fulfils a condition on `element`.
     func tab(to condition: String) async throws {
         for _ in 0..<60 {
             if try await evaluate("(element => Boolean(\(condition)))(document.activeElement)") == true { return }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// What comes to the browser instead of what the server said.
+/// Network conditions, and answers given instead of the server's.
 extension BrowserPage {
     func emulate(offline: Bool) async throws {
         try await call(
@@ -9,7 +9,7 @@ extension BrowserPage {
             ["offline": .bool(offline), "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1])
     }
 
-    /// Holds the requests that match up from now on, until ``answer(_:_:with:)`` or ``release()``.
+    /// Holds matching requests from now on, until ``answer(_:_:with:)`` or ``release()``.
     func hold(_ pattern: String) async throws {
         try await call("Fetch.enable", ["patterns": [["urlPattern": .string(pattern)]]])
     }
@@ -18,7 +18,7 @@ extension BrowserPage {
         try await call("Fetch.disable")
     }
 
-    /// Answers the next request whose address contains `part` in the server's place, and gives the request.
+    /// Answers the next request whose address contains `part` instead of the server. Returns the request.
     @discardableResult
     func answer(_ part: String, _ status: Int = 200, with content: String) async throws -> TestJSON {
         let paused = try await events.next("a request for \(part)") {

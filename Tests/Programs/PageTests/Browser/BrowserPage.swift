@@ -1,24 +1,24 @@
 import Foundation
 import TestSupport
 
-/// A page in a browser of its own, used as a person uses it: by mouse and keyboard, in real time.
+/// A page in a browser of its own. Tests use it like a person does: by mouse and keyboard, in real time.
 struct BrowserPage: Sendable {
     struct Settings: Sendable {
         var width = 1280
         var height = 900
         var isPhone = false
         var isDark = false
-        /// Unless it is motion that a test is about: what moves is drawn sixty times a second, by the processor.
+        /// Off only in tests of motion, because the processor draws animations sixty times a second.
         var reducesMotion = true
-        /// No test's day ends while it runs, whenever that is.
+        /// In this zone the day doesn't end during the tests, whenever they run.
         var timeZone = PageWorld.noonZone
-        /// The secret that the page finds in its storage; `nil` has it make one.
+        /// The secret that the page finds in its storage. If `nil`, the page makes one.
         var device: String?
-        /// Takes the whole browser.
+        /// Needs the whole browser instead of the headless shell.
         var showsNotifications = false
     }
 
-    /// From which on nothing is waited for, by what a task does; see ``PageWorld/before(_:_:)``.
+    /// The moment after which nothing in the current task waits any longer; see ``PageWorld/before(_:_:)``.
     @TaskLocal static var lastMoment: Date?
 
     private let devTools: DevTools
@@ -26,7 +26,7 @@ struct BrowserPage: Sendable {
     private let context: String
     let events: EventRecorder<DevTools.Event>
 
-    /// Opens an empty page, in a browser of its own or as another tab.
+    /// Opens an empty page, in a browser of its own or as another tab of `other`.
     static func open(_ settings: Settings = Settings(), beside other: BrowserPage? = nil) async throws -> BrowserPage {
         let chromium = settings.showsNotifications ? Chromium.whole : .shared
         let devTools = if let other { other.devTools } else { try await chromium.devTools() }
@@ -64,7 +64,7 @@ struct BrowserPage: Sendable {
         try await runFirst("try { localStorage.device ??= '\(device)' } catch {}")
     }
 
-    /// Has every document run this before its own scripts.
+    /// Makes every document run this script before its own scripts.
     func runFirst(_ script: String) async throws {
         try await call("Page.addScriptToEvaluateOnNewDocument", ["source": .string(script)])
     }
@@ -81,26 +81,26 @@ struct BrowserPage: Sendable {
         try await call("Page.close")
     }
 
-    /// Ends the browser with all its tabs.
+    /// Closes the browser with all its tabs.
     func close() async throws {
         try await devTools.call("Target.disposeBrowserContext", ["browserContextId": .string(context)])
         await devTools.forget(session)
     }
 
-    /// Leave for notifications, which the person gives.
+    /// Grants the permission for notifications, like the user would.
     func allowNotifications(of origin: String) async throws {
         try await devTools.call(
             "Browser.grantPermissions",
             ["permissions": ["notifications"], "origin": .string(origin), "browserContextId": .string(context)])
     }
 
-    // MARK: What is there
+    // MARK: Content
 
     func navigate(to address: String) async throws {
         try await call("Page.navigate", ["url": .string(address)])
     }
 
-    /// The value of a JavaScript expression, awaited if it is a promise.
+    /// Returns the value of a JavaScript expression. If it is a promise, awaits it.
     @discardableResult
     func evaluate(_ expression: String, within allowed: Duration = Deadline.standard) async throws -> TestJSON {
         let answer = try await call(
@@ -113,7 +113,7 @@ struct BrowserPage: Sendable {
         return answer["result"]["value"]
     }
 
-    /// Waits until a JavaScript expression is true, over reloads too.
+    /// Waits until a JavaScript expression is true, across reloads, too.
     func wait(until condition: String, within allowed: Duration = Deadline.standard) async throws {
         let left = Self.lastMoment.map { Duration.seconds(max(0, $0.timeIntervalSinceNow) + 0.1) } ?? allowed
         let deadline = ContinuousClock.now + min(allowed, left)
@@ -130,7 +130,7 @@ struct BrowserPage: Sendable {
             })
             """
         while true {
-            // A document that goes takes the promise along.
+            // If the document is replaced, the promise is lost and the next round asks again.
             if let found = try? await evaluate(look), found == true { return }
             guard ContinuousClock.now < deadline else {
                 let text = try await evaluate("document.body?.innerText")
@@ -145,10 +145,11 @@ struct BrowserPage: Sendable {
         try await evaluate("document.querySelector('\(selector)').innerText").string ?? ""
     }
 
-    /// What the browser complained of: errors in the console, exceptions, breaches of the security policy, failed loads.
+    /// The errors that the browser reported: in the console, exceptions, violations of the security policy, failed
+    /// loads.
     var complaints: [String] { events.all.compactMap(Self.complaint) }
 
-    /// The complaint that an event is; `nil` for most.
+    /// Returns the error that an event reports; `nil` for most events.
     static func complaint(in event: DevTools.Event) -> String? {
         let parameters = event.parameters
         switch event.method {
@@ -164,7 +165,7 @@ struct BrowserPage: Sendable {
         }
     }
 
-    /// The screen as a PNG or WebP file.
+    /// Returns the screen as a PNG or WebP file.
     func screenshot(as format: String = "png") async throws -> [UInt8] {
         let answer = try await call("Page.captureScreenshot", ["format": .string(format), "quality": 70])
         return Data(base64Encoded: answer["data"].string ?? "").map { Array($0) } ?? []

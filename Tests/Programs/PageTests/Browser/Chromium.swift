@@ -2,15 +2,16 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A headless Chromium, one for all tests of the process. Each page has a storage of its own: it is somebody else's browser.
+/// A headless Chromium for all tests of the process. Each page has its own storage, like the browser of another user.
 actor Chromium {
-    /// Without a user interface, where there is one: it takes less than half the processor's time. It shows no notifications.
-    /// Not by Debian's script for it, which waits for the browser and, when it is killed, leaves it behind.
+    /// The headless shell if it is installed, because it takes less than half of the processor time. It shows no
+    /// notifications. Debian's script for it isn't used: it waits for the browser, and leaves it running if the script
+    /// is killed.
     static let shared = Chromium(["/usr/lib/chromium/chromium-headless-shell"] + browsers)
     /// The whole browser.
     static let whole = Chromium(browsers)
 
-    /// A name for this machine that a browser does not take for it: what is served there is not trusted as localhost is.
+    /// A name for this machine that browsers don't trust, unlike localhost.
     static let untrustedName = "letsswitch.test"
 
     static var isInstalled: Bool { whole.executable != nil }
@@ -25,7 +26,7 @@ actor Chromium {
 
     func devTools() async throws -> DevTools { try await started().1 }
 
-    /// What is killed when the tests end.
+    /// The process that is killed when the tests end.
     func pid() async throws -> Int32 { try await started().0.pid }
 
     private func started() async throws -> (ChildProcess, DevTools) {
@@ -39,9 +40,11 @@ actor Chromium {
         case its, none
     }
 
-    /// With Chromium's sandbox, where it has one: it refuses root, and needs either namespaces that anybody may make or
-    /// a helper that is set-user-ID, of which containers, chroots and AppArmor leave it neither. Then it ends before it
-    /// says its address; these pages are our own, so they are shown without.
+    /// Starts Chromium with its sandbox if that is possible.
+    ///
+    /// The sandbox refuses root. It needs unprivileged namespaces or a set-user-ID helper, and neither may be available
+    /// in containers, in chroots or under AppArmor. Chromium then ends before it prints its address. The tests show
+    /// only our own pages, so Chromium may run without the sandbox.
     private static func start(_ executable: String) async throws -> (ChildProcess, DevTools) {
         guard geteuid() != 0 else { return try await start(executable, .none) }
         do {
@@ -58,7 +61,7 @@ actor Chromium {
     }
 
     private static func start(_ executable: String, _ sandbox: Sandbox) async throws -> (ChildProcess, DevTools) {
-        // Cleared away at the process's exit.
+        // Removed when the process exits.
         let profile = TestClusterDirectories.shared.make()
         var arguments = [
             "--headless=new", "--remote-debugging-port=0", "--user-data-dir=\(profile)", "--no-first-run",

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The browser that the tests of the pages share.
+/// The browser that the page tests share.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct ChromiumTests {
     @Test("The tests end the browser process itself, not a script that would leave it running")

@@ -2,13 +2,13 @@ import TestSupport
 
 @testable import LetsSwitchClient
 
-/// A connection to a browser by the Chrome DevTools Protocol: calls, and the events of the pages that are attached.
+/// A connection to a browser over the Chrome DevTools Protocol: calls, and the events of attached pages.
 actor DevTools {
     struct Event: Sendable, CustomStringConvertible {
         let method: String
         let parameters: TestJSON
 
-        /// Bytes of a response's body, if they are read along.
+        /// The event with bytes of a response's body, for responses that are streamed.
         static let data = "Network.dataReceived"
 
         var description: String { "\(method) \(parameters)" }
@@ -18,14 +18,14 @@ actor DevTools {
         }
     }
 
-    /// A screenshot is one message.
+    /// Large enough for a screenshot, which is one message.
     private static let maxMessageBytes = 64 << 20
 
     private let link: any Link
     private let answers = EventRecorder<TestJSON>()
     private var sessions: [String: EventRecorder<Event>] = [:]
     private var lastID = 0
-    /// Event streams that are to be read along, by the calls that ask for it.
+    /// The event streams whose bytes were requested, by the number of the call that requests them.
     private var streams: [Int: (request: TestJSON, session: String)] = [:]
 
     private init(_ link: any Link) {
@@ -59,7 +59,8 @@ actor DevTools {
         for recorder in sessions.values { recorder.finish() }
     }
 
-    /// Has the bytes of an event stream told as well: those that have come, by the answer, which comes before all others.
+    /// Requests the bytes of an event stream. The answer has the bytes received so far, and comes before all later
+    /// ones.
     private func readAlong(_ request: TestJSON, in session: String) async {
         let id = nextID()
         streams[id] = (request, session)
@@ -71,7 +72,7 @@ actor DevTools {
             Event(method: Event.data, parameters: ["requestId": request, "data": bytes]))
     }
 
-    /// Calls a method, of the browser itself or of an attached page.
+    /// Calls a method of the browser or of an attached page. Returns the result.
     @discardableResult
     func call(
         _ method: String, _ parameters: TestJSON = [:], session: String? = nil,
@@ -97,7 +98,7 @@ actor DevTools {
         try await link.send(.message(.text, try command.encoded()))
     }
 
-    /// Begins to keep the events of a page.
+    /// Starts recording the events of a page.
     func record(_ session: String) -> EventRecorder<Event> {
         let recorder = EventRecorder<Event>()
         sessions[session] = recorder
