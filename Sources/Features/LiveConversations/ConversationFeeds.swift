@@ -3,39 +3,40 @@ import Messaging
 import Observability
 import Postgres
 
-/// What was said in conversations, to those on this daemon who take part: up to where each conversation was published here.
+/// Publishes the messages of conversations to the participants on this daemon, in order. Each feed knows up to which offset
+/// it has published.
 ///
-/// Whoever says something here says so to ``stored(_:)`` after the commit, and so does the database by NOTIFY, to all daemons. What this
-/// daemon has stored itself it isn't told of to read it: that comes by itself, in a moment. Nobody relies on either for all: whoever finds
-/// that something is missing between what it heard and what comes reads it from the database.
+/// After the commit, the sender calls ``stored(_:)`` on its daemon, and the database notifies all daemons. A daemon doesn't
+/// read messages that it stored itself, because they arrive by themselves after a moment. Neither way is relied on alone: a
+/// subscriber that misses a message between two others reads it from the database.
 ///
-/// | a feed's next message | what happens                                                   |
-/// |-----------------------|----------------------------------------------------------------|
-/// | was stored here       | published, and what waited behind it                           |
-/// | another daemon's      | read as it is told of                                          |
-/// | is not to be had      | read, when nothing was published for as long as the patience is |
+/// | a feed's next message   | what happens                                                        |
+/// |-------------------------|---------------------------------------------------------------------|
+/// | was stored here         | it is published, and the messages that waited behind it             |
+/// | is another daemon's     | it is read after its notification                                   |
+/// | doesn't arrive          | it is read when nothing was published for the time `patience`       |
 package actor ConversationFeeds {
-    /// Conversations from which on those are forgotten of which all is published: they begin anew with what comes next.
+    /// The number of feeds beyond which complete feeds are removed. They start again with the next message.
     static let feedLimit = 10_000
-    /// Messages of one that wait for one before them.
+    /// The maximum number of a conversation's messages that wait for an earlier one.
     private static let waitingLimit = 1_000
     private static let retryInterval = Duration.seconds(1)
     private struct Feed {
-        /// Tells it from an earlier one of the same conversation.
+        /// Distinguishes it from an earlier feed of the same conversation.
         let number: Int
-        /// Both only grow.
+        /// Both numbers only grow.
         var published: Int
-        /// Up to here there is something, as somebody said.
+        /// The highest announced offset.
         var known: Int
-        /// What was stored here, and isn't next.
+        /// Messages stored here that aren't next.
         var waiting: [Int: ConversationPage] = [:]
         var isReading = false
         var isPatient = false
 
-        /// Something was said that isn't published yet.
+        /// Whether an announced message isn't published yet.
         var isBehind: Bool { published < known }
 
-        /// What was stored here and is next.
+        /// Takes the message stored here that is next, if any.
         mutating func takeNext() -> ConversationPage? {
             guard let page = waiting.removeValue(forKey: published + 1) else { return nil }
             published += 1
@@ -53,9 +54,9 @@ package actor ConversationFeeds {
     private var lastFailure: String?
 
     /// - Parameters:
-    ///   - audience: Those on this daemon who hear conversations.
-    ///   - patience: For what was stored here to come by itself.
-    ///   - publish: Tells those who take part.
+    ///   - audience: The subscribers on this daemon.
+    ///   - patience: How long to wait for a message that was stored here.
+    ///   - publish: Publishes messages to the participants.
     init(
         store: ConversationStore, log: Log, audience: ConversationListeners, patience: Duration = .milliseconds(250),
         publish: @escaping @Sendable (ConversationPage) -> Void
@@ -67,7 +68,7 @@ package actor ConversationFeeds {
         self.publish = publish
     }
 
-    /// A message was sent here, and is committed.
+    /// Handles a message that was sent here and committed.
     func stored(_ page: ConversationPage) {
         let number = page.lastOffset
         guard var feed = feed(of: page.conversation, before: number, to: page.routingKey), number > feed.published
@@ -78,7 +79,7 @@ package actor ConversationFeeds {
         proceed(page.conversation)
     }
 
-    /// The payload of a notification.
+    /// Handles the payload of a notification.
     package func receive(_ payload: String) {
         guard let notice = MessageNotice(payload),
             var feed = feed(of: notice.conversation, before: notice.offset, to: notice.routingKey),
@@ -102,13 +103,13 @@ package actor ConversationFeeds {
 
     private func sweep() {
         feeds = feeds.filter { $0.value.isReading || $0.value.isBehind }
-        // So many wait seldom. What is lost then is read by whoever hears what comes next.
+        // So many rarely wait. A subscriber that receives the next message reads what was lost.
         if feeds.count > Self.feedLimit / 2 { feeds = feeds.filter { $0.value.isReading } }
     }
 
     // MARK: What was stored here
 
-    /// Publishes what is there, and waits a moment for what isn't.
+    /// Publishes what is available, and waits a moment for what isn't.
     private func proceed(_ conversation: UUID) {
         guard var feed = feeds[conversation], !feed.isReading else { return }
         while let page = feed.takeNext() { publish(page) }
@@ -123,7 +124,7 @@ package actor ConversationFeeds {
         guard let feed = feeds[conversation], feed.number == number else { return }
         feeds[conversation]?.isPatient = false
         guard feed.isBehind else { return }
-        // Where something has come meanwhile, more will.
+        // If something has arrived meanwhile, more will.
         if feed.published > published { proceed(conversation) } else { read(conversation) }
     }
 
@@ -147,17 +148,17 @@ package actor ConversationFeeds {
                 lastFailure = nil
                 guard let now = feeds[conversation], now.number == number else { return }
                 if !page.messages.isEmpty { publish(page) }
-                // What was purged doesn't come.
+                // Deleted messages aren't published.
                 let published = max(now.published, page.messages.last?.offset ?? page.lastOffset)
                 feeds[conversation]?.published = published
                 feeds[conversation]?.waiting = now.waiting.filter { $0.key > published }
                 if page.messages.isEmpty, page.lastOffset < feed.known, now.known == feed.known {
-                    // It isn't there, whoever said so.
+                    // The announced message doesn't exist.
                     feeds[conversation] = nil
                     return
                 }
             } catch {
-                // It is gone: then nobody hears of it.
+                // The conversation was deleted, so nothing is published.
                 guard (error as? PostgresError) != nil else {
                     if feeds[conversation]?.number == number { feeds[conversation] = nil }
                     return
@@ -169,7 +170,7 @@ package actor ConversationFeeds {
         if feeds[conversation]?.number == number { feeds[conversation]?.isReading = false }
     }
 
-    /// A database that is away is others' to tell of.
+    /// Logs an error, unless the database is unavailable, which the connection pool logs.
     private func note(_ error: any Error) {
         if let error = error as? PostgresError, error.isUnavailable { return }
         let text = "\(error)"

@@ -2,13 +2,13 @@ package import Domain
 package import FoundationEssentials
 package import Postgres
 
-/// Whom devices don't want to meet. Every operation is one statement, but for undoing a block.
+/// The blocks in the database. Every operation except undoing a block is one statement.
 package struct BlockStore: Sendable {
-    /// Of one device.
+    /// The maximum number per device.
     static let perDevice = 1_000
-    /// Of a page of the list.
+    /// The number of blocks on a page.
     package static let pageCount = 100
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = [block, unblock, pairAfter, list].map(\.name)
 
     private static let block = PostgresStatement(
@@ -58,13 +58,13 @@ package struct BlockStore: Sendable {
         guard let other = try row.optionalString("other") else {
             throw RequestError(status: 404, code: "no_such_block", reason: "This device has no block with this id.")
         }
-        // Whoever registered meanwhile saw the block until now. It is undone whatever becomes of this.
+        // A task registered meanwhile saw the block until now. The block is undone whatever the result.
         _ = try? await database.query(Self.pairAfter, [.text(device.text), .text(other)])
     }
 
-    /// The latest first.
+    /// Returns blocks, the latest first.
     ///
-    /// - Parameter last: Beyond this one.
+    /// - Parameter last: The page begins after this one.
     /// - Returns: A page, and whether there may be more.
     package func blocks(of device: DeviceID, before last: UUID? = nil) async throws -> (blocks: [Block], hasMore: Bool)
     {

@@ -2,12 +2,13 @@ package import Domain
 package import FoundationEssentials
 import Postgres
 
-/// Where a user's conversations stand.
+/// The positions of a user's conversations.
 package struct ConversationPositions: Sendable, Hashable {
     package let user: String
-    /// What stands for the user where names don't fit. Nobody else's, ever.
+    /// The number of the user, used where names don't fit. It is never reused.
     package let userID: Int
-    /// The latest first, and behind them those that it has left, with where they stood then.
+    /// The positions, the latest conversation first. The conversations that the user has left follow, with their
+    /// positions at that time.
     package let offsets: [Position]
 
     package struct Position: Sendable, Hashable {
@@ -29,15 +30,17 @@ package struct ConversationPositions: Sendable, Hashable {
     }
 }
 
-/// What is read of conversations.
+/// Reads conversations.
 extension ConversationStore {
     /// How many conversations are read of one device: those that count against its quota, as many again that it has not answered, and
     /// 1,000 that it has left.
     private var positionLimit: Int { 2 * settings.perDevice + 1_000 }
 
-    /// A device's conversations, the latest first; throws ``Domain/RequestError/nameRequired`` if it has no name.
+    /// Returns a device's conversations, the latest first. Throws ``Domain/RequestError/nameRequired`` if it has no
+    /// name.
     ///
-    /// - Parameter last: Beyond this one; throws ``Domain/RequestError/noSuchConversation`` unless it is one of them, or a list's end.
+    /// - Parameter last: The page begins after this one. Throws ``Domain/RequestError/noSuchConversation`` unless it is
+    ///   one of them, or the end of a page.
     package func conversations(
         of device: DeviceID, before last: ConversationCursor? = nil
     ) async throws -> ConversationList {
@@ -53,9 +56,9 @@ extension ConversationStore {
         var bytes = 0
         for row in rows where try !row.isNull("conversation_id") {
             let conversation = try Conversation(row)
-            // With the comma.
+            // Includes the comma.
             bytes += conversation.json.count + 1
-            // One at least, whatever its length.
+            // At least one conversation, whatever its length.
             let fits = list.conversations.isEmpty || bytes <= ConversationPage.maximumBytes
             guard fits, list.conversations.count < ConversationPage.maximumCount else { return list }
             list.conversations.append(conversation)
@@ -78,12 +81,12 @@ extension ConversationStore {
             })
     }
 
-    /// From where on a device's conversations can be told anew.
+    /// Returns which part of a device's conversations can be repeated.
     ///
     /// - Parameters:
-    ///   - only: That one; `nil`: all.
-    ///   - since: In epoch seconds.
-    ///   - named: Of which it needs not be known what was said since then.
+    ///   - only: Only this conversation. `nil` for all.
+    ///   - since: Epoch seconds.
+    ///   - named: Conversations for which the offset at that time isn't needed.
     package func histories(
         of device: DeviceID, only: UUID? = nil, since: Int?, named: [UUID] = []
     ) async throws -> [UUID: KeptHistory] {
@@ -103,32 +106,34 @@ extension ConversationStore {
         return histories
     }
 
-    /// Which messages of a conversation are wanted.
+    /// The requested messages of a conversation.
     package enum MessageRange: Sendable, Hashable {
-        /// The first behind an offset.
+        /// The first ones after an offset.
         case after(Int)
-        /// The last before an offset.
+        /// The last ones before an offset.
         case before(Int)
     }
 
-    /// A conversation as all see it who take part: with its last message, if there is one that isn't purged.
+    /// Returns a conversation as all participants see it, with its last message that isn't deleted.
     ///
-    /// - Parameter user: As it stood for this one, if it has left; throws ``Domain/RequestError/noSuchConversation`` unless it was in it.
+    /// - Parameter user: A user that has left, for the state at that time. Throws
+    ///   ``Domain/RequestError/noSuchConversation`` unless the user took part.
     package func summary(of conversation: UUID, for user: String? = nil) async throws -> ConversationPage {
         let statement = user == nil ? Statement.messages : Statement.messagesByName
         return try await messages(in: conversation, .before(.max), limit: 1, statement, user)
     }
 
-    /// In the order of their offsets, as much as fits.
+    /// Returns messages in the order of their offsets, as many as fit into a page.
     ///
-    /// - Parameter device: Who asks; throws ``Domain/RequestError/noSuchConversation`` unless it is in the conversation. `nil`: the server.
+    /// - Parameter device: The reader. Throws ``Domain/RequestError/noSuchConversation`` unless it takes part. `nil`
+    ///   for the server itself.
     package func messages(
         in conversation: UUID, _ range: MessageRange, limit: Int = ConversationPage.maximumCount, for device: DeviceID?
     ) async throws -> ConversationPage {
         try await messages(in: conversation, range, limit: limit, Statement.messages, device?.text)
     }
 
-    /// - Parameter reader: Who asks, as the statement has it.
+    /// - Parameter reader: The reader as a parameter of the statement.
     private func messages(
         in conversation: UUID, _ range: MessageRange, limit: Int, _ statement: PostgresStatement, _ reader: String?
     ) async throws -> ConversationPage {

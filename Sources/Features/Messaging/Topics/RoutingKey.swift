@@ -1,28 +1,28 @@
-/// What a message is about, as RabbitMQ's topic exchanges understand it: words joined by dots, at most 255 bytes (AMQP 0-9-1,
-/// 4.2.5.3, "short string").
+/// A routing key of RabbitMQ's topic exchanges: words joined by dots, at most 255 bytes (AMQP 0-9-1, 4.2.5.3, "short
+/// string").
 ///
-/// Bytes are compared, so case counts, and canonically equal texts are different words. The empty key has no words; `a..b` has
-/// three, of which the second is empty.
+/// Bytes are compared, so upper and lower case differ, and canonically equivalent texts are different words. The empty
+/// key has no words. `a..b` has three, and the second is empty.
 package struct RoutingKey: Hashable, Sendable {
-    /// As many bytes as AMQP has room for.
+    /// The maximum length in AMQP, in bytes.
     package static let maxLength = 255
 
     package let bytes: [UInt8]
 
-    /// `nil` for more than ``maxLength`` bytes.
+    /// Returns `nil` for more than ``maxLength`` bytes.
     package init?(_ text: some Sequence<UInt8>) {
         bytes = Array(text.prefix(Self.maxLength + 1))
         guard bytes.count <= Self.maxLength else { return nil }
     }
 
-    /// Its words, in order.
+    /// The words, in order.
     package var words: [ArraySlice<UInt8>] {
         bytes.isEmpty ? [] : bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     }
 }
 
-/// Which routing keys somebody wants to hear of, RabbitMQ's binding key: words joined by dots, where `*` stands for one word, and `#` for none or more.
-/// Within a longer word both stand for themselves.
+/// A binding key of RabbitMQ, which selects routing keys: words joined by dots. `*` stands for one word, and `#` for
+/// any number of words. Within a longer word they have no special meaning.
 package struct BindingPattern: Hashable, Sendable {
     /// A word of a pattern.
     enum Part: Hashable, Sendable {
@@ -34,7 +34,7 @@ package struct BindingPattern: Hashable, Sendable {
     package let key: RoutingKey
     let parts: [Part]
 
-    /// `nil` for more than ``RoutingKey/maxLength`` bytes.
+    /// Returns `nil` for more than ``RoutingKey/maxLength`` bytes.
     package init?(_ text: some Sequence<UInt8>) {
         guard let key = RoutingKey(text) else { return nil }
         self.key = key
@@ -47,10 +47,10 @@ package struct BindingPattern: Hashable, Sendable {
         }
     }
 
-    /// Whether RabbitMQ would route the key by this pattern. Takes at most as many steps as the key has words, times those of the
-    /// pattern.
+    /// Returns whether RabbitMQ would route the key by this pattern. Takes at most the product of the numbers of words
+    /// in steps.
     package func matches(_ key: RoutingKey) -> Bool {
-        // How many parts may be used up by the words so far.
+        // The numbers of parts that the words so far can match.
         var reached = Set(skipping(from: 0))
         for word in key.words {
             var next: Set<Int> = []
@@ -61,14 +61,14 @@ package struct BindingPattern: Hashable, Sendable {
                 case .word(let bytes): if word.elementsEqual(bytes) { next.formUnion(skipping(from: place + 1)) }
                 }
             }
-            // What `#` has taken may end here.
+            // The words of a `#` may end here.
             reached = next.reduce(into: next) { $0.formUnion(skipping(from: $1)) }
             guard !reached.isEmpty else { return false }
         }
         return reached.contains(parts.count)
     }
 
-    /// The place itself, and those behind it that are reached without a word.
+    /// Returns a position, and those after it that can be reached without a word.
     private func skipping(from place: Int) -> ClosedRange<Int> {
         var end = place
         while end < parts.count, parts[end] == .anyWords { end += 1 }

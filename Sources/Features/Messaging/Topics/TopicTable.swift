@@ -1,8 +1,9 @@
-/// Who wants to hear of which routing keys, found without trying each pattern: a trie over the patterns' words, walked by all
-/// places at once that the key's words lead to.
+/// A table of patterns and their listeners that finds the listeners of a routing key without trying each pattern. It is
+/// a trie over the patterns' words, searched along all matching paths at once.
 ///
-/// A key costs at most as many steps as it has words, times the nodes that `*` and `#` keep open; plain words of other patterns cost
-/// nothing. Each word is kept once, each edge in one flat table: about 200 bytes a pattern like `#.user.#`.
+/// A key takes at most its number of words, times the number of nodes that `*` and `#` keep open, in steps. Plain words
+/// of other patterns cost nothing. Each word is stored once, and each edge once in a flat table: about 200 bytes for a
+/// pattern like `#.user.#`.
 package struct TopicTable<Listener: Hashable> {
     private typealias Word = Int32
     private typealias Node = Int32
@@ -14,9 +15,9 @@ package struct TopicTable<Listener: Hashable> {
 
     private struct Place {
         var listeners: Set<Listener> = []
-        /// Edges that leave it.
+        /// The number of edges that leave the node.
         var children: Int32 = 0
-        /// The edge that leads here; `nil` for the root, and for a place that is free.
+        /// The edge that leads here. `nil` for the root and for a free node.
         var edge: Edge?
     }
 
@@ -29,16 +30,16 @@ package struct TopicTable<Listener: Hashable> {
     private var freePlaces: [Node] = []
     private var edges: [Edge: Node] = [:]
     private var words: [ArraySlice<UInt8>: Word] = [:]
-    /// How many edges bear a word, and the word; by its number.
+    /// The words by number, with the number of edges that have the word.
     private var uses: [(count: Int32, word: ArraySlice<UInt8>)] = [(1, []), (1, [])]
     private var freeWords: [Word] = []
 
-    /// Pairs of a pattern and a listener.
+    /// The number of pairs of a pattern and a listener.
     package private(set) var count = 0
 
     package init() {}
 
-    /// Says whether it is new.
+    /// Returns whether it is new.
     @discardableResult
     package mutating func insert(_ listener: Listener, for pattern: BindingPattern) -> Bool {
         var node = Self.root
@@ -48,7 +49,7 @@ package struct TopicTable<Listener: Hashable> {
         return isNew
     }
 
-    /// Says whether it was there.
+    /// Returns whether it existed.
     @discardableResult
     package mutating func remove(_ listener: Listener, for pattern: BindingPattern) -> Bool {
         var node = Self.root
@@ -62,12 +63,12 @@ package struct TopicTable<Listener: Hashable> {
         return true
     }
 
-    /// Everybody with a pattern that matches the key, once.
+    /// Returns the listeners with a matching pattern, each once.
     package func listeners(of key: RoutingKey) -> Set<Listener> {
         find(key).listeners
     }
 
-    /// The same, and how many places that took: what it cost.
+    /// Returns the listeners, and the number of visited nodes.
     func find(_ key: RoutingKey) -> (listeners: Set<Listener>, steps: Int) {
         var reached: [Node] = []
         var steps = 0
@@ -76,7 +77,7 @@ package struct TopicTable<Listener: Hashable> {
             let number = words[word]
             var next: [Node] = []
             for node in reached {
-                // `#` takes this word too.
+                // `#` matches this word, too.
                 if places[Int(node)].edge?.word == Self.anyWords { enter(node, &next) }
                 if let number, let child = edges[Edge(from: node, word: number)] { enter(child, &next) }
                 if let child = edges[Edge(from: node, word: Self.oneWord)] { enter(child, &next) }
@@ -90,8 +91,8 @@ package struct TopicTable<Listener: Hashable> {
         return (found, steps + reached.count)
     }
 
-    /// Adds the place, and those behind it that `#` reaches without a word. None is added twice: a place has one way to it, and of
-    /// those who may be there twice, by `#` and by what follows `#`, the second finds itself there.
+    /// Adds a node, and those after it that `#` reaches without a word. No node is added twice: each has one path to
+    /// it, and a node that can be reached both through `#` and after it is already present the second time.
     private func enter(_ node: Node, _ reached: inout [Node]) {
         guard !reached.contains(node) else { return }
         reached.append(node)
@@ -142,7 +143,7 @@ package struct TopicTable<Listener: Hashable> {
         return child
     }
 
-    /// Takes away places that lead to nobody any more, and words that no edge bears.
+    /// Removes nodes that lead to no listener, and words without edges.
     private mutating func prune(from last: Node) {
         var node = last
         while places[Int(node)].listeners.isEmpty, places[Int(node)].children == 0, let edge = places[Int(node)].edge {
