@@ -1,4 +1,4 @@
-/// Who had to be whose partner, since both were there, and one prefers the other to somebody who has waited longer.
+/// The matches that must exist, because the chooser prefers a waiting device to one that has waited longer.
 struct ChoiceLedger {
     struct Choice {
         /// Epoch seconds.
@@ -9,10 +9,10 @@ struct ChoiceLedger {
 
     private var choices: [Choice] = []
 
-    /// The chooser was told that it has a partner there.
+    /// Notes a choice whose last request was answered.
     mutating func made(_ choice: Choice) { choices.append(choice) }
 
-    /// For a moment at which nothing is under way.
+    /// Returns the violations. No request may be in progress.
     func violations(in stored: StoredSchedule) -> [String] {
         choices.compactMap { choice in
             let own = stored.tasks.first { $0.device == choice.chooser && $0.slot == choice.slot }

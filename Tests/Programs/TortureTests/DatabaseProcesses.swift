@@ -4,9 +4,9 @@ import TestSupport
 
 /// A PostgreSQL server's processes: the postmaster and its children.
 enum DatabaseProcesses {
-    /// `kill -9` of all of them; returns when none is left.
+    /// Kills all of them with SIGKILL. Returns when none is left.
     static func kill9(postmaster: pid_t) async throws {
-        // Stopped, it starts no more children. Those that it leaves behind would go on with what they are doing.
+        // A stopped postmaster starts no more children. Children that outlive it would continue their work.
         kill(postmaster, SIGSTOP)
         let processes = [postmaster] + children(of: postmaster)
         for process in processes { kill(process, SIGKILL) }
@@ -18,13 +18,13 @@ enum DatabaseProcesses {
         return names.compactMap { pid_t($0) }.filter { status(of: $0)?.parent == parent }
     }
 
-    /// A zombie has ended: whoever is its parent reaps it in its own time.
+    /// A zombie has ended. Its parent may reap it later.
     private static func isAlive(_ process: pid_t) -> Bool {
         guard let status = status(of: process) else { return false }
         return status.state != "Z" && status.state != "X"
     }
 
-    /// proc(5): "123 (postgres) S 1 …".
+    /// The format is that of proc(5): "123 (postgres) S 1 …".
     private static func status(of process: pid_t) -> (state: Substring, parent: pid_t)? {
         guard let line = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
             let name = line.lastIndex(of: ")")

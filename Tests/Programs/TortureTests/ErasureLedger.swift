@@ -1,32 +1,32 @@
 import Foundation
 
-/// Who was erased in a run of partings, and what there was of them, by what their clients were told.
+/// The erasures of a run of partings, and the data that must be gone, according to the answers to the clients.
 struct ErasureLedger {
-    /// When a person was last erased: at any time while the answer isn't there, or is lost.
+    /// The time of each device's last erasure; `Int.max` while its answer is outstanding or lost.
     private var ended: [String: Int] = [:]
-    /// Their tasks, of which there may be a match with nobody still; and when they were gone.
+    /// The tasks of erased devices, and the time of their erasure. A match may remain, without the device.
     private var tasks: [UUID: Int] = [:]
-    /// Preferences and blocks, their own and those of them.
+    /// The preferences and blocks of erased devices, and those about them.
     private var regards: Set<UUID> = []
-    /// Who has been erased, and has begun no series since.
+    /// Devices that were erased and haven't begun a series since.
     private var seriesless: Set<String> = []
-    /// Who may be about to begin one.
+    /// Devices that have requested a series and have no answer.
     private var beginning: Set<String> = []
-    /// When the requests were begun that made tasks.
+    /// The times at which the requests began that made tasks.
     private var requests: [UUID: Int] = [:]
-    /// Whom the erased were partners of, when all was calm.
+    /// The partners of erased tasks at the last calm moment.
     private var partners: [UUID: UUID] = [:]
 
     // MARK: Answers
 
-    /// Before it is asked for.
+    /// Notes an erasure before it is requested.
     mutating func erases(_ device: String) { ended[device] = .max }
 
-    /// `200`.
+    /// Notes a `200` to an erasure.
     ///
     /// - Parameters:
-    ///   - tasks: Those that the device had for certain.
-    ///   - regards: Those that were known before it was asked for.
+    ///   - tasks: The tasks that the device certainly had.
+    ///   - regards: The preferences and blocks that were known before the request.
     mutating func erased(_ device: String, tasks own: [UUID], regards known: [UUID], at time: Int) {
         ended[device] = time
         for task in own { tasks[task] = time }
@@ -34,26 +34,26 @@ struct ErasureLedger {
         if !beginning.contains(device) { seriesless.insert(device) }
     }
 
-    /// Whether a person may have been erased after this time.
+    /// Returns whether a device may have been erased after this time.
     func mayErase(_ device: String, after time: Int) -> Bool { ended[device, default: 0] > time }
 
-    /// `201` to a registration.
+    /// Notes a `201` to a registration.
     mutating func made(_ task: UUID, began: Int) { requests[task] = began }
 
-    /// Before a series is asked for.
+    /// Notes a series before it is requested.
     mutating func beginsSeries(_ device: String) {
         beginning.insert(device)
         seriesless.remove(device)
     }
 
-    /// It was answered.
+    /// Notes the answer to a request for a series.
     mutating func hasBegunSeries(_ device: String) { beginning.remove(device) }
 
     // MARK: Judging
 
-    /// For a moment at which nothing is under way.
+    /// Returns the violations. No request may be in progress.
     ///
-    /// - Parameter slots: Those that the clients know of; of others only a series makes tasks.
+    /// - Parameter slots: The slots that the clients use. Tasks in other slots come only from series.
     func violations(in stored: StoredSchedule, slots: ClosedRange<Int>) -> [String] {
         var violations = stored.erasing.sorted().map { "\($0) is being erased still" }
         for task in stored.tasks {
@@ -79,7 +79,7 @@ struct ErasureLedger {
         return violations
     }
 
-    /// From now on what is there counts.
+    /// Makes the stored data the basis of later checks.
     mutating func rebase(on stored: StoredSchedule) {
         beginning = []
         for (device, time) in ended where time == .max { ended[device] = 0 }

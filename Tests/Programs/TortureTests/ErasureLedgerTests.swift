@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// The checker of erasing itself: it must object to what it is there for.
+/// Tests of the checker of erasures: it must report each fault that it is made for.
 @Suite struct ErasureLedgerTests {
     private static let slot = 1_000
 
-    /// Ada, who was bob's partner, was erased; of her the match is left.
+    /// Ada was Bob's partner and was erased. Only her match is left.
     private struct Scene {
         var ledger = PartingLedger()
         var stored = StoredSchedule()
@@ -103,7 +103,7 @@ import Testing
     @Test("The ledger accepts what may have been in flight during an erasure")
     func doubts() {
         var scene = Scene()
-        // An answer that comes late, of what was there before.
+        // A late answer, about data from before the erasure.
         scene.ledger.regards.made(.block, .init(device: "bob", other: "ada"), UUID(), isNew: true)
         scene.ledger.regards.undone(.preference, .init(device: "bob", other: "ada"), wasThere: false)
         scene.ledger.sees("bob", nil)

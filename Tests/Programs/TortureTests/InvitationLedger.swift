@@ -1,9 +1,9 @@
 import Foundation
 
-/// Who has invited in a run of partings, and who came along, by what their clients were told.
+/// The invitations and guests of a run of partings, according to the answers to the clients.
 struct InvitationLedger {
-    /// When a request may have taken effect: from before it was sent until its answer was there. One that had none may take effect at any
-    /// time.
+    /// The span in which a request may have taken effect: from before it was sent until its answer. A request without
+    /// an answer may take effect at any time.
     struct Span: Equatable {
         let began: Int
         let ended: Int
@@ -11,7 +11,7 @@ struct InvitationLedger {
         func mayPrecede(_ other: Span) -> Bool { began < other.ended }
     }
 
-    /// Who has a link knows whose it is; the task keeps its id when it is moved.
+    /// An invitation's link, its host, and the host's task. The task keeps its id when it is moved.
     struct Link: Equatable {
         let token: String
         let host: String
@@ -26,13 +26,14 @@ struct InvitationLedger {
     }
 
     private var time = 0
-    /// The latest come last.
+    /// In order, the latest last.
     private(set) var links: [Link] = []
-    /// Answers that bore a link, by the host's task; and requests that may have given one a guest anew, by device.
+    /// Answers with a link, by the host's task. Requests without an answer that may have renewed an invitation, by
+    /// device.
     private var invitings: [UUID: [Span]] = [:]
     private var lostInvitings: [String: [Span]] = [:]
     private var acceptances: [Acceptance] = []
-    /// When something last may have brought a task that invites, or was invited, to somebody else.
+    /// The last time at which a move or a guest may have given a task another partner.
     private var moves: [UUID: Int] = [:]
     private var guests: [UUID: Int] = [:]
     private var lostGuests: Set<String> = []
@@ -40,7 +41,7 @@ struct InvitationLedger {
 
     // MARK: Answers
 
-    /// Before a request is sent.
+    /// Returns the time before a request is sent.
     mutating func begin() -> Int {
         time += 1
         return time
@@ -51,7 +52,7 @@ struct InvitationLedger {
         return Span(began: began, ended: time)
     }
 
-    /// A promise was made, or is there, that waits for its guest or did.
+    /// Notes an answer with the link of a task that waits for its guest, or did.
     mutating func invited(_ link: Link, began: Int) {
         if let known = links.first(where: { $0.task == link.task || $0.token == link.token }), known != link {
             objections.append("the link of \(link.host)'s \(link.task) was another's, or another")
@@ -67,7 +68,7 @@ struct InvitationLedger {
 
     /// - Parameters:
     ///   - guest: The guest's task.
-    ///   - partner: Of which it was said to be the partner's.
+    ///   - partner: The partner's title in the answer.
     mutating func accepted(_ link: Link, guest: UUID, device: String, partner: String?, began: Int) {
         let span = span(began)
         if partner != link.host {
@@ -83,7 +84,7 @@ struct InvitationLedger {
         lostGuests.insert(device)
     }
 
-    /// - Parameter isCertain: Whether there was an answer.
+    /// - Parameter isCertain: Whether the request was answered.
     mutating func moved(_ task: UUID, isCertain: Bool) {
         time += 1
         moves[task] = max(moves[task] ?? 0, isCertain ? time : .max)
@@ -91,15 +92,15 @@ struct InvitationLedger {
 
     // MARK: Judging
 
-    /// For a moment at which nothing is under way, and before anything starts.
+    /// Returns the violations. No request may be in progress, and no task may have started.
     ///
-    /// - Parameter hold: Seconds before the lead from which on whoever invites may be anybody's partner.
+    /// - Parameter hold: The number of seconds before the lead from which on a host may be matched with anybody.
     func violations(in stored: StoredSchedule, hold: Int) -> [String] {
         let tasks = Dictionary(stored.tasks.map { ($0.id, $0) }) { first, _ in first }
         return objections + doubleUses() + lostGuests(in: tasks) + intruders(in: tasks, now: stored.now, hold: hold)
     }
 
-    /// Two came by one link, and nobody can have had it wait for a guest anew in between.
+    /// Returns guests that used the same link, although no request can have renewed the invitation in between.
     private func doubleUses() -> [String] {
         Dictionary(grouping: acceptances, by: \.host).flatMap { host, all in
             let all = all.sorted { $0.span.began < $1.span.began }
@@ -113,7 +114,7 @@ struct InvitationLedger {
         }
     }
 
-    /// Who came by a link is the host's partner as long as both are there, unless one has moved since.
+    /// Returns guests that aren't the host's partner, although both tasks exist and neither was moved since.
     private func lostGuests(in tasks: [UUID: StoredSchedule.Task]) -> [String] {
         acceptances.compactMap { acceptance in
             guard let guest = tasks[acceptance.guest], let host = tasks[acceptance.host],
@@ -124,10 +125,10 @@ struct InvitationLedger {
         }
     }
 
-    /// Who waits for a guest has no partner before one has come.
+    /// Returns hosts that have a partner, although they wait for a guest and none has accepted.
     private func intruders(in tasks: [UUID: StoredSchedule.Task], now: Int, hold: Int) -> [String] {
         invitings.compactMap { id, spans in
-            // Somebody who was erased may have come along to another before.
+            // An erased host may have accepted another invitation before.
             guard let last = spans.last, let host = tasks[id], !host.isErased, let partner = host.partnerDevice,
                 now < host.remindsAt - hold, moves[id, default: 0] < last.began, guests[id, default: 0] < last.began,
                 !lostGuests.contains(host.device)
@@ -136,7 +137,8 @@ struct InvitationLedger {
         }
     }
 
-    /// From now on what is there counts: what may have taken effect has, or won't.
+    /// Makes the stored data the basis of later checks. Requests without an answer have taken effect by now, or never
+    /// will.
     mutating func rebase(on stored: StoredSchedule) {
         time += 1
         for task in stored.tasks where task.partner != nil { guests[task.id] = time }

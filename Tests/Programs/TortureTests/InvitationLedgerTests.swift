@@ -2,11 +2,11 @@ import Foundation
 import JourneyTestSupport
 import Testing
 
-/// The checker of invitations itself: it must object to what it is there for.
+/// Tests of the checker of invitations: it must report each fault that it is made for.
 @Suite struct InvitationLedgerTests {
     private static let hold = 90
 
-    /// Ada has invited, Bob has come along, and Cleo hasn't.
+    /// Ada has invited, Bob has accepted, and Cleo hasn't.
     private struct Scene {
         var ledger = InvitationLedger()
         var stored = StoredSchedule()
@@ -30,7 +30,7 @@ import Testing
             ledger.accepted(link, guest: id, device: device, partner: partner, began: ledger.begin())
         }
 
-        /// Ada has this partner.
+        /// Stores a match of Ada with this partner.
         mutating func pair(_ id: UUID, _ device: String) {
             let others = [(guest, "bob"), (stranger, "cleo")].filter { $0.0 != id }.map { task($0.0, $0.1) }
             stored.tasks =
@@ -106,7 +106,7 @@ import Testing
         #expect(doubtful.violations == [])
         doubtful.ledger.rebase(on: scene.stored)
         #expect(doubtful.violations == [])
-        // Who has come along somewhere else doesn't wait any more.
+        // A host that has accepted another invitation no longer waits for a guest.
         var gone = scene
         gone.ledger.mayHaveAccepted(.init(token: "other", host: "cleo", task: scene.stranger), device: "ada")
         #expect(gone.violations == [])

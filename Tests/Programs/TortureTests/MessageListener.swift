@@ -2,14 +2,15 @@ import Foundation
 import JourneyTestSupport
 import TestSupport
 
-/// Somebody who listens, by one door, at whichever daemon is there, and goes on behind what it has heard.
+/// A subscriber of a conversation over one transport, at any running daemon. It resumes after the last message that it
+/// received.
 struct MessageListener: Sendable {
     enum Door: CaseIterable {
         case socket, stream, cable
     }
 
     private static let pause = Duration.milliseconds(5)
-    /// Nothing may be said for so long.
+    /// Longer than any time without messages.
     private static let patience = Duration.seconds(3600)
 
     let door: Door
@@ -17,13 +18,13 @@ struct MessageListener: Sendable {
     let world: TortureWorld
     let record: MessageRecord
 
-    /// Until it is cancelled.
+    /// Listens until it is cancelled.
     func listen(_ random: SeededRandom) async {
         var random = random
         var last = 0
         while !Task.isCancelled {
             if let endpoint = await world.endpoint(using: &random) {
-                // Whatever ends it, it comes again.
+                // Reconnects, whatever ended the connection.
                 try? await follow(endpoint, &last)
             }
             try? await Task.sleep(for: Self.pause)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the people of a run have said and heard, and what is wrong with that.
+/// The messages that the users of a run sent and received, and the violations among them.
 actor MessageRecord {
     struct Message: Hashable, Sendable {
         let offset: Int
@@ -8,16 +8,16 @@ actor MessageRecord {
         let content: String
     }
 
-    /// Contents by the ids that they were said with.
+    /// The contents of acknowledged messages, by the ids that they were sent with.
     private(set) var acknowledged: [UUID: String] = [:]
-    /// Said, and given up when no answer came: each may be stored or not.
+    /// Messages that were given up without an answer. Each may be stored or not.
     private var abandoned: [UUID: String] = [:]
     private(set) var unanswered = 0
     private(set) var connections = 0
     private var heard: [MessageListener.Door: [Message]] = [:]
     private var objections: [String] = []
 
-    /// Messages of which nothing more is said.
+    /// The number of messages that were acknowledged or given up.
     var settled: Int { acknowledged.count + abandoned.count }
 
     func wasAcknowledged(_ id: UUID, _ content: String) { acknowledged[id] = content }

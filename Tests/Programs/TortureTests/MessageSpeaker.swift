@@ -2,8 +2,8 @@ import Foundation
 import JourneyTestSupport
 import TestSupport
 
-/// Somebody who talks, one message after the other, at whichever daemon is there. What isn't answered is said again under the same id, or
-/// given up.
+/// A user that sends one message after the other to any running daemon. A message without an answer is sent again with
+/// the same id, or given up.
 struct MessageSpeaker: Sendable {
     enum Way: CaseIterable {
         case request, socket, cable
@@ -22,7 +22,7 @@ struct MessageSpeaker: Sendable {
         var last = 0
         for number in 0..<count {
             let (id, content) = (UUID(), "\(user) says \(number)")
-            // The first answer decides; of two who were asked only one has stored it.
+            // The first answer decides. If two daemons received the message, only one has stored it.
             while !Task.isCancelled {
                 if let endpoint = await world.endpoint(using: &random) {
                     if (try? await said(content, id, at: endpoint, &last)) == true {
@@ -40,7 +40,7 @@ struct MessageSpeaker: Sendable {
         }
     }
 
-    /// - Parameter last: Up to which offset it has heard the conversation.
+    /// - Parameter last: The offset of the last message that the user received.
     private func said(
         _ content: String, _ id: UUID, at endpoint: ClientEndpoint, _ last: inout Int
     ) async throws -> Bool {
@@ -71,7 +71,8 @@ struct MessageSpeaker: Sendable {
             try await peer.enter(identifier)
             try await peer.socket.send(
                 text: CablePeer.message(#"{"action":"speak","content":"\#(content)","id":"\#(id)"}"#, identifier))
-            // It comes back as a message, as to everybody; one that was stored before, with what was missed.
+            // The sender receives the message like every other subscriber. If it was stored before, it comes with the
+            // missed messages.
             while true {
                 let (type, data) = try await peer.hearMessage(of: identifier)
                 last = data["offset"].int ?? last

@@ -4,9 +4,10 @@ import JourneyTestSupport
 import Postgres
 import TestSupport
 
-/// One run: people who talk in one conversation at two daemons, which are killed, and what is left of it in the end.
+/// One run: users send messages in one conversation at two daemons, which are killed. In the end the stored and
+/// received messages are checked.
 actor MessageTorture {
-    /// So many say something, by each way of saying it in turn; half as many listen, by each door one.
+    /// The number of users that send messages. They take the ways of sending in turn.
     private static let speakers = 6
     private static let patience = TimeAllowance.bound(.seconds(30))
 
@@ -27,9 +28,9 @@ actor MessageTorture {
         var connections = 0
         var daemonKills = 0
         var databaseKills = 0
-        /// From when everything was up, and everything said, until all had heard all.
+        /// The time from full service, with everything sent, until every listener had received everything.
         var settled = Duration.zero
-        /// The daemons' last words, if anything is wrong.
+        /// The end of the daemons' logs, if there is a violation.
         var output = ""
     }
 
@@ -63,7 +64,7 @@ actor MessageTorture {
         return outcome
     }
 
-    // MARK: People
+    // MARK: Users
 
     private func speak(_ messages: Int, in conversation: UUID, _ world: TortureWorld) -> Task<Void, Never> {
         let seeds = (0..<Self.speakers).map { _ in random.next() }
@@ -96,7 +97,7 @@ actor MessageTorture {
 
     // MARK: Killing
 
-    /// Kills something at a random moment, mostly a daemon, and starts it again.
+    /// Kills a daemon, or sometimes the database, at a random moment, and starts it again.
     private func strike(_ world: TortureWorld) async throws {
         try await Task.sleep(for: .milliseconds(Int.random(in: 0...30, using: &random)))
         if Int.random(in: 0..<8, using: &random) == 0 {
@@ -112,7 +113,7 @@ actor MessageTorture {
 
     // MARK: Settling
 
-    /// Everything is up again, and everything is said: now everybody must hear all before long.
+    /// Waits until every listener has received every message. By now everything is up again, and every message is sent.
     private func settle(_ world: TortureWorld, _ conversation: UUID) async throws -> Outcome {
         try await world.waitUntilReady()
         let rows = try await world.sql(

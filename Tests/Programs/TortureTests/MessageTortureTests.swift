@@ -4,14 +4,14 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// Daemons are killed while people talk, by each door; then what was acknowledged, what is stored, and what everybody heard are held against
-/// one another.
+/// Daemons are killed while users send messages in every way. Then the acknowledged, stored and received messages are
+/// compared.
 @Suite struct MessageTortureTests {
-    /// `make torture` sets it: a kill for each ten messages.
+    /// Set by `make torture`. There is one kill for ten messages.
     private static let longKills = number("LETSSWITCH_TORTURE_KILLS").map { $0 / 2 }
     private static let shortKills = 5
     private static let messagesPerKill = 10
-    /// `LETSSWITCH_TEST_SEED` repeats a run, as far as a seed goes where processes race.
+    /// `LETSSWITCH_TEST_SEED` repeats a run, as far as that is possible with racing processes.
     private static let seed = number("LETSSWITCH_TEST_SEED") ?? Int.random(in: 0..<1_000_000_000)
 
     private static func number(_ variable: String) -> Int? {

@@ -2,9 +2,9 @@ import Domain
 import Foundation
 import TestSupport
 
-/// Being forgotten, and saying that one has started.
+/// Erasures and reported starts.
 extension PartingDevice {
-    /// Nothing of it is left then; it goes on as somebody new.
+    /// Erases the device's data. The device then continues like a new one.
     func erase(_ endpoint: ClientEndpoint) async {
         let slots = await (0...(record.minute + Self.slotsAhead)).map(clock.slot)
         let regards = await record.change { $0.erases(name) }
@@ -21,12 +21,12 @@ extension PartingDevice {
         }
     }
 
-    /// Says so of its task in the slot again and again, until it is cancelled.
+    /// Reports the start of its task in the slot again and again, until it is cancelled.
     func start(_ slot: Int, _ random: SeededRandom) async {
         var random = random
         while !Task.isCancelled {
             if let endpoint = await world.endpoint(using: &random) {
-                // A request that was begun is seen through.
+                // A request that has begun is completed.
                 await Task { await sayStarted(slot, endpoint) }.value
             }
             try? await Task.sleep(for: Self.pause * Int.random(in: 1...40, using: &random))
@@ -45,7 +45,7 @@ extension PartingDevice {
         await readHistory(endpoint)
     }
 
-    /// Reads how it went.
+    /// Reads the history, and notes the starts that it shows.
     func readHistory(_ endpoint: ClientEndpoint) async {
         let before = await record.ledger.starts
         guard let response = await ask("GET", "/history?deviceId=\(name)", nil, endpoint, concerning: []) else {

@@ -3,14 +3,14 @@ import Foundation
 import JourneyTestSupport
 import TestSupport
 
-/// With whom: inviting and coming along, preferring and blocking.
+/// Invitations, preferences and blocks.
 extension PartingDevice {
-    /// A block keeps two apart for as long as it is there: one at a time.
+    /// A block keeps two devices apart as long as it exists, so each device has only one at a time.
     private static let mostRegards: [RegardLedger.Kind: Int] = [.preference: 2, .block: 1]
 
     // MARK: Invitations
 
-    /// Mostly the newest of the others', so that guests meet there.
+    /// Returns a link of another device, mostly the newest, so that guests compete for it.
     func linkToAccept(using random: inout SeededRandom) async -> InvitationLedger.Link? {
         let links = await record.ledger.invitations.links.suffix(12).filter { $0.host != name }
         return Int.random(in: 0..<3, using: &random) > 0 ? links.last : links.randomElement(using: &random)
@@ -40,7 +40,7 @@ extension PartingDevice {
 
     func accept(_ link: InvitationLedger.Link, _ endpoint: ClientEndpoint) async {
         await record.meetGuest()
-        // Whoever has invited may move: which start it is tells the answer.
+        // The host may move its task, so only the answer tells the start.
         let slots = await (0...(record.minute + Self.slotsAhead)).map(clock.slot)
         let wish: TestJSON = ["deviceId": .string(name), "title": .string(name)]
         let began = await record.begin()
@@ -70,7 +70,8 @@ extension PartingDevice {
 
     // MARK: Preferences and blocks
 
-    /// Prefers or blocks the partner of a task, or undoes what there is.
+    /// Prefers or blocks the partner of a task. Undoes an existing preference or block if the device has enough of
+    /// them.
     func regard(_ kind: RegardLedger.Kind, _ task: UUID, _ endpoint: ClientEndpoint) async {
         let own = await record.ledger.regards.own(kind, of: name)
         if own.count >= Self.mostRegards[kind, default: 1], let known = own.first {
@@ -82,7 +83,7 @@ extension PartingDevice {
         }
         switch (response.status, response.code) {
         case (200, _), (201, _):
-            // The title tells who it is.
+            // The title is the name of the partner's device.
             guard let other = try? response.json()["title"].string, let id = uuid(response, "id") else {
                 return await object(response)
             }

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 
 extension PartingDevice {
-    /// Ends the series that there is, or begins one at the slot's time of day. What becomes of that slot nobody says.
+    /// Ends the device's series, or begins one at the slot's time of day. Its tasks in these slots are doubtful from
+    /// then on.
     func changeSeries(_ slot: Int, _ endpoint: ClientEndpoint) async {
         guard let list = await ask("GET", "/series?deviceId=\(name)", nil, endpoint, concerning: []),
             list.status == 200,
@@ -11,7 +12,7 @@ extension PartingDevice {
         else { return }
         if let known = series.first {
             guard let id = uuid(known["id"]), let time = known["startTime"].string else { return await object(list) }
-            // Whose time it may have: all that this run has had so far.
+            // The series may have tasks in all slots of this run with its time of day.
             let slots = await (0...(record.minute + Self.slotsAhead)).map(clock.slot)
             for slot in slots where Self.time(slot) == time { await note { $0.doubt(key(slot)) } }
             let target = "/series/\(id.uuidString)?deviceId=\(name)&leave=true"

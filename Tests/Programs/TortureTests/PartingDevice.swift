@@ -3,14 +3,16 @@ import Foundation
 import JourneyTestSupport
 import TestSupport
 
-/// A device of a run of partings: registers, also late, takes back, leaves, moves, has series begin and end; invites, and comes along by the
-/// links of others, prefers and blocks; is erased; comes to rooms after the start, and says that it has started; and looks at its day
-/// whenever it is told that it has changed.
+/// A device in a run of partings.
+///
+/// It registers, also late, cancels, leaves and moves tasks, and begins and ends series. It invites, accepts
+/// invitations, prefers and blocks other devices, and is erased. After a start it enters rooms and reports that it has
+/// started. It reads its days whenever it is notified of a change.
 struct PartingDevice: Sendable {
-    /// No answer in this time is an error: the daemon's own limits are lower.
+    /// A longer wait for an answer is an error, because the daemon's own limits are lower.
     private static let patience = Duration.seconds(30)
     static let pause = Duration.milliseconds(5)
-    /// Slots whose lead is over, which can be joined late; and those ahead.
+    /// The number of slots whose lead is over, which can be joined late, and the number of slots ahead.
     static let slotsBehind = 2
     static let slotsAhead = 5
 
@@ -21,9 +23,9 @@ struct PartingDevice: Sendable {
 
     func key(_ slot: Int) -> PartingLedger.Key { .init(device: name, slot: slot) }
 
-    // MARK: Promises
+    // MARK: Tasks
 
-    /// Works until it is cancelled, then finishes the request in hand.
+    /// Sends requests until it is cancelled. Then completes the last request.
     func work(_ random: SeededRandom) async {
         var random = random
         while !Task.isCancelled {
@@ -38,7 +40,7 @@ struct PartingDevice: Sendable {
             let choice = Int.random(in: 0..<16, using: &random)
             let isErased = Int.random(in: 0..<24, using: &random) == 0
             let link = await linkToAccept(using: &random)
-            // A request that was begun is seen through, so that its outcome is as certain as can be.
+            // A request that has begun is completed, so that its result is as certain as possible.
             await Task {
                 switch (choice, own) {
                 case _ where isErased: await erase(endpoint)
@@ -57,10 +59,10 @@ struct PartingDevice: Sendable {
         }
     }
 
-    /// - Parameter started: Whether the slot has: then a refusal says nothing, for who has come in time finds somebody then only if
-    ///   somebody waits.
+    /// - Parameter started: Whether the slot has started. A refusal then means nothing, because a late device finds a
+    ///   partner only if one waits.
     func register(_ slot: Int, started: Bool = false, _ endpoint: ClientEndpoint) async {
-        // The title tells the partner who it is.
+        // The title tells the partner which device this is.
         let task = ClientEndpoint.task(name, Instant(seconds: slot), name)
         let began = await record.begin()
         guard let response = await ask("POST", "/task", task, endpoint, concerning: [key(slot)]) else { return }
@@ -108,7 +110,7 @@ struct PartingDevice: Sendable {
 
     // MARK: Requests
 
-    /// `nil` when there was no answer, or one that says nothing: then there is a doubt about these keys.
+    /// Sends a request. Returns `nil` without a conclusive answer; the tasks of `keys` are then doubtful.
     func ask(
         _ method: String, _ target: String, _ json: TestJSON?, _ endpoint: ClientEndpoint,
         concerning keys: [PartingLedger.Key]
@@ -140,7 +142,7 @@ struct PartingDevice: Sendable {
 
     func uuid(_ json: TestJSON) -> UUID? { json.string.flatMap { UUID(uuidString: $0) } }
 
-    // MARK: What it is told
+    // MARK: Notifications
 
     /// Listens until it is cancelled.
     func listen(_ random: SeededRandom) async {
@@ -156,7 +158,7 @@ struct PartingDevice: Sendable {
         }
     }
 
-    /// One stream until it ends.
+    /// Follows one stream until it ends.
     private func follow(_ endpoint: ClientEndpoint, _ number: Int) async {
         guard
             let stream = try? await EventStreamTestClient.connect(
@@ -182,7 +184,7 @@ struct PartingDevice: Sendable {
         await stream.close()
     }
 
-    /// Sees all of its days; throws when the daemon is gone.
+    /// Reads all of its days. Throws if the daemon is gone.
     private func look(_ endpoint: ClientEndpoint) async throws {
         var seen: [PartingLedger.Key: PartingLedger.View] = [:]
         let slots = await (0...(record.minute + Self.slotsAhead)).map(clock.slot)
@@ -199,7 +201,7 @@ struct PartingDevice: Sendable {
         await note { [seen] in $0.sees(name, seen) }
     }
 
-    /// Looks though nobody has told it to, once it has a stream.
+    /// Waits for the device's stream, and then reads all days without a notification.
     func lookAgain(within patience: Duration) async throws {
         try await eventually("the stream of \(name)", within: patience) { await record.ledger.views[name] != nil }
         var random = SeededRandom(seed: 0)
@@ -218,7 +220,7 @@ struct PartingDevice: Sendable {
 
     // MARK: Rooms
 
-    /// Comes to the room of its task in the slot, and goes where it is told to, until it is cancelled.
+    /// Enters the room of its task in the slot, and later rooms of that task, until it is cancelled.
     func attend(_ slot: Int, _ random: SeededRandom) async {
         var random = random
         while !Task.isCancelled {
@@ -227,7 +229,7 @@ struct PartingDevice: Sendable {
                 let peer = try? await WebSocketTestClient.connect(
                     to: endpoint, "\(ClientEndpoint.room(view.room))&taskId=\(view.task.uuidString)")
             {
-                // Until the room is over, or the daemon.
+                // Waits until the room closes or the daemon ends.
                 while (try? await peer.nextMessage(within: .seconds(3_600))) != nil {}
                 await peer.close()
             }

@@ -1,18 +1,20 @@
 import Foundation
 
-/// What the clients of a run were told in which people leave, move and are paired anew: whose task is where, and what each saw of it
-/// last. Nobody but its device takes a task away, whatever becomes of the partner.
+/// The state of a run in which devices leave, move and are matched again, according to what the clients received.
 ///
-/// It is held against the database between two kills, when nothing is under way, and goes on from what is there then: so a doubt
-/// lasts no longer.
+/// It has each device's tasks, and each device's last view of them. Only the device itself removes a task, whatever
+/// happens to its partner.
+///
+/// Between two kills, when no request is in progress, the ledger is compared with the database and continues from the
+/// stored data. A doubt therefore lasts no longer.
 struct PartingLedger {
     typealias Key = PromiseLedger.Key
 
-    /// Whether there is a task, by what its device was told.
+    /// Whether there is a task, according to the answers to its device.
     enum Standing: Equatable {
         case absent
         case present(UUID)
-        /// An answer was lost, or a series may have changed it.
+        /// An answer was lost, or a series may have changed the task.
         case doubtful
     }
 
@@ -24,7 +26,7 @@ struct PartingLedger {
     }
 
     private(set) var standings: [Key: Standing] = [:]
-    /// What devices with a stream have seen of their days since they were last told that these have changed.
+    /// The days of devices with a stream, as they read them after the last notification of a change.
     private(set) var views: [String: [Key: View]] = [:]
     private(set) var receipts: [String: [PromiseLedger.Receipt]] = [:]
     private(set) var objections: [String] = []
@@ -33,12 +35,12 @@ struct PartingLedger {
     var erasures = ErasureLedger()
     var starts = StartLedger()
     var choices = ChoiceLedger()
-    /// What became of each, for whoever reads of a violation.
+    /// The history of each task, for the reader of a violation.
     private var trails: [Key: [String]] = [:]
 
     func standing(_ key: Key) -> Standing { standings[key] ?? .absent }
 
-    /// The tasks that a device has for certain, in order.
+    /// Returns the tasks that a device certainly has, in order.
     func tasks(of device: String) -> [(slot: Int, id: UUID)] {
         standings.compactMap { key, standing in
             guard key.device == device, case .present(let id) = standing else { return nil }
@@ -48,7 +50,7 @@ struct PartingLedger {
 
     // MARK: Answers
 
-    /// `201` or `200` to a registration.
+    /// Notes a `201` or `200` to a registration.
     mutating func registered(_ key: Key, _ id: UUID, isNew: Bool) {
         switch standing(key) {
         case .present(let known) where isNew || known != id:
@@ -59,7 +61,7 @@ struct PartingLedger {
         settle(key, .present(id))
     }
 
-    /// The slot has no such task, or none any more.
+    /// Notes that the slot has no such task, or none any more.
     mutating func found(_ key: Key, absentBecause reason: Absence) {
         if case .present = standing(key), reason != .takenBack {
             object(key, "a task is gone that was registered: \(reason)")
@@ -69,27 +71,28 @@ struct PartingLedger {
 
     enum Absence { case takenBack, notFound, refused }
 
-    /// `200` to a move.
+    /// Notes a `200` to a move.
     mutating func moved(_ id: UUID, from old: Key, to new: Key) {
         if case .present = standing(new) { object(new, "moved here, where it has another task") }
         settle(old, .absent)
         settle(new, .present(id))
     }
 
-    /// Before somebody is erased. Returns the ids of its preferences and blocks, and of those of it.
+    /// Notes an erasure before it is requested. Returns the ids of the device's preferences and blocks, and of those
+    /// about the device.
     mutating func erases(_ device: String) -> [UUID] {
         erasures.erases(device)
         return regards.erases(device)
     }
 
-    /// `200`.
+    /// Notes a `200` to an erasure.
     mutating func erased(_ device: String, regards known: [UUID]) {
         erasures.erased(device, tasks: tasks(of: device).map(\.id), regards: known, at: invitations.begin())
         regards.erased(device)
         for key in standings.keys where key.device == device { settle(key, .absent) }
     }
 
-    /// `409 slot_taken` to a move.
+    /// Notes a `409 slot_taken` to a move.
     mutating func taken(_ key: Key) {
         if standing(key) == .absent { object(key, "is taken, by nothing") }
     }
@@ -99,7 +102,7 @@ struct PartingLedger {
         trails[key, default: []].append("doubtful")
     }
 
-    /// A doubt stays: the request whose answer was lost may take effect yet.
+    /// A doubt stays, because the request without an answer may still take effect.
     private mutating func settle(_ key: Key, _ standing: Standing) {
         trails[key, default: []].append("\(standing)")
         if standings[key] != .doubtful { standings[key] = standing }
@@ -119,23 +122,23 @@ struct PartingLedger {
         receipts[device, default: []].append(receipt)
     }
 
-    /// - Parameter seen: `nil` when its stream has ended: what comes now it isn't told.
+    /// - Parameter seen: `nil` if the device's stream has ended, because the device then misses notifications.
     mutating func sees(_ device: String, _ seen: [Key: View]?) { views[device] = seen }
 
     // MARK: Judging
 
-    /// All that is wrong; empty when everything holds. For a moment at which nothing is under way.
+    /// Returns all violations. No request may be in progress.
     ///
     /// - Parameters:
-    ///   - slots: Those that the clients know of; a series has others, too.
-    ///   - hold: Seconds before the lead from which on whoever invites may be anybody's partner.
+    ///   - slots: The slots that the clients use. A series has tasks in other slots, too.
+    ///   - hold: The number of seconds before the lead from which on a host may be matched with anybody.
     func violations(
         in stored: StoredSchedule, slots: ClosedRange<Int>, hold: Int, _ stage: StoredSchedule.Stage
     ) -> [String] {
         var violations = objections + stored.contradictions(stage, strangers: regards.strangers(in: stored))
         violations += regards.violations(in: stored) + erasures.violations(in: stored, slots: slots)
         violations += starts.violations(in: stored) + choices.violations(in: stored)
-        // Who didn't come is let down by another, however the two were paired.
+        // An absent user loses its partner to another, whether the two were matched by an invitation or not.
         if stage != .started { violations += invitations.violations(in: stored, hold: hold) }
         var tasks: [Key: StoredSchedule.Task] = [:]
         for task in stored.tasks where slots.contains(task.slot) && !task.isErased {
@@ -170,8 +173,10 @@ struct PartingLedger {
         return violations
     }
 
-    /// Who listens and yet has another picture of a task in `slots` than there is. For when no daemon was killed since all have looked: what
-    /// one that is killed had yet to tell others is lost.
+    /// Returns the tasks in `slots` of which a device with a stream has a wrong view.
+    ///
+    /// No daemon may have been killed since all devices read their days, because a killed daemon's pending
+    /// notifications are lost.
     func misunderstandings(in stored: StoredSchedule, slots: ClosedRange<Int>) -> [String] {
         var facts: [String: [Key: View]] = [:]
         for task in stored.tasks where slots.contains(task.slot) && !task.isErased {
@@ -186,7 +191,7 @@ struct PartingLedger {
         }
     }
 
-    /// From now on what is there counts.
+    /// Makes the stored data the basis of later checks.
     mutating func rebase(on stored: StoredSchedule, slots: ClosedRange<Int>) {
         invitations.rebase(on: stored)
         regards.rebase(on: stored)

@@ -2,13 +2,13 @@ import Foundation
 import JourneyTestSupport
 import Testing
 
-/// The checker of partings itself: it must object to what it is there for.
+/// Tests of the checker of partings: it must report each fault that it is made for.
 @Suite struct PartingLedgerTests {
     private static let slot = 1_800_000_000
     private static let ada = PartingLedger.Key(device: "ada", slot: slot)
     private static let bob = PartingLedger.Key(device: "bob", slot: slot)
 
-    /// ada and bob are paired, reminded, and see it.
+    /// Ada and Bob are matched and reminded, and have seen it.
     private struct Scene {
         var ledger = PartingLedger()
         var stored = StoredSchedule()

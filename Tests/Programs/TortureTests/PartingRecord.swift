@@ -1,12 +1,12 @@
 import Foundation
 
-/// The ledger of a run of partings, which many clients write, and whose minute it is.
+/// The ledger of a run of partings, shared by many clients, and the run's current minute.
 actor PartingRecord {
     private(set) var ledger = PartingLedger()
     private(set) var tally: [String: Int] = [:]
     private(set) var minute = 0
 
-    /// Answers that say something for certain.
+    /// The number of conclusive answers.
     var answered: Int { tally.values.reduce(0, +) - (tally["lost", default: 0]) }
 
     func note(_ outcome: String? = nil, _ change: @Sendable (inout PartingLedger) -> Void) {
@@ -20,7 +20,7 @@ actor PartingRecord {
 
     private var guests = 0
 
-    /// Waits a moment for a second guest, so that both come at once.
+    /// Waits a moment for a second guest, so that both accept at once.
     func meetGuest() async {
         guests += 1
         let number = guests

@@ -3,15 +3,16 @@ import JourneyTestSupport
 import Postgres
 import TestSupport
 
-/// One run of partings: two daemons on one database, either killed at any moment while devices leave one another, move, come late,
-/// and don't come; all that was told is held against what is there after each kill.
+/// One run of partings: two daemons on one database. Daemons and the database are killed while devices leave each
+/// other, move, come late or stay away. After each kill the answers are compared with the stored data.
 actor PartingRun {
     private static let deviceCount = 8
-    /// Until all holds once nothing is under way any more.
+    /// The time in which everything must become consistent when no request is in progress.
     private static let patience = TimeAllowance.bound(.seconds(10))
-    /// For the first answers after a kill.
+    /// The time for the first answers after a kill.
     private static let servicePatience = TimeAllowance.bound(.seconds(20))
-    /// Seconds before the lead from which on whoever invites may be anybody's partner: it lapses between two minutes.
+    /// The number of seconds before the lead from which on a host may be matched with anybody. Invitations therefore
+    /// lapse between two minutes.
     private static let invitationHold = 90
     private static let flags = [
         "--no-show-after", "1s", "--presence-grace", "1s", "--late-join", "1h", "--max-tasks-per-device", "10000",
@@ -33,7 +34,7 @@ actor PartingRun {
         var matches = 0
         var reminders = 0
         var rematches = 0
-        /// The daemons' last words, if anything is wrong.
+        /// The end of the daemons' logs, if there is a violation.
         var output = ""
     }
 
@@ -67,7 +68,7 @@ actor PartingRun {
         return outcome
     }
 
-    /// All devices at the same work.
+    /// Runs the same work on all devices.
     private func crowd(
         _ devices: [PartingDevice], _ work: @escaping @Sendable (PartingDevice, SeededRandom) async -> Void
     ) -> Task<Void, Never> {
@@ -81,14 +82,15 @@ actor PartingRun {
         }
     }
 
-    // MARK: Promises
+    // MARK: Tasks
 
     private func nextMinute(_ world: TortureWorld, _ clock: TortureClock) async throws {
         await record.nextMinute()
         try await clock.advance(to: await record.minute, in: world)
     }
 
-    /// Something is killed while all are at work; then all must hold, and after some more work in peace also what each was told.
+    /// Kills something while all devices send requests, and then checks the stored data. After some more requests
+    /// without a kill also checks each device's view.
     private func strike(_ world: TortureWorld, _ devices: [PartingDevice], _ scene: PreferenceScene) async throws {
         let choose = try await scene.prepare(
             outcome.kills, PreferenceScene.Way.allCases.randomElement(using: &random) ?? .registers)
@@ -130,7 +132,7 @@ actor PartingRun {
         try await world.waitUntilReady()
     }
 
-    /// Until the clients have had so many answers more; that they don't is a violation.
+    /// Waits until the clients have this many more answers. Records a violation if they don't get them in time.
     @discardableResult
     private func waitForAnswers(_ count: Int) async -> Bool {
         let wanted = await record.answered + count
@@ -145,18 +147,18 @@ actor PartingRun {
         }
     }
 
-    /// Whoever lost its stream has another one, and everybody has looked once more: a daemon may have died before it told others.
+    /// Waits until every device has a stream and has read its days again. A killed daemon may have lost notifications.
     private func listenAnew(_ devices: [PartingDevice]) async throws {
         for device in devices { try await device.lookAgain(within: Self.servicePatience) }
     }
 
     // MARK: Starts
 
-    /// Slots start, and half of the people come, while something is killed; others come late. Nobody who comes waits in vain while somebody
-    /// else does.
+    /// Starts a slot. Some devices enter their rooms while something is killed, and others register late. No present
+    /// device may wait in vain while another waits, too.
     private func start(_ world: TortureWorld, _ clock: TortureClock, _ devices: [PartingDevice]) async throws {
         let last = await record.minute + PartingDevice.slotsAhead
-        // Everything is reminded of first.
+        // All reminders are sent first.
         try await clock.advance(to: last + 1, in: world)
         try await calm(world, clock, .partings)
         guard outcome.violations.isEmpty else { return }
@@ -166,7 +168,7 @@ actor PartingRun {
         let coming = devices.filter { _ in Bool.random(using: &random) }
         let attending = crowd(coming) { device, random in await device.attend(slot, random) }
         defer { attending.cancel() }
-        // Also of those who don't come some say that they have started.
+        // Devices that stay away may report a start, too.
         let diligent = devices.filter { _ in Bool.random(using: &random) }
         let starting = crowd(diligent) { device, random in await device.start(slot, random) }
         defer { starting.cancel() }
@@ -179,7 +181,7 @@ actor PartingRun {
             }
         }
         try await eventually("all to be paired who wait", within: TimeAllowance.bound(.seconds(30))) {
-            // Two of whom one has blocked the other go on waiting.
+            // Two devices stay unmatched if one has blocked the other.
             let rows = try await world.sql(
                 """
                 WITH waiting AS MATERIALIZED (
@@ -208,7 +210,7 @@ actor PartingRun {
 
     // MARK: Judging
 
-    /// Nothing is under way any more: now all must hold before long; and from then on what is there counts.
+    /// Waits until there is no violation. No request may be in progress. The stored data is the basis of later checks.
     private func calm(
         _ world: TortureWorld, _ clock: TortureClock, _ stage: StoredSchedule.Stage, asTold: Bool = false
     ) async throws {

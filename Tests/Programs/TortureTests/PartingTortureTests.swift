@@ -3,7 +3,7 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// The checker of partings: as ``TortureTests``, with people who leave one another, move, come late, or don't come.
+/// Like ``TortureTests``, with users who leave each other, move, come late or stay away.
 @Suite struct PartingTortureTests {
     private static let shortKills = 2
 
@@ -12,7 +12,7 @@ import Testing
         if TortureTests.longKills == nil {
             LeftOut.say("all but \(Self.shortKills) kills of the partings: make interop")
         }
-        // Of as many as the others have, a quarter.
+        // A quarter of the other runs' kills.
         let kills = TortureTests.longKills.map { max($0 / 4, 1) } ?? Self.shortKills
         await TortureTests.run("partings", kills: kills) { seed, kills, comment in
             let outcome = try await PartingRun(seed: seed).run(kills: kills)

@@ -3,12 +3,14 @@ import Foundation
 import JourneyTestSupport
 import TestSupport
 
-/// Four beside the crowd of a run of partings, at starts that nobody else has: two of them wait at the same start, because one has blocked the
-/// other, and whoever prefers the one that came second has to have that one, whatever is killed as it is paired.
+/// Four devices beside the others of a run of partings, in slots of their own.
+///
+/// Two of them wait in the same slot, because one has blocked the other. The chooser prefers the one that came second,
+/// and must be matched with it, whatever is killed meanwhile.
 struct PreferenceScene: Sendable {
-    /// Starts that the run doesn't come to.
+    /// The run doesn't reach these slots.
     private static let slotsAhead = 1_000
-    /// For an answer, whatever is killed.
+    /// The time for an answer, whatever is killed.
     private static let patience = TimeAllowance.bound(.seconds(30))
 
     private let first: PartingDevice
@@ -16,7 +18,7 @@ struct PreferenceScene: Sendable {
     private let chooser: PartingDevice
     private let leaver: PartingDevice
 
-    /// How the chooser comes to be somebody who looks for a partner.
+    /// How the chooser becomes a device that needs a partner.
     enum Way: CaseIterable, Sendable { case registers, moves, isLeft }
 
     init(in world: TortureWorld, clock: TortureClock, record: PartingRecord) {
@@ -31,7 +33,7 @@ struct PreferenceScene: Sendable {
 
     private func slot(_ number: Int) -> Int { chooser.clock.slot(Self.slotsAhead + number) }
 
-    /// One blocks another, and is preferred by a third, which needs a match of each two.
+    /// Makes a block and a preference. Each of them needs a match of the two devices first.
     func begin() async throws {
         for (number, kind, own, other) in [
             (0, RegardLedger.Kind.block, first, second), (1, .preference, chooser, second),
@@ -46,10 +48,10 @@ struct PreferenceScene: Sendable {
         }
     }
 
-    /// All but the last step.
+    /// Takes all steps except the last.
     ///
-    /// - Parameter number: Of the choice: each has a start of its own.
-    /// - Returns: That step.
+    /// - Parameter number: The number of the choice. Each choice has a slot of its own.
+    /// - Returns: The last step.
     func prepare(_ number: Int, _ way: Way) async throws -> @Sendable () async throws -> Void {
         let slot = slot(2 + number)
         var task = UUID()
@@ -72,7 +74,7 @@ struct PreferenceScene: Sendable {
                 let wish: TestJSON = ["deviceId": .string(chooser.name), "startsAt": "\(Instant(seconds: slot))"]
                 _ = try await answer(chooser, "POST", "/task/\(task.uuidString)/move", wish, [200])
             case .isLeft:
-                // Of a repeat it is gone.
+                // A repeated request may find that the task is gone.
                 _ = try await answer(
                     leaver, "DELETE", "/task/\(task.uuidString)?deviceId=\(leaver.name)&leave=true", nil, [200, 404])
             }
@@ -89,7 +91,7 @@ struct PreferenceScene: Sendable {
         return (id, json["partnerTitle"].string)
     }
 
-    /// Asked again until there is an answer.
+    /// Repeats a request until there is an answer.
     private func answer(
         _ device: PartingDevice, _ method: String, _ target: String, _ json: TestJSON?, _ expected: Set<Int>
     ) async throws -> TestResponse {

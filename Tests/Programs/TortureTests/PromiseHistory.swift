@@ -1,62 +1,63 @@
 import Foundation
 
-/// What one client was told about its device's task in one slot, and what therefore may be there. Requests come one after
-/// the other; an answer that was lost leaves a doubt.
+/// What one client knows of its device's task in one slot, and what may therefore be stored. Requests are sent one
+/// after the other. A lost answer leaves a doubt.
 ///
 /// ```
-///            201, 200                     the answers are certain,
-///   absent ───────────▶ present           lost ones may have taken effect, or may take effect yet
-///          ◀───────────
-///            200 to a cancel
+///            201, 200                     answers are certain;
+///   absent ───────────▶ present           a request without an answer may have
+///          ◀───────────                   taken effect, or may still do so
+///            200 to a cancellation
 /// ```
 struct PromiseHistory: Equatable {
-    /// What the last answer said.
+    /// The state according to the last answer.
     enum Certainty: Equatable {
         case absent
         case present(Promise)
     }
 
-    /// A task, as far as its client was told of it.
+    /// A task, as far as its client knows it.
     struct Promise: Equatable {
-        /// `nil`: only a refusal to cancel has told of it.
+        /// `nil` if only a refused cancellation has shown that the task exists.
         var id: UUID?
         var room: UUID?
         var partner: String?
-        /// Paired, or its reminder out: no request can take it away any more.
+        /// Whether the task is matched or its reminder sent, so that no request can remove it.
         var isFixed = false
     }
 
     enum Doubt: Equatable { case registration, cancellation }
 
     private(set) var certainty = Certainty.absent
-    /// Requests without an answer, in order. The first `overCount` can't take effect any more: the database has died since.
+    /// Requests without an answer, in order. The first `overCount` can no longer take effect, because the database has
+    /// died since.
     private(set) var doubts: [Doubt] = []
     private var overCount = 0
-    /// Those that were there when the database began to die.
+    /// The number of doubts when the kill of the database began.
     private var dyingCount = 0
-    /// Of the doubts, those that were over when the request in hand began: its answer has seen what became of them.
+    /// The number of doubts that were over when the current request began. Its answer reflects their results.
     private var seenByRequest = 0
-    /// Tasks that were cancelled for certain.
+    /// Tasks that were certainly cancelled.
     private(set) var cancelled: Set<UUID> = []
     private(set) var objections: [String] = []
 
-    /// Whether there may be a task.
+    /// Whether the slot may have a task.
     var mayBePresent: Bool { certainty != .absent || doubts.contains(.registration) }
 
-    /// Whether there may be none.
+    /// Whether the slot may have no task.
     var mayBeAbsent: Bool {
         guard case .present(let promise) = certainty else { return true }
         return !promise.isFixed && doubts.contains(.cancellation)
     }
 
-    /// Whether there may be another task than the certain one.
+    /// Whether the slot may have a task other than the certain one.
     private var mayBeAnother: Bool { mayBeAbsent && doubts.contains(.registration) }
 
     // MARK: Requests and answers
 
     mutating func begin() { seenByRequest = overCount }
 
-    /// `201` and `200` to a registration.
+    /// Notes a `201` or `200` to a registration.
     mutating func registered(_ promise: Promise, isNew: Bool) {
         if isNew, !mayBeAbsent { object("registered anew though it was there") }
         if !isNew { objectToOther(promise) }
@@ -68,13 +69,13 @@ struct PromiseHistory: Equatable {
         settle(.present(promise))
     }
 
-    /// `409` to a registration: there was none, or it would have been a repeat.
+    /// Notes a `409` to a registration. There was no task, or the registration would have been a repeat.
     mutating func registrationRefused() {
         if !mayBeAbsent { object("registration refused though the task is there") }
         settle(.absent)
     }
 
-    /// `200` to a cancel.
+    /// Notes a `200` to a cancellation.
     mutating func cancelled(_ id: UUID) {
         objectToOther(Promise(id: id))
         if case .present(let known) = certainty, known.isFixed, known.id == id { object("cancelled what was promised") }
@@ -82,13 +83,13 @@ struct PromiseHistory: Equatable {
         settle(.absent)
     }
 
-    /// `404` to a cancel.
+    /// Notes a `404` to a cancellation.
     mutating func notFound() {
         if !mayBeAbsent { object("a registered task was not found") }
         settle(.absent)
     }
 
-    /// `409` to a cancel: it has a partner, or its reminder is out.
+    /// Notes a `409` to a cancellation. The task has a partner, or its reminder is sent.
     mutating func kept() {
         if !mayBePresent { object("a task was kept that was never registered") }
         guard case .present(var promise) = certainty, !mayBeAnother else {
@@ -98,15 +99,15 @@ struct PromiseHistory: Equatable {
         settle(.present(promise))
     }
 
-    /// No answer, or one that leaves the outcome open.
+    /// Notes a request without an answer, or with an inconclusive one.
     mutating func unanswered(_ doubt: Doubt) {
         doubts.append(doubt)
     }
 
-    /// The database is about to be killed.
+    /// Notes that the database is about to be killed.
     mutating func databaseDies() { dyingCount = doubts.count }
 
-    /// It is dead: no statement from before its death is at work any more.
+    /// Notes that the database is dead. No statement from before its death is still running.
     mutating func databaseDied() { overCount = dyingCount }
 
     private mutating func settle(_ certainty: Certainty) {
@@ -119,7 +120,7 @@ struct PromiseHistory: Equatable {
 
     // MARK: Judging
 
-    /// What contradicts the answers, if the task in the database is this one.
+    /// Returns what contradicts the answers if this task is stored.
     func contradictions(to stored: StoredSchedule.Task?) -> [String] {
         guard let stored else { return mayBeAbsent ? [] : ["an acknowledged registration is lost"] }
         var contradictions: [String] = []

@@ -7,7 +7,7 @@ import Testing
         waiting: 1)
     private var promise: PromiseHistory.Promise { PromiseHistory.Promise(id: task.id, room: task.room) }
 
-    /// A history after these steps, each a request and its answer.
+    /// Returns a history after these steps. Each step is a request and its answer.
     private func history(_ steps: ((inout PromiseHistory) -> Void)...) -> PromiseHistory {
         var history = PromiseHistory()
         for step in steps {
@@ -60,7 +60,7 @@ import Testing
                 $0.registered(promise, isNew: false)
             })
         #expect(!isConsistent(over, with: nil))
-        // It died while the later request was under way: which of the two came first, nobody knows.
+        // The database died while the later request was in progress. It is unknown which of the two came first.
         let during = history(
             { $0.registered(promise, isNew: true) }, { $0.unanswered(.cancellation) },
             {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// All that the clients were told, and all that their streams received: what the database's final content is held against.
+/// All answers to the clients, and all reminders that their streams received. The database's final content is compared
+/// with them.
 struct PromiseLedger {
     struct Key: Hashable {
         let device: String
@@ -13,7 +14,7 @@ struct PromiseLedger {
         let id: UUID
         let task: UUID
         let room: UUID?
-        /// The stream's number; a device has one after the other.
+        /// The stream's number. A device has one stream after the other.
         let stream: Int
     }
 
@@ -29,7 +30,7 @@ struct PromiseLedger {
         receipts[device, default: []].append(receipt)
     }
 
-    /// Something that no answer may be.
+    /// Notes something that must not happen.
     mutating func object(_ text: String) { objections.append(text) }
 
     mutating func databaseDies() {
@@ -40,7 +41,7 @@ struct PromiseLedger {
         for key in histories.keys { histories[key]?.databaseDied() }
     }
 
-    /// All that is wrong; empty when everything holds. For a moment at which nothing is under way.
+    /// Returns all violations. No request may be in progress.
     func violations(in stored: StoredSchedule) -> [String] {
         var violations = objections + stored.contradictions()
         var tasks: [Key: StoredSchedule.Task] = [:]

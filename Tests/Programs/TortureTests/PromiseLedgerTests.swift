@@ -2,13 +2,13 @@ import Foundation
 import Scheduling
 import Testing
 
-/// The checker itself: it must object to what it is there for.
+/// Tests of the checker: it must report each fault that it is made for.
 @Suite struct PromiseLedgerTests {
     private static let slot = 1_800_000_000
     private static let ada = PromiseLedger.Key(device: "ada", slot: slot)
     private static let bob = PromiseLedger.Key(device: "bob", slot: slot)
 
-    /// A run in which everything went well: ada and bob are paired, reminded, and told so; cleo is alone.
+    /// A correct run: Ada and Bob are matched and have received their reminders. Cleo has no partner.
     private struct Scene {
         var ledger = PromiseLedger()
         var stored = StoredSchedule()
@@ -42,7 +42,7 @@ import Testing
                 by: ["ada", "bob", "cleo"][number])
         }
 
-        /// The task as it would be with something changed.
+        /// Changes members of a stored task.
         mutating func change(
             _ number: Int, device: String? = nil, slot: Int? = nil, room: UUID? = nil, partner: UUID?? = nil,
             waiting: Int? = nil
@@ -61,12 +61,12 @@ import Testing
     func fine() {
         var scene = Scene()
         #expect(scene.violations.isEmpty)
-        // A repeat on another stream is fine.
+        // A repeat on another stream is allowed.
         scene.receive(0, as: scene.reminders[0], stream: 2)
         #expect(scene.violations.isEmpty)
     }
 
-    /// What may go wrong, and what the checker says to it.
+    /// The possible faults, and the checker's words for them.
     enum Damage: String, CaseIterable {
         case lostTask = "an acknowledged registration is lost"
         case otherTask = "the task has become another"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Whom devices prefer, or have blocked, by what their clients were told.
+/// The preferences and blocks of devices, according to the answers to their clients.
 struct RegardLedger {
     typealias Regard = StoredSchedule.Regard
 
@@ -9,20 +9,20 @@ struct RegardLedger {
         case block = "blocks"
     }
 
-    /// What is listed, by its id.
+    /// The known preferences and blocks, with their ids.
     private(set) var known: [Kind: [Regard: UUID]] = [:]
-    /// Of whom it isn't known, since an answer was lost.
+    /// Devices whose preferences or blocks are uncertain, because an answer was lost.
     private var doubtful: [Kind: Set<String>] = [:]
-    /// Who was erased since all was calm: what others were told of one of these may be gone by then.
+    /// Devices that were erased since the last calm moment. Others' preferences and blocks of them may be gone.
     private var fading: Set<String> = []
-    /// Who has ever blocked somebody, or may have.
+    /// Devices of which one has ever blocked the other, or may have.
     private(set) var strangers: Set<Regard> = []
-    /// What was blocked when all was calm, and hasn't been undone since; and which tasks were a pair then.
+    /// The blocks at the last calm moment that weren't undone since, and the matches at that moment.
     private var standing: Set<Regard> = []
     private var pairs: Set<Set<UUID>> = []
     private(set) var objections: [String] = []
 
-    /// What a device has, in order.
+    /// Returns the preferences or blocks of a device, in order.
     func own(_ kind: Kind, of device: String) -> [(other: String, id: UUID)] {
         known[kind, default: [:]].filter { $0.key.device == device }.map { ($0.key.other, $0.value) }
             .sorted { $0.other < $1.other }
@@ -30,7 +30,7 @@ struct RegardLedger {
 
     // MARK: Answers
 
-    /// `201` or `200`.
+    /// Notes a `201` or `200` to a preference or block.
     mutating func made(_ kind: Kind, _ regard: Regard, _ id: UUID, isNew: Bool) {
         if let old = known[kind, default: [:]][regard], isNew || old != id,
             !doubtful[kind, default: []].contains(regard.device), !fading.contains(regard.other)
@@ -41,12 +41,12 @@ struct RegardLedger {
         if kind == .block { strangers.insert(regard) }
     }
 
-    /// Before it is asked for.
+    /// Notes that a preference or block is undone, before the request.
     mutating func undoes(_ kind: Kind, _ regard: Regard) {
         if kind == .block { standing.remove(regard) }
     }
 
-    /// `200`, or `404`.
+    /// Notes a `200` or `404` to the request that undoes a preference or block.
     mutating func undone(_ kind: Kind, _ regard: Regard, wasThere: Bool) {
         if !wasThere, !doubtful[kind, default: []].contains(regard.device), !fading.contains(regard.other) {
             objections.append("\(regard) is none of the \(kind.rawValue), which it was")
@@ -58,14 +58,14 @@ struct RegardLedger {
         doubtful[kind, default: []].insert(device)
     }
 
-    /// Before somebody is erased, with whom all of them go. Returns their ids.
+    /// Notes an erasure before it is requested. Returns the ids of the preferences and blocks that it removes.
     mutating func erases(_ device: String) -> [UUID] {
         fading.insert(device)
         standing = standing.filter { $0.device != device && $0.other != device }
         return known.values.flatMap { $0.filter { $0.key.device == device || $0.key.other == device }.values }
     }
 
-    /// `200`.
+    /// Notes a `200` to an erasure.
     mutating func erased(_ device: String) {
         for kind in Kind.allCases {
             known[kind] = known[kind]?.filter { $0.key.device != device && $0.key.other != device }
@@ -74,7 +74,7 @@ struct RegardLedger {
 
     // MARK: Judging
 
-    /// For a moment at which nothing is under way.
+    /// Returns the violations. No request may be in progress.
     func violations(in stored: StoredSchedule) -> [String] {
         var violations = objections
         for kind in Kind.allCases {
@@ -95,14 +95,14 @@ struct RegardLedger {
         return violations
     }
 
-    /// Those who may wait beside one another: of devices in doubt it may be anybody.
+    /// Returns the devices that may wait in the same slot. A device in doubt may have blocked any other.
     func strangers(in stored: StoredSchedule) -> Set<Regard> {
         let unsure = doubtful[.block, default: []]
         return strangers.union(stored.blocks.keys).union(
             unsure.flatMap { device in stored.tasks.map { Regard(device: device, other: $0.device) } })
     }
 
-    /// From now on what is there counts.
+    /// Makes the stored data the basis of later checks.
     mutating func rebase(on stored: StoredSchedule) {
         for kind in Kind.allCases { known[kind] = stored[kind] }
         doubtful = [:]

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// The checker of preferences and blocks itself: it must object to what it is there for.
+/// Tests of the checker of preferences and blocks: it must report each fault that it is made for.
 @Suite struct RegardLedgerTests {
     private static let regard = StoredSchedule.Regard(device: "ada", other: "bob")
     private let id = UUID()
     private let tasks = [UUID(), UUID()]
 
-    /// Ada and Bob are a pair, or both wait.
+    /// Returns a schedule in which Ada and Bob are matched, or both wait.
     private func stored(_ kind: RegardLedger.Kind?, arePaired: Bool = false) -> StoredSchedule {
         var stored = StoredSchedule()
         switch kind {
@@ -60,7 +60,7 @@ import Testing
     func blocked() {
         var ledger = ledger(.block)
         let pair = stored(.block, arePaired: true)
-        // It may have been blocked as the partner.
+        // Ada may have blocked Bob while he was her partner.
         #expect(ledger.violations(in: pair) == [])
         var before = ledger
         before.rebase(on: pair)

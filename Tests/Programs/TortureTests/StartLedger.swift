@@ -1,12 +1,12 @@
 import Foundation
 
-/// Who has said that it has started, by what the clients were told: the first time counts, and stays.
+/// The starts that devices reported, according to the answers to their clients. The first report of a task counts.
 struct StartLedger {
     private enum Word: Equatable {
-        /// Nobody knows whether it was heard.
+        /// It is unknown whether a daemon received the report.
         case doubtful
         case heard
-        /// Epoch seconds, as the history showed it first.
+        /// Epoch seconds, as the history first showed them.
         case shown(Int)
     }
 
@@ -15,22 +15,22 @@ struct StartLedger {
 
     // MARK: Answers
 
-    /// Before it is said.
+    /// Notes a report before it is sent.
     mutating func says(_ task: UUID) {
         if words[task] == nil { words[task] = .doubtful }
     }
 
-    /// `200`.
+    /// Notes a `200` to a report.
     mutating func heard(_ task: UUID) {
         if words[task] == .doubtful { words[task] = .heard }
     }
 
-    /// Whether a history that is asked for from now on has to show it.
+    /// Returns whether a history that is requested from now on must show the start.
     func isHeard(_ task: UUID) -> Bool { words[task] ?? .doubtful != .doubtful }
 
     /// - Parameters:
     ///   - startedAt: Epoch seconds.
-    ///   - wasHeard: Before the history was asked for.
+    ///   - wasHeard: Whether the report was acknowledged before the history was requested.
     mutating func shown(_ task: UUID, _ startedAt: Int?, wasHeard: Bool) {
         switch (words[task], startedAt) {
         case (.shown(let first)?, let startedAt) where startedAt != first:
@@ -45,7 +45,7 @@ struct StartLedger {
 
     // MARK: Judging
 
-    /// For a moment at which nothing is under way.
+    /// Returns the violations. No request may be in progress.
     func violations(in stored: StoredSchedule) -> [String] {
         objections
             + stored.tasks.compactMap { task -> String? in

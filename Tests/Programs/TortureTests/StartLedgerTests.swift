@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The checkers of who has started, and of who is preferred, themselves: they must object to what they are there for.
+/// Tests of the checkers of starts and preferences: they must report each fault that they are made for.
 @Suite struct StartLedgerTests {
     private let task = UUID()
 

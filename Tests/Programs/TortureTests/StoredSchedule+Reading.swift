@@ -5,7 +5,7 @@ import Postgres
 @testable import Scheduling
 
 extension StoredSchedule {
-    /// Reads what is there now.
+    /// Reads the stored data.
     init(in world: TortureWorld) async throws {
         let tasks = try await world.sql(
             """

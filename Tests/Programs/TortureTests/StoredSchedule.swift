@@ -1,27 +1,27 @@
 import Foundation
 import Scheduling
 
-/// The database's content, as the checker looks at it.
+/// The database's content that the checkers need.
 struct StoredSchedule: Equatable {
     struct Task: Equatable {
         let id: UUID
-        /// Empty when its person was erased: then only the match is left.
+        /// Empty if the device was erased. Only the match is left then.
         let device: String
         /// Epoch seconds.
         let slot: Int
         let room: UUID
         let partner: UUID?
-        /// The device of the partner's task, if that task is there, and its person.
+        /// The device of the partner's task; `nil` if there is no such task, or if its device was erased.
         let partnerDevice: String?
-        /// Whether its minute has come.
+        /// Whether the time of its reminder has come.
         let isDue: Bool
-        /// Rows that wait for the claim.
+        /// The number of rows that wait for a claim.
         let waiting: Int
         /// Epoch seconds.
         var remindsAt = 0
-        /// It waits for its guest, and for nobody else.
+        /// Whether the task waits for its guest and can't be matched with anybody else.
         var waitsForGuest = false
-        /// Epoch seconds; when its person said that it had started.
+        /// The reported start in epoch seconds.
         var startedAt: Int?
 
         var isErased: Bool { device.isEmpty }
@@ -38,14 +38,14 @@ struct StoredSchedule: Equatable {
     /// With their ids.
     var blocks: [Regard: UUID] = [:]
     var preferences: [Regard: UUID] = [:]
-    /// Who has one.
+    /// The devices that have a series.
     var series: Set<String> = []
-    /// Of whom something is left to be deleted.
+    /// The devices whose data isn't completely erased yet.
     var erasing: Set<String> = []
-    /// The database's clock after all of this was read; epoch seconds.
+    /// The database's clock in epoch seconds, after everything else was read.
     var now = 0
 
-    /// That one device has blocked, or prefers, another.
+    /// A block or a preference of a device, and the other device that it is about.
     struct Regard: Hashable {
         let device: String
         let other: String
@@ -53,19 +53,19 @@ struct StoredSchedule: Equatable {
         var reversed: Regard { Regard(device: other, other: device) }
     }
 
-    /// What people may do to one another, and so what may be there.
+    /// What users may do in a run. It decides what may be stored.
     enum Stage {
-        /// Nobody leaves a partner.
+        /// No user leaves a partner.
         case promises
-        /// Promises are taken back and moved, too: after the lead somebody may wait beside those whom nobody has joined.
+        /// Tasks are also cancelled and moved. After the lead several unmatched tasks may wait in one slot.
         case partings
-        /// Some have started: what couldn't be delivered by then is missed.
+        /// Some tasks have started. Reminders that couldn't be delivered before are missed.
         case started
     }
 
-    /// What can't be, whatever the clients were told.
+    /// Returns what must not be stored, whatever the clients received.
     ///
-    /// - Parameter strangers: Who may wait beside one another, since one has blocked the other, if only for a time.
+    /// - Parameter strangers: Devices that may wait in the same slot, because one has blocked the other at some time.
     func contradictions(_ stage: Stage = .promises, strangers: Set<Regard> = []) -> [String] {
         var contradictions: [String] = []
         let byID = Dictionary(grouping: tasks, by: \.id)

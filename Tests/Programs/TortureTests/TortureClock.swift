@@ -1,19 +1,20 @@
 import Postgres
 import TestSupport
 
-/// The slots of a run and the database's clock, which moves when the run wants it to: from one slot's minute to the next.
-/// No task ever starts, so that no reminder becomes useless: each that falls due has to come.
+/// The slots of a run, and the database's clock, which the run advances from one slot's reminder to the next.
+///
+/// Only ``start(_:in:)`` lets a slot start. Before that no reminder becomes useless, so every due reminder must arrive.
 struct TortureClock: Sendable {
-    /// As the daemons are told.
+    /// The lead in the daemons' flags.
     private static let lead = 43_200
     private static let slotLength = 60
 
-    /// The first slot; epoch seconds.
+    /// The first slot in epoch seconds.
     let first: Int
 
-    /// Puts the clock a minute and a half before the first slot's minute.
+    /// Installs the clock, at least 90 s before the first slot's reminder.
     ///
-    /// - Parameter unit: Of seconds; the slots are whole ones.
+    /// - Parameter unit: Slots are multiples of this number of seconds.
     static func install(in world: TortureWorld, unit: Int = 1) async throws -> TortureClock {
         let rows = try await world.sql("SELECT ceil(extract(epoch FROM clock_timestamp()))::bigint AS now")
         let first = (try rows[0].integer("now") + lead + 90 + unit - 1) / unit * unit
@@ -23,12 +24,12 @@ struct TortureClock: Sendable {
 
     func slot(_ number: Int) -> Int { first + number * Self.slotLength }
 
-    /// The minute of the slot begins; it never goes back.
+    /// Advances the clock to the slot's reminder. The clock never goes back.
     func advance(to number: Int, in world: TortureWorld) async throws {
         try await advance(toEpoch: slot(number) - Self.lead, in: world)
     }
 
-    /// The slot starts: it is a second past it.
+    /// Advances the clock to a second after the slot's start.
     func start(_ number: Int, in world: TortureWorld) async throws {
         try await advance(toEpoch: slot(number) + 1, in: world)
     }

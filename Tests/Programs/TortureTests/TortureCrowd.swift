@@ -2,36 +2,38 @@ import Foundation
 import JourneyTestSupport
 import TestSupport
 
-/// People who cheer in a few rooms, on all daemons of a run that share a bus. Whoever loses its daemon comes back to another one.
+/// Users that cheer in a few rooms, on all daemons of a run that share a bus. A user that loses its daemon connects to
+/// another one.
 ///
-/// Between two strikes all are calm for a moment, and what was said since the moment before is held against what was heard: nothing
-/// twice, nobody itself; who has been there all the time has missed no more ales than its daemon has counted as lost, but for those of
-/// people whose daemon was killed.
+/// Between two kills all users are quiet for a moment. The ales sent since the last calm moment are then compared with
+/// the ales received. No ale may arrive twice, or at its sender. A user that was connected all the time may miss as
+/// many ales as its daemon has counted as lost, and those of users whose daemon was killed.
 actor TortureCrowd {
     private static let rooms = 3
     private static let people = 12
     private static let pause = Duration.milliseconds(5)
     private static let patience = TimeAllowance.bound(.seconds(20))
-    /// From so long after its handshake on, whoever has come hears everybody.
+    /// When this time has passed since its handshake, a user receives everybody's ales.
     private static let arrival = .milliseconds(250) * TimeAllowance.factor
-    /// For one ale of each to come to all others. Where it isn't enough, there is another attempt.
+    /// The time for one ale of each user to reach all others. If it isn't enough, there is another attempt.
     private static let attemptLength = TimeAllowance.bound(.seconds(1))
-    /// However long they take: one ale that was lost early fails an attempt, and says nothing of the next.
+    /// The least number of attempts, however long they take. A single lost ale fails an attempt, and says nothing about
+    /// the next.
     private static let leastAttempts = 10
-    /// Ales that a person has still to hear, on the average of its room, before they wait for it.
+    /// If the users of a room have more ales than this to receive on average, they pause before they send another.
     private static let mostBehind = 8
 
-    /// A person's connection, and what it had said and heard when the last calm moment ended.
+    /// A user's connection, and its counts of sent and received ales at the end of the last calm moment.
     private struct Visit {
         let peer: FleetPeer
         let daemon: TortureWorld.Incarnation
-        /// Since the last calm moment.
+        /// Whether the connection existed at the last calm moment.
         var isOld = false
         var saidBefore = 0
         var heardBefore = 0
     }
 
-    /// What was said and heard between two calm moments.
+    /// The ales sent and received between two calm moments.
     struct Tally: Sendable, Equatable {
         let visit: Int
         let room: UUID
@@ -39,7 +41,7 @@ actor TortureCrowd {
         var said = 0
         var heard = 0
         var isConnected = true
-        /// It was there from the beginning to the end.
+        /// Whether the connection existed from the beginning to the end.
         var isWhole = true
     }
 
@@ -48,7 +50,7 @@ actor TortureCrowd {
     private var visits: [Visit] = []
     private var present = 0
     private var isCheering = true
-    /// People who are saying something.
+    /// The number of users that are sending an ale.
     private var speaking = 0
     private var living: Task<Void, Never>?
     private var lostBefore: [TortureWorld.Incarnation: Int] = [:]
@@ -59,9 +61,10 @@ actor TortureCrowd {
         self.world = world
     }
 
-    /// Returns when all have come and hear each other: the first calm moment. To be ended also when it throws.
+    /// Returns when all users have entered and receive each other's ales, which is the first calm moment. Call
+    /// ``end()`` even if this throws.
     func begin(seed: UInt64) async throws {
-        // Until they do, ales end at their daemon.
+        // Before the daemons know of each other, ales don't leave their daemon.
         for (endpoint, _) in await world.living {
             try await DaemonFleet.wait(at: endpoint, others: await world.daemonCount - 1)
         }
@@ -105,7 +108,8 @@ actor TortureCrowd {
     }
 
     private func cheer(_ peer: FleetPeer) async {
-        // No faster than is heard: else a busy machine has minutes to hear of what was said in seconds. What was lost stops nobody.
+        // Users send no faster than their room receives. Otherwise a busy machine would need minutes to deliver the
+        // ales of seconds. The pause is short, so a lost ale doesn't stop a user.
         for _ in 0..<5 where isCheering {
             guard await isBehind(peer.room) else { break }
             try? await Task.sleep(for: .milliseconds(50))
@@ -123,15 +127,16 @@ actor TortureCrowd {
 
     // MARK: Calm
 
-    /// Has everybody be quiet until all hear each other again, and compares; then they go on.
+    /// Keeps all users quiet until they receive each other's ales again, and compares the counts. Then lets the users
+    /// continue.
     ///
-    /// - Returns: What is wrong.
+    /// - Returns: The violations.
     func calm() async throws -> [String] {
         isCheering = false
         defer { isCheering = true }
         try await eventually("everybody in the rooms again") { present == Self.people && speaking == 0 }
         try await Task.sleep(for: Self.arrival)
-        // Goes on, and ends, on any machine.
+        // Makes enough attempts on any machine, and ends.
         let stopwatch = Stopwatch()
         var attempts = 0
         var isWhole = false
@@ -146,16 +151,16 @@ actor TortureCrowd {
                     + "\(stopwatch.allowance)\n\(await busMetrics())"
             ]
         }
-        // Who has missed something knows it by now, from the numbers of what came.
+        // By now the daemons have noticed each missing ale by the numbers of later ones.
         violations += try await settle()
         try await rebase()
         return violations
     }
 
-    /// Whether each hears one ale of every other, whatever it has missed before.
+    /// Returns whether each user receives one new ale of every other, regardless of earlier losses.
     private func newAlesComeEverywhere() async -> Bool {
         let end = ContinuousClock.now + Self.attemptLength
-        // What is still on its way would be taken for a new one.
+        // An ale in flight could be mistaken for a new one.
         let before = Self.missing(in: await talliesAtRest(until: end))
         for visit in visits { if await visit.peer.isConnected { try? await visit.peer.say() } }
         let deadline = ContinuousClock.now + Self.attemptLength
@@ -167,7 +172,7 @@ actor TortureCrowd {
         return false
     }
 
-    /// Once two in a row are equal, or at `end`.
+    /// Returns the tallies as soon as two in a row are equal, or at `end`.
     private func talliesAtRest(until end: ContinuousClock.Instant) async -> [Tally] {
         var last = await tallies()
         while ContinuousClock.now < end {
@@ -179,7 +184,7 @@ actor TortureCrowd {
         return last
     }
 
-    /// What the daemons say of their bus, for a failure's message.
+    /// Returns the daemons' bus metrics, for a failure's message.
     private func busMetrics() async -> String {
         var lines: [String] = []
         for (endpoint, daemon) in await world.living {
@@ -190,7 +195,7 @@ actor TortureCrowd {
         return lines.joined(separator: "\n")
     }
 
-    /// What those who are there haven't heard of others, by their visits.
+    /// Returns for each connected visit the number of others' ales that it hasn't received.
     private static func missing(in tallies: [Tally]) -> [Int: Int] {
         var missing: [Int: Int] = [:]
         for tally in tallies where tally.isConnected {
@@ -199,7 +204,7 @@ actor TortureCrowd {
         return missing
     }
 
-    /// Waits until all holds, within reason.
+    /// Waits until there is no violation, for a limited time. Returns the remaining violations.
     private func settle() async throws -> [String] {
         let deadline = ContinuousClock.now + Self.patience
         while true {
@@ -211,7 +216,7 @@ actor TortureCrowd {
         }
     }
 
-    /// - Parameter room: That one's only.
+    /// - Parameter room: Returns only the tallies of this room; `nil` means all rooms.
     private func tallies(of room: UUID? = nil) async -> [Tally] {
         var tallies: [Tally] = []
         for (number, visit) in visits.enumerated() where room == nil || room == visit.peer.room {
@@ -226,7 +231,7 @@ actor TortureCrowd {
         return tallies
     }
 
-    /// - Parameter lost: What the daemons have counted.
+    /// - Parameter lost: The number of ales that each daemon has counted as lost.
     static func violations(in tallies: [Tally], lost: [TortureWorld.Incarnation: Int]) -> [String] {
         tallies.flatMap { tally in
             let most = Self.most(for: tally, in: tallies)
@@ -240,12 +245,12 @@ actor TortureCrowd {
         }
     }
 
-    /// What the others in its room have said.
+    /// Returns the number of ales that the others in its room have sent.
     private static func most(for tally: Tally, in tallies: [Tally]) -> Int {
         tallies.reduce(0) { $1.room == tally.room && $1.visit != tally.visit ? $0 + $1.said : $0 }
     }
 
-    /// What nobody may be sent, and who was cut off though its daemon lives.
+    /// Returns messages that no peer may receive, and peers that were disconnected although their daemon is alive.
     private func objections() async -> [String] {
         var objections: [String] = []
         for visit in visits {
@@ -266,7 +271,7 @@ actor TortureCrowd {
         return lost
     }
 
-    /// What was said and heard so far is settled.
+    /// Makes the current counts the basis of the next comparison.
     private func rebase() async throws {
         var kept: [Visit] = []
         for var visit in visits {

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// That the checker of what was said and heard would find something.
+/// Tests of the checker of ales: it must find each fault.
 @Suite struct TortureCrowdTests {
     private static let room = UUID()
     private static let one = TortureWorld.Incarnation(daemon: 0, process: 1)
     private static let other = TortureWorld.Incarnation(daemon: 1, process: 2)
 
-    /// Three people, who have said 5, 3 and 0 ales, have heard so many.
+    /// Returns the violations if three users sent 5, 3 and 0 ales and received these numbers of ales.
     private func violations(
         heard: [Int], whole: [Bool] = [true, true, true], lost: [TortureWorld.Incarnation: Int] = [:]
     ) -> [String] {

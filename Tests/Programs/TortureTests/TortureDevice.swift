@@ -3,13 +3,13 @@ import Foundation
 import JourneyTestSupport
 import TestSupport
 
-/// A device of a run: promises and takes back at random, one request after the other, and listens for its reminders. It
-/// connects to whichever daemon is there, and comes again when one is lost, as the app does.
+/// A device of a run: registers and cancels at random, one request after the other, and listens for its reminders. It
+/// connects to any running daemon, and reconnects when a connection is lost, like the app does.
 struct TortureDevice: Sendable {
-    /// No answer in this time is an error: the daemon's own limits are lower.
+    /// A longer wait for an answer is an error, because the daemon's own limits are lower.
     private static let patience = Duration.seconds(30)
     private static let pause = Duration.milliseconds(5)
-    /// Devices promise for slots so far behind the one that is being reminded.
+    /// The number of slots after the one being reminded that devices register for.
     static let slotsAhead = 7
 
     let name: String
@@ -17,19 +17,20 @@ struct TortureDevice: Sendable {
     let clock: TortureClock
     let record: TortureRecord
 
-    // MARK: Promises
+    // MARK: Tasks
 
-    /// Works until it is cancelled, then finishes the request in hand. `minute` says whose minute it is.
+    /// Sends requests until it is cancelled. Then completes the last request. `minute` returns the number of the slot
+    /// that is being reminded.
     func promise(_ random: SeededRandom, minute: @escaping @Sendable () async -> Int) async {
         var random = random
-        // A task that waits for a partner still: mostly it is that which can be cancelled.
+        // A task that still waits for a partner. Mostly only such a task can be cancelled.
         var lonely: PromiseLedger.Key?
         while !Task.isCancelled {
             guard let endpoint = await world.endpoint(using: &random) else {
                 try? await Task.sleep(for: Self.pause)
                 continue
             }
-            // The one that is being reminded, and those that come next.
+            // The slot that is being reminded, or one of the next.
             let slot = clock.slot(await minute() + Int.random(in: 0...Self.slotsAhead, using: &random))
             let (key, wantsToCancel) =
                 switch Int.random(in: 0..<4, using: &random) {
@@ -37,7 +38,7 @@ struct TortureDevice: Sendable {
                 case 1: (lonely ?? PromiseLedger.Key(device: name, slot: slot), lonely != nil)
                 default: (PromiseLedger.Key(device: name, slot: slot), false)
                 }
-            // A request that was begun is seen through, so that its outcome is as certain as can be.
+            // A request that has begun is completed, so that its result is as certain as possible.
             lonely = await Task {
                 if wantsToCancel {
                     await cancel(key, endpoint)
@@ -48,7 +49,7 @@ struct TortureDevice: Sendable {
         }
     }
 
-    /// - Returns: Whether there is a task now that waits for a partner.
+    /// - Returns: Whether there is now a task that waits for a partner.
     private func register(_ key: PromiseLedger.Key, _ endpoint: ClientEndpoint) async -> Bool {
         switch await exchange("/task", key, endpoint) {
         case .notSent: break
@@ -104,7 +105,7 @@ struct TortureDevice: Sendable {
     ) async -> Outcome {
         guard let client = try? await HTTPTestClient.connect(to: endpoint) else { return .notSent }
         await record.note(key) { $0.begin() }
-        // The title tells the partner who it is.
+        // The title tells the partner which device this is.
         let json = ClientEndpoint.task(name, Instant(seconds: key.slot), name)
         var outcome = Outcome.lost
         do {
@@ -137,7 +138,7 @@ struct TortureDevice: Sendable {
                 try? await Task.sleep(for: Self.pause)
                 continue
             }
-            // Now and then it has forgotten what it saw.
+            // Sometimes the stream starts without the last reminder's id.
             let seen = Int.random(in: 0..<4, using: &random) == 0 ? nil : last
             number += 1
             last = await follow(endpoint, number, after: seen) ?? last
@@ -145,7 +146,7 @@ struct TortureDevice: Sendable {
         }
     }
 
-    /// One stream until it ends. Returns the last reminder that came.
+    /// Follows one stream until it ends. Returns the id of the last reminder that it received.
     private func follow(_ endpoint: ClientEndpoint, _ number: Int, after seen: UUID?) async -> UUID? {
         let stream: EventStreamTestClient
         do {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The ledger of a run, which many clients write.
+/// The ledger of a run, shared by many clients.
 actor TortureRecord {
     private(set) var ledger = PromiseLedger()
     private(set) var tally = Tally()
 
-    /// What there was, to be printed.
+    /// The counts of a run, for its summary.
     struct Tally: Sendable {
         var registered = 0
         var paired = 0
@@ -14,7 +14,7 @@ actor TortureRecord {
         var unanswered = 0
         var streams = 0
 
-        /// Answers that say something for certain.
+        /// The number of conclusive answers.
         var answered: Int { registered + cancelled + refused }
     }
 

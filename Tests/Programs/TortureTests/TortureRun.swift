@@ -2,12 +2,12 @@ import Foundation
 import JourneyTestSupport
 import TestSupport
 
-/// One run: devices at work, daemons and database being killed, and what is left of it in the end.
+/// One run: devices send requests while daemons and the database are killed. In the end the stored data is checked.
 actor TortureRun {
     private static let deviceCount = 12
-    /// Once everything is up again, until every due reminder is delivered.
+    /// The time until every due reminder is delivered, after everything is up again.
     static let patience = TimeAllowance.bound(.seconds(10))
-    /// For the first answer after a kill.
+    /// The time for the first answer after a kill.
     private static let servicePatience = TimeAllowance.bound(.seconds(20))
 
     private let kind: TortureWorld.Kind
@@ -30,14 +30,14 @@ actor TortureRun {
         var databaseKills = 0
         var reminders = 0
         var matches = 0
-        /// Reminders that came more than once, with the same id.
+        /// The number of reminders that arrived again with the same id.
         var repeats = 0
-        /// Said in rooms, and of these counted as lost.
+        /// The number of ales sent in rooms, and the number of these that were counted as lost.
         var ales = 0
         var lostAles = 0
-        /// From when everything was up until all held.
+        /// The time from full service until there was no violation.
         var settled = Duration.zero
-        /// The daemons' last words, if anything is wrong.
+        /// The end of the daemons' logs, if there is a violation.
         var output = ""
     }
 
@@ -54,7 +54,7 @@ actor TortureRun {
             return outcome
         } catch {
             let output = await world.output
-            // What runs is ended all the same. What went wrong first is told.
+            // Stops what is still running, and throws the first error.
             _ = try? await world.stop()
             throw ClientFailure.violation("\(error)\n\(output)")
         }
@@ -99,7 +99,7 @@ actor TortureRun {
         return outcome
     }
 
-    /// All devices at the same work.
+    /// Runs the same work on all devices.
     private func crowd(
         _ world: TortureWorld, _ clock: TortureClock,
         _ work: @escaping @Sendable (TortureDevice, SeededRandom) async -> Void
@@ -120,7 +120,7 @@ actor TortureRun {
 
     private enum Strike: CaseIterable { case daemon, database, both }
 
-    /// At random, but none is forgotten for long.
+    /// Returns the next strike at random. Of each three, at least one hits a daemon and one the database.
     private func nextStrike() -> Strike {
         if strikes.isEmpty {
             strikes = [.daemon, .database, Strike.allCases.randomElement(using: &random) ?? .both]
@@ -153,7 +153,7 @@ actor TortureRun {
         }
         guard strike != .database else { return }
         try await world.startDaemon(victim)
-        // Now and then it is killed again before it is up.
+        // Sometimes the daemon is killed again while it starts.
         if Int.random(in: 0..<4, using: &random) == 0 {
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...200, using: &random)))
             daemonKills += 1
@@ -163,7 +163,7 @@ actor TortureRun {
         try await world.waitForDaemon(victim)
     }
 
-    /// Until the clients have had so many answers more.
+    /// Waits until the clients have this many more conclusive answers.
     private func waitForAnswers(_ count: Int) async throws {
         let wanted = await record.tally.answered + count
         try await eventually("service after a kill", within: Self.servicePatience) {
@@ -173,7 +173,7 @@ actor TortureRun {
 
     // MARK: Settling
 
-    /// Everything is up again, and everything is due: now all must hold before long.
+    /// Waits until there is no violation. By now everything is up again, and every reminder is due.
     private func settle(_ world: TortureWorld, _ clock: TortureClock) async throws -> Outcome {
         try await world.waitUntilReady()
         try await clock.advance(to: minute + TortureDevice.slotsAhead + 1, in: world)

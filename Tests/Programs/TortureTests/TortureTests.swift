@@ -4,17 +4,17 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// The checker: daemons and databases are killed at random moments while devices register, cancel, pair and are reminded;
-/// then what the clients were told is held against what is there and what came.
+/// Daemons and databases are killed at random moments while devices register, cancel, are matched and are reminded.
+/// Then the answers to the clients are compared with the stored data and the received reminders.
 @Suite struct TortureTests {
-    /// `make interop` sets it.
+    /// Set by `make interop`.
     static let longKills = number("LETSSWITCH_TORTURE_KILLS")
-    /// Few enough to take seconds.
+    /// Few enough to take only seconds.
     private static let shortKills = 12
     private static let kills = longKills ?? shortKills
-    /// Another in each run: `LETSSWITCH_TEST_SEED` repeats one, as far as a seed goes where processes race.
+    /// Differs in each run. `LETSSWITCH_TEST_SEED` repeats a run, as far as that is possible with racing processes.
     static let seed = number("LETSSWITCH_TEST_SEED") ?? Int.random(in: 0..<1_000_000_000)
-    /// So many kills, then everything is checked, and the next run begins with an empty database.
+    /// After this many kills everything is checked. The next run begins with an empty database.
     private static let killsPerRun = 10
 
     private static func number(_ variable: String) -> Int? {
@@ -35,9 +35,9 @@ import Testing
         }
     }
 
-    /// Runs one after the other, each with a seed of its own, until so many were killed.
+    /// Does one run after the other, each with its own seed, until the number of kills is reached.
     ///
-    /// - Parameter run: Kills as many as it is told, or fewer, and says how many.
+    /// - Parameter run: Kills at most the given number of times. Returns the number of its kills.
     static func run(
         _ name: String, kills: Int, _ run: (_ seed: UInt64, _ kills: Int, _ comment: Comment) async throws -> Int
     ) async {

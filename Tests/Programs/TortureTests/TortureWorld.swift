@@ -5,14 +5,14 @@ import TestSupport
 
 @testable import Postgres
 
-/// Daemons and their database, to be killed and brought back.
+/// Daemons and their database, which a run kills and starts again.
 actor TortureWorld {
     enum Kind: String, CaseIterable {
-        /// Two daemons on one database, which somebody else starts again, as an init does.
+        /// Two daemons on one database. The test starts the database again, like an init system would.
         case shared
-        /// Three, with people in rooms who hear each other by the bus.
+        /// Three daemons, with users in rooms that receive each other's ales over the bus.
         case fleet
-        /// One daemon that keeps the database itself.
+        /// One daemon that runs the database itself.
         case privateCluster
     }
 
@@ -28,9 +28,9 @@ actor TortureWorld {
     private var daemons: [(process: DaemonProcess, endpoint: ClientEndpoint?)] = []
     nonisolated let client: PostgresClient
 
-    /// Nothing runs yet but the database of ``Kind/shared``.
+    /// Starts only the database, except for ``Kind/privateCluster``, whose daemon starts it.
     ///
-    /// - Parameter flags: Of each daemon, besides its own.
+    /// - Parameter flags: Additional flags of each daemon.
     init(_ kind: Kind, flags: [String] = []) async throws {
         self.kind = kind
         self.flags = flags
@@ -59,13 +59,13 @@ actor TortureWorld {
         }
     }
 
-    /// Starts the daemons, and returns when they listen.
+    /// Starts the daemons. Returns when they listen.
     func start() async throws {
         for number in 0..<daemonCount { try await startDaemon(number) }
         for number in 0..<daemonCount { try await waitForDaemon(number) }
     }
 
-    /// Ends everything as an operator does.
+    /// Stops everything like an operator does.
     func stop() async throws -> [ExitStatus] {
         var statuses: [ExitStatus] = []
         for daemon in daemons { statuses.append(try await daemon.process.terminate()) }
@@ -74,14 +74,14 @@ actor TortureWorld {
         return statuses
     }
 
-    /// A daemon that may be there.
+    /// Returns a random daemon that may be running.
     func endpoint(using random: inout SeededRandom) -> ClientEndpoint? {
         daemons.compactMap(\.endpoint).randomElement(using: &random)
     }
 
     var anyEndpoint: ClientEndpoint? { daemons.compactMap(\.endpoint).randomElement() }
 
-    /// One of a daemon's lives.
+    /// One process of a daemon, until it is killed.
     struct Incarnation: Hashable, Sendable {
         let daemon: Int
         let process: Int32
@@ -89,7 +89,7 @@ actor TortureWorld {
 
     typealias LivingDaemon = (endpoint: ClientEndpoint, incarnation: Incarnation)
 
-    /// Those that may be there.
+    /// The daemons that may be running.
     var living: [LivingDaemon] {
         daemons.enumerated().compactMap { number, daemon in
             daemon.endpoint.map { ($0, Incarnation(daemon: number, process: daemon.process.process.pid)) }
@@ -100,12 +100,12 @@ actor TortureWorld {
         living.randomElement(using: &random)
     }
 
-    /// Whether nobody has killed it.
+    /// Returns whether this process of the daemon wasn't killed.
     func isAlive(_ daemon: Incarnation) -> Bool {
         living.contains { $0.incarnation == daemon }
     }
 
-    /// The daemons' last words, for a failure's message.
+    /// The end of the daemons' logs, for a failure's message.
     var output: String {
         daemons.map { $0.process.output.split(separator: "\n").suffix(20).joined(separator: "\n") }
             .joined(separator: "\n--\n")
@@ -113,7 +113,7 @@ actor TortureWorld {
 
     // MARK: Daemons
 
-    /// Starts it. It is to be waited for, or killed before it is up.
+    /// Starts a daemon. The caller must wait for it, or kill it before it listens.
     func startDaemon(_ number: Int) async throws {
         let database =
             kind == .privateCluster ? ["--state-dir", stateDirectory] : ["--database-url", conninfo]
@@ -122,8 +122,8 @@ actor TortureWorld {
         if number < daemons.count { daemons[number] = (process, nil) } else { daemons.append((process, nil)) }
     }
 
-    /// Returns when it listens. One that gives up, because its database was killed as it started, is started again, as an
-    /// init does.
+    /// Returns when the daemon listens. A daemon that ends because its database was killed during the start is started
+    /// again, like an init system would.
     func waitForDaemon(_ number: Int) async throws {
         for _ in 0..<5 where daemons[number].endpoint == nil {
             do {
@@ -134,7 +134,7 @@ actor TortureWorld {
         }
     }
 
-    /// Returns when every daemon says that it has its database.
+    /// Returns when every daemon reports that it is ready.
     func waitUntilReady() async throws {
         for endpoint in daemons.compactMap(\.endpoint) {
             try await eventually("readiness after kills") { try await endpoint.get("/readyz").status == 200 }
@@ -148,14 +148,14 @@ actor TortureWorld {
 
     // MARK: The database
 
-    /// - Returns: Whether it was running.
+    /// - Returns: Whether the database was running.
     func killDatabase() async throws -> Bool {
         guard let postmaster = await postmaster() else { return false }
         try await DatabaseProcesses.kill9(postmaster: postmaster)
         return true
     }
 
-    /// Starts it, unless that is the daemon's part.
+    /// Starts the database unless the daemon does so itself.
     func startDatabase() async throws {
         _ = try await cluster?.start()
     }
@@ -167,7 +167,7 @@ actor TortureWorld {
         return file.pid
     }
 
-    /// A statement that may be done twice, tried until the database takes it.
+    /// Repeats a statement until the database accepts it. The statement may be executed twice.
     @discardableResult
     func sql(_ text: String) async throws -> PostgresRows {
         let deadline = ContinuousClock.now + Deadline.standard
