@@ -3,7 +3,7 @@ import Testing
 
 @testable import Settings
 
-/// The daemon's commands, as pages have them: this build understands every one.
+/// The daemon's commands in the pages. This build must accept each of them.
 @Suite struct CommandTests {
     @Test("This build accepts every letsswitchd command in the pages")
     func commands() throws {
@@ -27,7 +27,7 @@ import Testing
                 do {
                     _ = try CommandLineParser(environment: environment).parse(arguments)
                 } catch {
-                    // Of a command that is only spoken of, it is known which it is.
+                    // A command that is only mentioned may lack its arguments.
                     let isNamed = arguments.count == 1 && "\(error)".hasPrefix("\(arguments[0]): ")
                     #expect(isNamed, "\(path): letsswitchd \(command.joined(separator: " ")): \(error)")
                 }
@@ -36,7 +36,7 @@ import Testing
         #expect(count > 40)
     }
 
-    /// The arguments of each, from lines of code and from words between backticks.
+    /// Returns the arguments of each command in code blocks and inline code.
     private static func commands(in page: MarkdownPage) -> [[String]] {
         let lines = page.codeBlocks.flatMap { block in
             block.joined(separator: "\n").replacing("\\\n", with: " ").split(separator: "\n").map(String.init)

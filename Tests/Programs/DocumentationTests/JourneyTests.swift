@@ -1,6 +1,6 @@
 import Testing
 
-/// The two ways through the sources that `Sources/README.md` leads a newcomer.
+/// The two ways through the sources that `Sources/README.md` describes for newcomers.
 @Suite struct JourneyTests {
     static let page = "Sources/README.md"
 
@@ -29,12 +29,12 @@ import Testing
         #expect(!Self.declares("run", in: "loop.run()\nfunc runs() {}"))
     }
 
-    /// The functions that a stop names, as in `publish()`.
+    /// Returns the functions that a step names, as in `publish()`.
     private static func functions(in stop: String) -> [String] {
         MarkdownPage.code(in: stop).compactMap { $0.wholeMatch(of: #/([A-Za-z_]+)\(\)/#).map { String($0.output.1) } }
     }
 
-    /// Whether Swift or SQL declares a function of this name.
+    /// Returns whether Swift or SQL declares a function of this name.
     private static func declares(_ name: String, in text: String) -> Bool {
         ["func \(name)(", "func \(name)<", "FUNCTION letsswitch.\(name)("].contains(where: text.contains)
     }

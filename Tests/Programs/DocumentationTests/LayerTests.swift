@@ -13,19 +13,19 @@ import Testing
         var path: String?
         var dependencies: [[String: [Name?]]]
 
-        /// The folder below `Sources`; `nil` for tests.
+        /// The layer's folder below `Sources`; `nil` for tests.
         var layer: String? {
             let parts = (path ?? "").split(separator: "/")
             return parts.first == "Sources" && parts.count == 3 ? String(parts[1]) : nil
         }
 
-        /// The targets of this package that it imports.
+        /// The targets of this package that the target imports.
         var imports: [String] {
             dependencies.flatMap { $0.values.compactMap { $0.first.flatMap { $0?.text } } }
         }
     }
 
-    /// A dependency's first member is its name; what follows are conditions.
+    /// The name of a dependency, which is the first member of its array. The other members are conditions.
     private struct Name: Decodable {
         var text: String?
 
@@ -45,7 +45,7 @@ import Testing
         "System": ["System"],
     ]
 
-    /// Each import that points upwards, as `Importer (layer) → Imported (layer)`.
+    /// Returns each import of a higher layer, as `Importer (layer) → Imported (layer)`.
     private static func upward(_ targets: [Target]) -> [String] {
         let layers = Dictionary(targets.map { ($0.name, $0.layer) }) { first, _ in first }.compactMapValues { $0 }
         return targets.flatMap { target -> [String] in
@@ -90,11 +90,11 @@ import Testing
         #expect(Self.upward(try Self.targets(in: Data(json.utf8))) == ["Low (Platform) → High (Features)"])
     }
 
-    /// What `swift package dump-package` prints.
+    /// Returns the output of `swift package dump-package`.
     private static func dumpPackage() throws -> Data {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        // A scratch folder of its own: that of the build is locked while tests run.
+        // The command has a scratch folder of its own, because the build's folder is locked while tests run.
         let scratch = FileManager.default.temporaryDirectory.appending(path: "layers-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: scratch) }
         process.arguments = [

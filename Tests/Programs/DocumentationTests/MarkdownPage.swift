@@ -1,7 +1,7 @@
-/// What there is to check in a page: its links, what can be linked to in it, its blocks of code, its numbered lists.
+/// The parts of a page that tests check: links, anchors, code blocks and numbered lists.
 struct MarkdownPage {
     let lines: [String]
-    /// The lines, with blocks of code left empty.
+    /// The lines, with those of code blocks left empty.
     private let prose: [String]
 
     init(_ text: String) {
@@ -16,13 +16,13 @@ struct MarkdownPage {
         }
     }
 
-    /// How many lines it has; what follows the last line's end is none.
+    /// The number of lines. A line feed at the end doesn't begin another line.
     var lineCount: Int { lines.last == "" ? lines.count - 1 : lines.count }
 
-    /// Where it leads, pictures included: `Wire/README.md#states`, `https://…`.
+    /// The targets of links and pictures, such as `Wire/README.md#states` or `https://…`.
     var links: [String] { Self.links(in: prose.joined(separator: "\n")) }
 
-    /// What follows `#` in a link to one of its headings, as GitHub makes it.
+    /// The anchors of the headings, which links name after `#`. Made like GitHub makes them.
     var anchors: Set<String> {
         var anchors: Set<String> = []
         for case let line in prose where line.hasPrefix("#") {
@@ -36,13 +36,13 @@ struct MarkdownPage {
         return anchors
     }
 
-    /// The lines of each block of code.
+    /// The lines of each code block.
     var codeBlocks: [[String]] {
         lines.split(omittingEmptySubsequences: false) { $0.hasPrefix("```") }.enumerated()
             .filter { $0.offset % 2 == 1 }.map { Array($0.element) }
     }
 
-    /// The items of the numbered list below a heading, each as one line; `nil` if there is no such heading.
+    /// Returns the items of the numbered list below a heading, each as one line; `nil` if there is no such heading.
     func steps(below heading: String) -> [String]? {
         guard let start = lines.firstIndex(of: heading) else { return nil }
         var steps: [String] = []
@@ -57,12 +57,12 @@ struct MarkdownPage {
         return steps
     }
 
-    /// The targets of links in a piece of prose; what stands between backticks is no link.
+    /// Returns the targets of links in a text. Ignores inline code.
     static func links(in prose: String) -> [String] {
         prose.replacing(#/`[^`]*`/#, with: "").matches(of: #/\]\(([^)\s]+)\)/#).map { String($0.output.1) }
     }
 
-    /// What stands between backticks in a piece of prose, link texts excepted.
+    /// Returns the inline code in a text. Ignores the texts of links.
     static func code(in prose: String) -> [String] {
         prose.replacing(#/\[[^\]]*\]\([^)]*\)/#, with: "").matches(of: #/`([^`]+)`/#).map { String($0.output.1) }
     }

@@ -1,16 +1,16 @@
 import FoundationEssentials
 import TestSupport
 
-/// The repository's files, as far as pages speak of them. Paths are relative to its root, without `.` and `..`.
+/// The repository's files, as far as pages refer to them. Paths are relative to its root, without `.` and `..`.
 struct PageTree {
-    /// The pages' paths.
+    /// The paths of the pages.
     let pages: [String]
-    /// `nil`: there is no such file.
+    /// Returns a file's text; `nil` if there is no such file.
     let read: (String) -> String?
-    /// Whether there is such a file or directory.
+    /// Returns whether there is such a file or directory.
     let exists: (String) -> Bool
 
-    /// This repository's.
+    /// Returns the tree of this repository.
     static func repository() throws -> PageTree {
         let root = Checkout.root.path
         var pages: [String] = []
@@ -40,7 +40,7 @@ struct PageTree {
         let path: String
     }
 
-    /// The links within the repository that lead nowhere, each as `page: link`.
+    /// Returns the broken links within the repository, each as `page: link`.
     func brokenLinks() throws -> [String] {
         try pages.flatMap { path in
             try page(path).links.filter { !isLiving($0, in: path) }.map { "\(path): \($0)" }
@@ -55,7 +55,7 @@ struct PageTree {
         return (try? self.page(target))?.anchors.contains(parts[1]) ?? false
     }
 
-    /// Where a link of a page leads; `nil` if that is outside.
+    /// Returns the target of a page's link; `nil` if it is outside of the repository.
     static func resolve(_ link: String, from page: String) -> String? {
         guard !link.hasPrefix("/") else { return nil }
         var parts = page.split(separator: "/").dropLast()

@@ -1,6 +1,6 @@
 import Testing
 
-/// That what checks the pages would find something.
+/// Tests of the checker of links: it must find broken links.
 @Suite struct PageTreeTests {
     private func broken(_ files: [String: String]) throws -> [String] {
         try PageTree(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Settings
 
-/// What is written for people stays true: where links lead, how long the first page is, what is said of flags.
+/// Checks of the documentation: the targets of links, the length of the first page, and the flags that pages name.
 @Suite struct ReadmeTests {
     private let tree: PageTree
 
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// The folder of a target below `Sources`: its layer and its name. System libraries have no page.
+    /// Returns the folder of a target below `Sources`: its layer and its name. System libraries have no page.
     private func folder(of target: String) -> String? {
         ["Programs", "Operations", "Features", "Core", "Platform", "Client"].map { "\($0)/\(target)" }
             .first { tree.exists("Sources/\($0)") }
@@ -60,12 +60,12 @@ import Testing
         }
     }
 
-    /// Whether a flag and what it does stand in it as `--help` prints them.
+    /// Returns whether a block has a flag and its description in the form of `--help`.
     private static func isHelp(_ block: [String]) -> Bool {
         zip(block, block.dropFirst()).contains { $0.hasPrefix("  --") && $1.hasPrefix("        ") }
     }
 
-    /// The benchmark's, systemctl's, and those of `letsswitch`.
+    /// Flags of the benchmark, of systemctl and of `letsswitch`.
     private static let flagsOfOthers = [
         "--only", "--rounds", "--now", "--at", "--zone", "--server", "--device", "--invite", "--kind", "--help",
     ]

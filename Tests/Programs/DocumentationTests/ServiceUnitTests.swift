@@ -1,6 +1,6 @@
 import Testing
 
-/// What the unit takes from the daemon that it doesn't need.
+/// The rights that the service unit takes from the daemon.
 @Suite struct ServiceUnitTests {
     @Test("The packaged service has only the rights that it needs")
     func hardening() throws {

@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests have one way of being named: a sentence, with a capital letter and without a full stop, that says what must be true. A suite
-/// is known by its type.
+/// The rule for test names: a sentence that states what must be true, with a capital letter and without a full stop. A
+/// suite is named by its type.
 @Suite struct TestNameTests {
-    /// What begins small because its name does.
+    /// Names that begin with a small letter. A sentence may begin with one of them.
     private static let names: Set = [
         "amqplib", "bash", "curl", "gzip", "iOS", "letsswitch", "letsswitchd", "libpq", "nginx", "ntfy", "nuxt",
         "openapi-spec-validator", "openssl", "pika", "promtool", "psql", "schemathesis", "startsAt", "systemd",
         "x-death", "zlib",
     ]
 
-    /// Attributes of tests and suites that say nothing, or not in that way.
+    /// Returns the attributes of tests and suites without a name, or with one that breaks the rule.
     private func faults(in source: String) -> [String] {
         let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
             .map { String($0.drop { $0 == " " }) }

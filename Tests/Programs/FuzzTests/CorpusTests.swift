@@ -3,7 +3,7 @@ import FuzzProperties
 import TestSupport
 import Testing
 
-/// The inputs that fuzzing found worth keeping, read once more: what held once holds still, without a fuzzer.
+/// The inputs that fuzzing collected, replayed without a fuzzer. Their properties must still hold.
 @Suite struct CorpusTests {
     @Test("Every input of the corpus keeps the fuzz target's properties", arguments: FuzzTarget.allCases)
     func replay(target: FuzzTarget) async throws {
@@ -31,7 +31,8 @@ import Testing
         for count in 0...2 { #expect(await broken(target, Data(repeating: 0xFF, count: count)) == nil) }
     }
 
-    /// What doesn't hold for an input. Beside the threads of tasks: a target may wait for some.
+    /// Returns the property that an input breaks. Runs on its own thread, because a target may block until tasks
+    /// finish.
     private func broken(_ target: FuzzTarget, _ bytes: Data) async -> String? {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
