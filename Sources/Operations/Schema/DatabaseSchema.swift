@@ -4,7 +4,7 @@ import Messaging
 package import Postgres
 import Scheduling
 
-/// What the daemon keeps in its database, embedded in the program: `SQL/`.
+/// The daemon's tables and functions, embedded in the program from `SQL/`.
 package enum DatabaseSchema {
     /// Nothing that isn't numbered here changes tables.
     private static let migrations = [

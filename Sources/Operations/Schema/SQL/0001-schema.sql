@@ -1,5 +1,6 @@
--- The tables. The migrator has made the schema; every name is qualified, whatever the search path is. What works on them
--- stands in the other files, which are applied anew whenever their text has changed; this one never changes once it is released.
+-- The tables. The migrator creates the schema. Every name is qualified, so the search path doesn't matter. Functions
+-- are in the other files, which are applied again whenever their text has changed. The statements of this file don't
+-- change after its release.
 
 -- The only function that reads time. Tests replace it.
 CREATE FUNCTION letsswitch.clock() RETURNS timestamptz
@@ -27,7 +28,7 @@ CREATE TABLE letsswitch.task (
     start_time text NOT NULL,
     -- The match's room, once paired; until then the room that a match would get.
     room_id uuid NOT NULL,
-    -- When that room closes; the same for both tasks of a match. It is open from the first claim of either.
+    -- When the room closes; the same for both tasks of a match. It is open from the first claim of either.
     closes_at timestamptz NOT NULL,
     -- The partner's task; no foreign key, because the partner's row may be gone (erased) when the match is over.
     partner_id uuid,
@@ -40,12 +41,12 @@ CREATE TABLE letsswitch.task (
 -- other for one slot's, and this one would be read through.
 CREATE INDEX task_latest ON letsswitch.task ((device_id || ''), registered);
 CREATE INDEX task_room ON letsswitch.task (room_id);
--- Those who wait, or have waited in vain, for a partner.
+-- Tasks that wait for a partner or have waited in vain.
 CREATE INDEX task_single ON letsswitch.task (starts_at, reminds_at) WHERE partner_id IS NULL;
 CREATE INDEX task_anonymous ON letsswitch.task (starts_at) WHERE device_id IS NULL;
 
--- Who is being erased. What a device had registered until it asked is gone for everybody from then on, and the rows go by and by;
--- this one is the last of them. `visible_task` is a task as it may be shown.
+-- Devices that are being erased. What a device had registered before its request is invisible from then on, and its
+-- rows are deleted in steps; this row is the last of them. `visible_task` shows only what others may see of a task.
 CREATE TABLE letsswitch.erasure (
     device_id text PRIMARY KEY,
     -- The latest of its tasks, by `registered`.
@@ -53,15 +54,15 @@ CREATE TABLE letsswitch.erasure (
     -- The tag by which events name it, and the latest of those that tell of it, by id.
     person text,
     events_up_to bigint NOT NULL,
-    -- When the next of its rows go.
+    -- When the next of its rows are deleted.
     next_try_at timestamptz NOT NULL
 );
 CREATE INDEX erasure_due ON letsswitch.erasure (next_try_at);
 CREATE INDEX erasure_person ON letsswitch.erasure (person);
 
--- What the scheduler waits for: a row for each task that has not been claimed. To claim is to delete it, which touches no
--- index, where marking the task would write an entry to each of the task's. Its lock is the task's: whoever pairs,
--- retitles, cancels, erases or claims holds it, and looks at the task once more then.
+-- What the scheduler waits for: one row per unclaimed task. A claim deletes the row, which writes no index, while
+-- marking the task would write an entry to each of the task's indexes. Its lock is the task's lock: matching,
+-- retitling, cancelling, erasing and claiming hold it, and then read the task again.
 CREATE TABLE letsswitch.due (
     reminds_at timestamptz NOT NULL,
     registered bigint NOT NULL,
@@ -79,11 +80,12 @@ CREATE TABLE letsswitch.due (
 );
 CREATE INDEX due_retry ON letsswitch.due (retry_at) WHERE retry_at IS NOT NULL;
 
--- The outbox: one for each task that was claimed, written in the transaction that opens the room. What is sent is read
--- from the task, which doesn't change any more, unless somebody is erased: then nobody gets it.
+-- The outbox: one row per claimed task, written in the transaction that opens the room. The text is read from the task
+-- when it is sent. The task no longer changes, unless its user is erased: then the reminder isn't sent.
 --
---   pending ──▶ delivered      a channel took it
---      └──────▶ missed         the task started before any channel did
+--
+--    pending ──▶ delivered      a provider accepted it
+--        └──────▶ missed         the task started before any provider did
 CREATE TABLE letsswitch.reminder (
     -- Begins with seq, so that new ones go to the end of the index: at random places each would cost a page.
     id uuid PRIMARY KEY,
@@ -96,17 +98,18 @@ CREATE TABLE letsswitch.reminder (
     state text NOT NULL CHECK (state IN ('pending', 'delivered', 'missed')),
     delivered_at timestamptz
 )
--- Each is updated once. There is room for that on its page, and no index has the columns: none is written then.
+-- Each row is updated once. There is space for that on its page, and the columns aren't indexed, so no index is
+-- written.
 WITH (fillfactor = 50);
 -- From the task; and what is past.
 CREATE INDEX reminder_task ON letsswitch.reminder (starts_at, task_id);
 
--- What one statement claimed. Its reminders are those whose ids begin with its batch.
+-- The result of one claiming statement. Its reminders are those whose ids begin with its batch.
 CREATE TABLE letsswitch.claim (
     batch bigint PRIMARY KEY,
     -- When the last of its rooms closes.
     closes_at timestamptz NOT NULL,
-    -- When the first of its pending reminders starts; NULL when there is none. Not moved by what is delivered.
+    -- When the first of its pending reminders starts; NULL if there is none. Deliveries don't change it.
     expires_at timestamptz,
     -- Which daemon's it is, so that it finds the claim whose answer was lost. A setting of the sessions that claim.
     claimer text DEFAULT current_setting('letsswitch.claimer', true)
@@ -116,7 +119,7 @@ CREATE INDEX claim_expiring ON letsswitch.claim (expires_at) WHERE expires_at IS
 
 CREATE SEQUENCE letsswitch.batch;
 
--- What the daemons have made once and share: keys that nobody sets. Whoever comes first makes it.
+-- Keys that the daemons generate and share. The first daemon creates them.
 CREATE TABLE letsswitch.secret (
     name text PRIMARY KEY,
     value bytea NOT NULL
@@ -132,7 +135,7 @@ CREATE TABLE letsswitch.address (
     channel text NOT NULL CHECK (channel IN ('apns', 'webpush', 'ntfy')),
     -- The channel's own name for it, no longer than an index entry may be.
     address text NOT NULL CHECK (octet_length(address) <= 2048),
-    -- What else the channel has to know of it: a JSON object.
+    -- Further data for the provider: a JSON object.
     details text NOT NULL,
     registered_at timestamptz NOT NULL,
     -- When it was registered or its device registered a task, to about a day.
@@ -145,17 +148,17 @@ CREATE INDEX address_device ON letsswitch.address (device_id, channel, registere
 -- The ways that reminders and events take: those that a daemon has served within a day.
 CREATE TABLE letsswitch.provider (
     name text PRIMARY KEY CHECK (name IN ('apns', 'webpush', 'ntfy', 'webhook')),
-    -- Told of every event, at one place that is a setting; the others bring reminders to people's addresses.
+    -- Receives every event, at an address from the settings. The other providers send reminders to people's addresses.
     subscribes boolean NOT NULL GENERATED ALWAYS AS (name = 'webhook') STORED,
     -- How often a daemon has started with it.
     starts bigint NOT NULL DEFAULT 1,
-    -- When a daemon last said that it serves it; to ten minutes.
+    -- When a daemon last wrote that it serves the provider, to ten minutes.
     seen_at timestamptz NOT NULL,
     -- Its server wants nothing any more, so nothing is written for it until a daemon starts with it again.
     turned_away_at timestamptz
 );
 
--- What has happened, as long as somebody is to be told. Written in the transaction that makes it true.
+-- Events that some subscriber still has to receive. Written in the transaction in which they happen.
 CREATE SEQUENCE letsswitch.event_number;
 CREATE TABLE letsswitch.event (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -174,22 +177,23 @@ CREATE TABLE letsswitch.event (
     room_id uuid,
     starts_at timestamptz,
     closes_at timestamptz,
-    -- How many were in the room afterwards.
+    -- The number of peers in the room afterwards.
     peers integer,
-    -- What tells of the person; goes when the person is erased.
+    -- Personal data, removed when the person is erased.
     title text,
     start_time text,
     time_zone text
 );
--- What there is to be forgotten with a person.
+-- Events with data to remove when a person is erased.
 CREATE INDEX event_person ON letsswitch.event (person, id) WHERE title IS NOT NULL;
 
--- What a courier is to send: one for each reminder and address, and one for each event and subscriber. Written in the transaction
--- that makes the reminder or the event.
+-- What delivery workers have to send: one row per reminder and address, and one per event and subscriber. Written in
+-- the transaction of the reminder or the event.
 --
---   waiting ──(lease)──▶ in a daemon's hands ──▶ deleted      accepted, refused, the address is gone, too late
---      ▲                        │
---      └──(next_try_at)─────────┘      to be tried again; or the daemon died, and the lease ran out
+--
+--    waiting ──(lease)──▶ leased by a daemon ──▶ deleted      accepted, refused, the address is gone, too late
+--        ▲                        │
+--        └──(next_try_at)─────────┘      to be tried again; or the daemon died, and the lease expired
 CREATE TABLE letsswitch.delivery (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     channel text NOT NULL,
@@ -204,7 +208,7 @@ CREATE TABLE letsswitch.delivery (
     -- NULL: a reminder to an address.
     event_id bigint,
     created_at timestamptz NOT NULL,
-    -- While it is in somebody's hands: when the lease ends.
+    -- While it is leased: when the lease ends.
     next_try_at timestamptz NOT NULL,
     -- Not sent any more from then on.
     deadline timestamptz NOT NULL,
@@ -214,8 +218,8 @@ CREATE TABLE letsswitch.delivery (
 CREATE INDEX delivery_due ON letsswitch.delivery (channel, urgent, next_try_at);
 CREATE INDEX delivery_event ON letsswitch.delivery (event_id) WHERE event_id IS NOT NULL;
 
--- Who was in a match's room, and from when to when. One row for each of its tasks and one for those who didn't say whose they are, so
--- that nobody fills it by coming and going.
+-- The members of a match's room, with times. One row per task, and one for all members without a task, so that joining
+-- and leaving can't fill the table.
 CREATE TABLE letsswitch.attendance (
     room_id uuid NOT NULL,
     -- NULL: peers that gave no task of the match.
@@ -223,7 +227,7 @@ CREATE TABLE letsswitch.attendance (
     closes_at timestamptz NOT NULL,
     -- The first time.
     came_at timestamptz NOT NULL,
-    -- When one last came or went.
+    -- The last join or leave.
     changed_at timestamptz NOT NULL,
     -- Connections that are in the room.
     present integer NOT NULL,
@@ -237,7 +241,7 @@ CREATE TABLE letsswitch.attendance (
 );
 CREATE INDEX attendance_over ON letsswitch.attendance (closes_at);
 
--- The daemons' reporters of who comes and goes, and their last reports, so that none is written twice.
+-- The daemons' attendance reporters with their last reports, so that no report is written twice.
 CREATE TABLE letsswitch.reporter (
     id uuid PRIMARY KEY,
     number bigint NOT NULL,
@@ -247,8 +251,8 @@ CREATE TABLE letsswitch.reporter (
 -- Feeds of people's tasks, for their calendar programs.
 CREATE TABLE letsswitch.calendar (
     device_id text PRIMARY KEY,
-    -- What the feed's address ends in. Whoever knows it reads titles and times, and can do nothing else. Not hashed: beside it
-    -- stands the device's id, which can do more.
+    -- The end of the feed's address. It gives access to titles and times only. It isn't hashed, because the device's id
+    -- beside it gives access to more.
     secret text NOT NULL CONSTRAINT calendar_secret UNIQUE,
     -- The state in which the tasks were read last: its digest, its number, and since when it is the present one.
     digest text,

@@ -1,5 +1,5 @@
--- What each daemon has told of who is in matches' rooms, so that it can be taken back when the daemon dies: attendance counts those of
--- all daemons together.
+-- What each daemon has reported about members of matches' rooms, so that it can be reverted when the daemon dies. The
+-- table attendance counts the members of all daemons together.
 CREATE TABLE letsswitch.presence (
     -- The daemon, as letsswitch.reporter and letsswitch.daemon have it.
     reporter_id uuid NOT NULL,

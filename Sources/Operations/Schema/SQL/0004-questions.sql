@@ -1,18 +1,18 @@
 -- Questions of an audience, and the answers to them.
 
--- A session: somebody who presents, and those who ask.
+-- A question session, with its presenter and its audience.
 CREATE TABLE letsswitch.question_session (
     id uuid PRIMARY KEY,
-    -- Who made it. NULL: nobody, or somebody who was erased.
+    -- The device that created it. NULL: none, or it was erased.
     device_id text,
     title text NOT NULL,
     -- Whether a question is seen by others only once it was approved.
     is_moderated boolean NOT NULL,
     state text NOT NULL CHECK (state IN ('open', 'closed')),
-    -- SHA-256 of the presenter's key, in hexadecimal digits. NULL: everybody may do what a presenter may.
+    -- SHA-256 of the presenter's key, in hexadecimal digits. NULL: everybody has the presenter's rights.
     key_digest text,
-    -- Counts what happens in it. Taken under the row's lock, so changes are numbered in the order of their commits, and who has
-    -- missed some reads on from the last that it knows.
+    -- Counts the session's changes. Taken under the row's lock, so changes are numbered in the order of their commits,
+    -- and a client that missed some reads on from the last one it knows.
     version bigint NOT NULL DEFAULT 0,
     -- The version of the last announcement.
     announced bigint NOT NULL DEFAULT 0,
@@ -30,7 +30,7 @@ CREATE TABLE letsswitch.question (
     session_id uuid NOT NULL,
     -- The session's version with which it came: the order of asking.
     number bigint NOT NULL,
-    -- NULL: who asked it was erased.
+    -- NULL: its author was erased.
     content text,
     answered boolean NOT NULL DEFAULT false,
     answer text,
@@ -53,12 +53,12 @@ CREATE INDEX question_past ON letsswitch.question (created_at);
 
 CREATE TABLE letsswitch.question_vote (
     question_id uuid NOT NULL,
-    -- As `question.asked_from`, of a device.
+    -- Like `question.asked_from`, for a device.
     voter uuid NOT NULL,
     PRIMARY KEY (question_id, voter)
 );
 
--- What a presenter has told sockets. Kept for an hour, for daemons that had lost the database.
+-- What a presenter has sent to sockets. Kept for an hour, for daemons that had lost the database.
 CREATE TABLE letsswitch.announcement (
     session_id uuid NOT NULL,
     version bigint NOT NULL,

@@ -1,5 +1,5 @@
--- Who was erased lately, by the tag by which events name people: what somebody wanted stored who came before that isn't stored any more.
--- Kept for minutes.
+-- Recently erased persons, by the tag that events use for them. Requests that began before the erasure are no longer
+-- stored. Kept for minutes.
 CREATE TABLE letsswitch.erased (
     person text PRIMARY KEY,
     erased_at timestamptz NOT NULL

@@ -1,6 +1,6 @@
--- Conversations, and what is said in them.
+-- Conversations and their messages.
 
--- Who takes part in conversations: a device with a name, which never changes.
+-- Users of conversations: a device with a name, which never changes.
 CREATE TABLE letsswitch.chat_user (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     -- A word of routing keys: its bytes count. NULL: the device was erased.
@@ -12,7 +12,7 @@ CREATE TABLE letsswitch.chat_user (
 CREATE UNIQUE INDEX chat_user_device ON letsswitch.chat_user (device_id) WHERE name IS NOT NULL;
 CREATE INDEX chat_user_erased ON letsswitch.chat_user (device_id) WHERE name IS NULL AND device_id IS NOT NULL;
 
--- Names that nobody may have any more, as digests.
+-- Digests of names that can't be taken any more.
 CREATE TABLE letsswitch.retired_name (
     digest text PRIMARY KEY
 );
@@ -23,13 +23,14 @@ CREATE TABLE letsswitch.conversation (
     kind text NOT NULL CHECK (kind IN ('person', 'group')),
     -- The users for whom it was made, in order.
     members bigint[] NOT NULL,
-    -- The number of its last message. Taken under the row's lock, so messages are numbered in the order of their commits, without gaps,
-    -- and who has missed some reads on from the last that it knows.
+    -- The number of its last message. Taken under the row's lock, so messages are numbered in the order of their
+    -- commits, without gaps, and a client that missed some reads on from the last one it knows.
     last_number bigint NOT NULL DEFAULT 0,
     created_at timestamptz NOT NULL,
     -- When something was last said, or it was made. In no index: so it is written without touching one.
     used_at timestamptz NOT NULL,
-    -- When purging looks at it next: not before it can be too old. Behind used_at, and moved on by purging alone.
+    -- When purging looks at it next, not before it can be old enough. It may be behind used_at, and only purging
+    -- changes it.
     look_at timestamptz NOT NULL
 )
 WITH (fillfactor = 50);
@@ -56,7 +57,7 @@ CREATE TABLE letsswitch.message (
     -- 1, 2, 3 … in its conversation: the contract's offset.
     number bigint NOT NULL,
     id uuid NOT NULL CONSTRAINT message_id UNIQUE,
-    -- NULL: who said it was erased, and what it said with it. The number stays.
+    -- NULL: the author was erased, and the content with it. The number stays.
     author_id bigint,
     content text,
     sent_at timestamptz NOT NULL,
@@ -65,7 +66,7 @@ CREATE TABLE letsswitch.message (
 CREATE INDEX message_author ON letsswitch.message (author_id) WHERE author_id IS NOT NULL;
 CREATE INDEX message_past ON letsswitch.message (sent_at);
 
--- Whose messages somebody doesn't want.
+-- Authors whose messages a user has blocked.
 CREATE TABLE letsswitch.chat_block (
     user_id bigint NOT NULL,
     blocked_id bigint NOT NULL,

@@ -1,8 +1,9 @@
--- Taking a promise back that somebody counts on.
+-- Cancelling a matched task.
 ALTER TABLE letsswitch.task
     -- The partner took the promise back, or moved it.
     ADD COLUMN was_let_down boolean NOT NULL DEFAULT false,
-    -- Let down after the lead: the room is open, and until then somebody may still come for a partner. NULL: has one, or waits as ever.
+    -- The partner left after the lead: the room is open, and until this time another user may still become the partner.
+    -- NULL: there is a partner, or the task waits as usual.
     ADD COLUMN waits_until timestamptz;
 
 -- The end of a room that ends before its time.

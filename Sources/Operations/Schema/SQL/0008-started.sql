@@ -1,2 +1,2 @@
--- When its person said that it had started; NULL: hasn't said so.
+-- When the user reported the start; NULL: not yet.
 ALTER TABLE letsswitch.task ADD COLUMN began_at timestamptz;

@@ -1,4 +1,4 @@
--- Whom a device doesn't want to meet: neither as a partner nor in conversations. Its own affair: the other isn't told.
+-- Users whom a device doesn't want to meet, neither as a partner nor in conversations. The other user isn't notified.
 CREATE TABLE letsswitch.block (
     id uuid PRIMARY KEY,
     device_id text NOT NULL,

@@ -1,9 +1,9 @@
--- What goes to a broker of RabbitMQ, for those who take part in conversations there.
+-- Messages for a RabbitMQ broker, for participants who use it.
 
 -- That daemons carry messages there, and which of them does at present. One row at most.
 CREATE TABLE letsswitch.bridge (
     name text PRIMARY KEY CHECK (name = 'amqp'),
-    -- When a daemon with a broker last said so; to ten minutes.
+    -- When a daemon with a broker last wrote it, to ten minutes.
     seen_at timestamptz NOT NULL,
     -- One daemon sends at a time, so that each conversation keeps its order. NULL: none does.
     sender_id uuid,
@@ -16,6 +16,6 @@ CREATE TABLE letsswitch.bridge_message (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     conversation_id uuid NOT NULL,
     number bigint NOT NULL,
-    -- Who was inside when it was said. Not their names: who is erased meanwhile has none.
+    -- The participants when the message was sent. Ids instead of names, since an erased user has no name.
     user_ids bigint[] NOT NULL
 );

@@ -3,7 +3,7 @@ CREATE TABLE letsswitch.series (
     id uuid PRIMARY KEY,
     device_id text NOT NULL,
     title text NOT NULL,
-    -- What it is called from a day on for which no promises are made yet; NULL: as now.
+    -- The title from a day on for which no tasks exist yet; NULL: the same title.
     later_title text,
     later_from date,
     -- The wish: what the zone's clocks show, in seconds, on these days of the week; bit 0 is Monday.
@@ -14,7 +14,7 @@ CREATE TABLE letsswitch.series (
     until date,
     -- Up to this day promises are made, or were not wanted: none is made there any more.
     made_to date NOT NULL,
-    -- When the next are made.
+    -- When the next tasks are created.
     look_at timestamptz NOT NULL,
     CONSTRAINT series_later CHECK ((later_title IS NULL) = (later_from IS NULL)),
     CONSTRAINT series_once UNIQUE (device_id, wall_time, time_zone, days)

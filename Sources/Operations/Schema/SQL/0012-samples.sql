@@ -1,4 +1,4 @@
--- What daemons let each other know of how they are, for the page of operators. Nothing is lost with it.
+-- Measurements that daemons share for the operators' page. Their loss does no harm.
 CREATE UNLOGGED TABLE letsswitch.daemon_sample (
     daemon_id uuid PRIMARY KEY,
     sample text NOT NULL,

@@ -1,6 +1,7 @@
--- Notifications of what is said to people who aren't there.
+-- Notifications of messages, for users who aren't connected.
 
--- Who hears its conversations at present, by which daemon: it needs no notification. Rows of a daemon that has died don't count.
+-- Users whose conversations are being received, and the daemon they are connected to. They need no notification. Rows
+-- of a dead daemon don't count.
 CREATE TABLE letsswitch.listener (
     user_id bigint NOT NULL,
     daemon_id uuid NOT NULL,
@@ -8,12 +9,14 @@ CREATE TABLE letsswitch.listener (
 );
 CREATE INDEX listener_daemon ON letsswitch.listener (daemon_id);
 
--- Until then everything said is told by the last notification; the next one goes a minute later at the earliest. NULL: there was none.
+-- The last notification covers all messages until this time; the next one is sent a minute later at the earliest. NULL:
+-- there was none.
 ALTER TABLE letsswitch.participant ADD COLUMN notified_at timestamptz;
--- The first message that the last one tells of.
+-- The first message of the last notification.
 ALTER TABLE letsswitch.participant ADD COLUMN notified_from bigint;
 
--- Of a notification of what was said: in which conversation, to whom, and from which message on. What is sent is read as it is sent.
+-- For a notification of messages: the conversation, the receiver, and the first message. The text is read when it is
+-- sent.
 ALTER TABLE letsswitch.delivery ADD COLUMN conversation_id uuid;
 ALTER TABLE letsswitch.delivery ADD COLUMN user_id bigint;
 ALTER TABLE letsswitch.delivery ADD COLUMN from_number bigint;

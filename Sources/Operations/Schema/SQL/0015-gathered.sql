@@ -1,6 +1,7 @@
--- Of each conversation one notification waits for each of a user's ways, whatever keeps it from going: it tells of all that is unread by then.
+-- For each conversation and each of a user's providers at most one notification waits. It covers all messages that are
+-- unread when it is sent.
 
--- Of several that wait the first tells of what the others would have told of.
+-- Of several that wait, the first covers the others' messages.
 DELETE FROM letsswitch.delivery WHERE id IN (
     SELECT waiting.id FROM (
         SELECT
@@ -15,8 +16,8 @@ DELETE FROM letsswitch.delivery WHERE id IN (
 CREATE UNIQUE INDEX delivery_way ON letsswitch.delivery (conversation_id, user_id, channel, coalesce(address_id, 0))
     WHERE conversation_id IS NOT NULL;
 
--- The last message that what is being sent tells of. NULL: it wasn't sent yet, or isn't of a conversation.
+-- The last message of the notification that is being sent. NULL: it wasn't sent yet, or isn't of a conversation.
 ALTER TABLE letsswitch.delivery ADD COLUMN told_number bigint;
 
--- What is told no longer hangs on it.
+-- The notification's text no longer depends on it.
 ALTER TABLE letsswitch.participant DROP COLUMN notified_from;

@@ -1,6 +1,7 @@
--- When somebody last had to do with the schedule whose series it is.
+-- When the series' user last used the schedule.
 ALTER TABLE letsswitch.series ADD COLUMN used_at timestamptz NOT NULL DEFAULT now();
 
--- When somebody was last led to another room, and from which: who hears nothing for a while is told later.
+-- When the task was last moved to another room, and from which: a client without a connection at that time is notified
+-- later.
 ALTER TABLE letsswitch.task ADD COLUMN rematched_at timestamptz, ADD COLUMN rematched_from uuid;
 CREATE INDEX task_rematched ON letsswitch.task (rematched_at) WHERE rematched_at IS NOT NULL;

@@ -1,4 +1,4 @@
--- When a block was last known to be of somebody who is here.
+-- When the block's owner was last known to use the server.
 ALTER TABLE letsswitch.block ADD COLUMN used_at timestamptz NOT NULL DEFAULT now();
 CREATE INDEX block_unused ON letsswitch.block (used_at);
 

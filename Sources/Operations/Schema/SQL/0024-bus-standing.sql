@@ -4,6 +4,6 @@ ALTER TABLE letsswitch.daemon
     ADD COLUMN bus_stands boolean,
     -- In milliseconds: the last round trip of a packet to itself, or how long none has come back; null before the first, and without a bus.
     ADD COLUMN bus_delay bigint,
-    -- Since the daemon began: ales of others that never arrived, and those of its own that no other was told of.
+    -- Since the daemon's start: ales of others that never arrived, and its own that no other daemon received.
     ADD COLUMN bus_lost bigint,
     ADD COLUMN bus_dropped bigint;
