@@ -35,7 +35,7 @@ struct StoredSchedule: Equatable {
 
     var tasks: [Task] = []
     var reminders: [Reminder] = []
-    /// With their ids.
+    /// The blocks and preferences, with their ids.
     var blocks: [Regard: UUID] = [:]
     var preferences: [Regard: UUID] = [:]
     /// The devices that have a series.

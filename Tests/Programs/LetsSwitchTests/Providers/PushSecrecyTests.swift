@@ -8,7 +8,7 @@ import Wire
 
 @testable import Delivery
 
-/// The address of a browser or a calendar is a secret, because it allows anybody to send or to read.
+/// The address of a browser or a calendar is a secret. With it anybody can send to the browser or read the calendar.
 @Suite struct PushSecrecyTests {
     @Test("Neither the log nor the metrics have an endpoint's address")
     func noAddressIsInTheLogOrTheMetrics() async throws {
