@@ -15,9 +15,9 @@ let swiftSettings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
 
-// Each compiler that is given a part of a target reads the rest of it anew. By default a debug build has one for each processor; of
-// tests, of which there are targets enough to fill these, one does all of a target, which takes less of the processors' time. (Unsafe is what
-// SwiftPM calls any flag that it has no name for; no product has these.)
+// A compiler that gets part of a target reads the rest of it too. By default a debug build uses one compiler per
+// processor. For tests one compiles a whole target, which costs less CPU time, and there are enough test targets to
+// keep all processors busy. (SwiftPM calls every flag without its own setting unsafe; no product uses these.)
 let testSettings: [SwiftSetting] = swiftSettings + [.unsafeFlags(["-driver-batch-count", "1"])]
 
 let fuzzTargets: [Target] =
@@ -58,8 +58,8 @@ let package = Package(
         // SQL, and what pages are made of, embedded in programs by the C compiler.
         .target(name: "CEmbedded", publicHeadersPath: "include"),
 
-        // What every layer needs once: monotonic time, queue executors, back-off, a timer that can be woken, time-outs, batches,
-        // the life cycle of a service. (The toolchain has a module `Runtime` already.)
+        // Shared by all layers: monotonic time, queue executors, back-off, a wakeable timer, time-outs, batches,
+        // service life cycle. (The toolchain already has a module `Runtime`.)
         .target(name: "Basics", swiftSettings: swiftSettings),
         // Bytes to values and back: HTTP/1.1 and WebSocket, without I/O and without a clock.
         .target(name: "Wire", dependencies: ["COpenSSL", "CZlib"], swiftSettings: swiftSettings),
@@ -83,7 +83,7 @@ let package = Package(
         .target(
             name: "Domain", dependencies: ["Basics", "Crypto", "Observability", "Postgres", "Wire"],
             swiftSettings: swiftSettings),
-        // Who listens to what: rooms of connections, and what is published in them. No protocol, no SQL.
+        // Rooms of connections, and the delivery of messages in them. No protocol, no SQL.
         .target(name: "Rooms", dependencies: ["Basics", "Crypto", "Sockets"], swiftSettings: swiftSettings),
         // Tasks, pairing, reminders and their scheduler, attendance, quotas, the calendar, and their SQL.
         .target(
@@ -99,21 +99,21 @@ let package = Package(
             ],
             exclude: ["SQL"],
             swiftSettings: swiftSettings),
-        // What people say that is kept: questions of an audience, conversations, and their SQL.
+        // Stored questions and conversations, and their SQL.
         .target(
             name: "Messaging", dependencies: ["CEmbedded", "Crypto", "Domain", "Postgres", "Wire"],
             exclude: ["SQL"],
             swiftSettings: swiftSettings),
-        // What is kept in the database: tables by numbered migrations, and which functions stand there.
+        // The database schema: tables from numbered migrations, and the functions.
         .target(
             name: "Schema", dependencies: ["CEmbedded", "Delivery", "Domain", "Messaging", "Postgres", "Scheduling"],
             exclude: ["SQL"],
             swiftSettings: swiftSettings),
-        // Who asks, by a name or a ticket, and how much one may say, by whichever door.
+        // Identities by name or ticket, and their rate limits over all protocols.
         .target(
             name: "Access", dependencies: ["Basics", "Crypto", "Domain", "Server", "Wire"],
             swiftSettings: swiftSettings),
-        // The other daemons on the database: who is alive, and what carries ales and presence to them.
+        // The other daemons on the database: which are alive, and the bus that carries ales and presence between them.
         .target(
             name: "Daemons", dependencies: ["AMQP", "Basics", "Observability", "Postgres", "Rooms", "Wire"],
             swiftSettings: swiftSettings),
@@ -146,7 +146,7 @@ let package = Package(
                 "Access", "Basics", "Domain", "Observability", "Rooms", "Server", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
-        // Sessions of questions as they happen: requests, sockets, who is told what.
+        // Live question sessions: requests, sockets, and the delivery of changes.
         .target(
             name: "LiveQuestions",
             dependencies: [
@@ -169,7 +169,7 @@ let package = Package(
                 "Basics", "Domain", "Observability", "Postgres", "Rooms", "Scheduling", "Server", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
-        // What the routes are and what is said on WebSockets, for programs and people: OpenAPI, JSON Schemas, help.
+        // The description of routes and WebSocket messages, for programs and people: OpenAPI, JSON Schemas, help.
         .target(
             name: "APIDescription",
             dependencies: [
@@ -201,7 +201,7 @@ let package = Package(
             name: "letsswitchd", dependencies: ["Access", "Control", "LetsSwitch", "Settings", "Sockets"],
             exclude: ["systemd"],
             swiftSettings: swiftSettings),
-        // What a program has to talk to a daemon: the one target with public declarations.
+        // The client library for programs that use a daemon: the only target with public declarations.
         .target(
             name: "LetsSwitchClient",
             dependencies: [
@@ -217,7 +217,7 @@ let package = Package(
             dependencies: ["AMQP", "Basics", "Postgres", "Sockets", "Wire", "CLibpq", "CLinux", "CRabbitMQ", "CSpawn"],
             swiftSettings: swiftSettings),
 
-        // What several test targets share: clients, a private cluster, events to wait for.
+        // Shared by several test targets: clients, a private cluster, events to wait for.
         .target(
             name: "TestSupport", dependencies: ["Server", "Sockets", "Crypto", "Wire", "Postgres", "COpenSSL"],
             path: "Tests/Support/TestSupport", swiftSettings: testSettings),
@@ -225,7 +225,7 @@ let package = Package(
         .target(
             name: "BusTestSupport", dependencies: ["Rooms", "TestSupport"], path: "Tests/Support/BusTestSupport",
             swiftSettings: testSettings),
-        // Who judges what tests hear at the product's doors.
+        // Validates the messages that tests receive against the product's schemas.
         .target(
             name: "DoorTestSupport", dependencies: ["APIDescription", "TestSupport"],
             path: "Tests/Support/DoorTestSupport",
@@ -351,7 +351,7 @@ let package = Package(
                 "ScheduleTestSupport", "Scheduling", "Server", "Settings", "Sockets", "TestSupport", "Wire",
             ],
             swiftSettings: testSettings),
-        // What breaks: the database, the disk, clocks, peers, other daemons and what connects them.
+        // Faults of the database, the disk, clocks, peers, other daemons and their bus.
         .testTarget(
             name: "FaultTests",
             dependencies: [
@@ -360,7 +360,7 @@ let package = Package(
                 "Server", "Settings", "TestSupport",
             ],
             swiftSettings: testSettings),
-        // `kill -9`, again and again, and what clients were told against what is there afterwards.
+        // Kills daemons again and again, and compares the answers that clients got with the stored data.
         .testTarget(
             name: "TortureTests",
             dependencies: [
@@ -384,7 +384,8 @@ let package = Package(
             name: "PageTests", dependencies: ["DoorTestSupport", "LetsSwitchClient", "letsswitchd", "TestSupport"],
             swiftSettings: testSettings),
 
-        // What is promised of every input: checked by the fuzzer's driver, and by a test that replays the corpora.
+        // The properties that hold for every input, checked by the fuzzer's driver and by a test that replays the
+        // corpora.
         .target(
             name: "FuzzProperties",
             dependencies: [
@@ -397,7 +398,7 @@ let package = Package(
         .testTarget(
             name: "BenchTests", dependencies: ["letsswitch-bench", "letsswitchd", "TestSupport"],
             swiftSettings: testSettings),
-        // What is written for people: links, lengths, flags, journeys.
+        // Checks of the documentation: links, lengths, flags, journeys.
         .testTarget(
             name: "DocumentationTests", dependencies: ["LetsSwitch", "Settings", "TestSupport"],
             swiftSettings: testSettings),

@@ -1,4 +1,4 @@
-// What routes answer, for /openapi.json.
+// The routes' example answers, for /openapi.json.
 #include "embedding.h"
 
 BEGIN(answers_txt)

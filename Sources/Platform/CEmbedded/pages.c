@@ -1,4 +1,4 @@
-// What the pages are made of.
+// The files of the web pages.
 #include "embedding.h"
 
 BEGIN(base_css)

@@ -32,8 +32,8 @@ package struct ConversationPositions: Sendable, Hashable {
 
 /// Reads conversations.
 extension ConversationStore {
-    /// How many conversations are read of one device: those that count against its quota, as many again that it has not answered, and
-    /// 1,000 that it has left.
+    /// The most conversations that are read for one device: those that count against its quota, the same number that it
+    /// hasn't answered, and 1,000 that it has left.
     private var positionLimit: Int { 2 * settings.perDevice + 1_000 }
 
     /// Returns a device's conversations, the latest first. Throws ``Domain/RequestError/nameRequired`` if it has no

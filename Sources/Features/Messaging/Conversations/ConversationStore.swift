@@ -3,12 +3,14 @@ package import Domain
 package import FoundationEssentials
 package import Postgres
 
-/// Conversations in the database. Every operation is one statement, so one transaction (things that are said at the same time are one
-/// together: ``MessageWriter``): it has NOTIFY in it too, so that nobody hears of what isn't stored. Throws `PostgresError`, and
-/// `RequestError` for what is refused.
+/// Conversations in the database. Every operation is one statement, so one transaction (messages sent at the same time
+/// share one: ``MessageWriter``). It includes the NOTIFY, so nothing is announced that isn't stored. Throws
+/// `PostgresError`, and `RequestError` for a refusal.
 ///
-///     NOTIFY letsswitch_messages        payload: ``MessageNotice``
-///     NOTIFY letsswitch_conversations   payload: ``ConversationNotice``
+/// ```
+/// NOTIFY letsswitch_messages        payload: ``MessageNotice``
+/// NOTIFY letsswitch_conversations   payload: ``ConversationNotice``
+/// ```
 package struct ConversationStore: Sendable {
     package static let channel = "letsswitch_messages"
     package static let changesChannel = "letsswitch_conversations"
@@ -107,7 +109,7 @@ package struct ConversationStore: Sendable {
         return true
     }
 
-    /// What becomes of taking a name: made, repeated, or users_full where there is no room for a new one.
+    /// The result of taking a name: made, repeated, or users_full if there is no space for a new one.
     private func code(of name: UserName, for device: DeviceID, hasRoom: Bool) async throws -> String {
         let code = try await database.query(
             Statement.takeName, [.text(device.text), .text(name.text), .boolean(hasRoom)])[0].string("code")
@@ -120,7 +122,7 @@ package struct ConversationStore: Sendable {
         try await database.query(Statement.userName, [.text(device.text)]).first?.string("name")
     }
 
-    /// The names of these users; of who was erased there is none.
+    /// The names of these users, without erased ones.
     package func names(of users: [Int]) async throws -> [Int: String] {
         var names: [Int: String] = [:]
         for row in try await database.query(Statement.userNames, [.textArray(users.map(String.init))]) {
@@ -137,7 +139,7 @@ package struct ConversationStore: Sendable {
 
     // MARK: Conversations
 
-    /// Makes a conversation, unless it is there: a pair's, or one with this id.
+    /// Creates a conversation, unless it exists: a pair's, or one with this id.
     package func make(_ request: NewConversationRequest) async throws -> (conversation: Conversation, isNew: Bool) {
         let row = try await database.query(
             Statement.make,
@@ -174,10 +176,10 @@ package struct ConversationSettings: Sendable, Hashable {
     /// The groups of one device in 30 days in which nobody else has said anything; `letsswitch.has_unanswered` has the same number.
     static let unanswered = 50
 
-    /// The conversations of one device that it made, or in which it has said something. A device is also in as many at most that it has not
-    /// answered.
+    /// The most conversations of one device that it created or has written in. It may participate in the same number of
+    /// others that it hasn't answered.
     package var perDevice = 1_000
-    /// What was said longer ago goes.
+    /// Older messages are deleted.
     package var retention: Duration = .seconds(365 * 86_400)
 
     package init() {}

@@ -3,7 +3,7 @@
 
 // One of them, in static memory.
 struct EmbeddedFile {
-    // What is in it, and then a zero.
+    // The content, followed by a zero byte.
     const char *_Nonnull bytes;
     // Without that zero.
     ptrdiff_t count;
