@@ -8,7 +8,7 @@ import Testing
 
 @testable import Bridge
 
-/// What happens to received messages, without a broker.
+/// The handling of messages received from a broker, without a broker.
 @Suite struct BridgeInboxTests {
     private struct Unknown: Error {}
 
@@ -44,7 +44,7 @@ import Testing
         {
             #expect(try await settle(attempt: 1_000) { _ in throw PostgresError(kind: kind, message: "") } == .later)
         }
-        // A newer daemon is replacing the functions.
+        // The database lacks the function for a moment because a newer daemon is replacing it.
         let lacking = PostgresError(kind: .server(sqlState: "42883"), message: "")
         #expect(try await settle(attempt: 1_000) { _ in throw lacking } == .later)
         let broken = PostgresError(kind: .server(sqlState: "XX000"), message: "")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Bridge
 
-/// The messages sent to the broker, and the result of those received from it.
+/// Messages sent to the broker, and verdicts on messages received from it.
 @Suite struct BridgeMessageTests {
     private static let id = "5A0C4E1B-0F55-4A34-8B8F-0D1A6E0B9D01"
     private static let conversation = "9F210000-0000-4000-8000-000000000001"
@@ -25,7 +25,7 @@ import Testing
             String(decoding: out.body, as: UTF8.self) == """
                 {"id":"\(Self.id)","content":"Tea? \\"Ü\\"\\n","author":"user1","date":817030800,"conversation":"\(Self.conversation)"}
                 """)
-        // As Swift's own decoder reads dates.
+        // Swift's own decoder must be able to read the date.
         struct Decoded: Decodable {
             let id: UUID
             let date: Date
@@ -116,7 +116,7 @@ import Testing
                 BridgeMessage.verdict(appID: nil, routingKey: "user1.user3", body: Array(body.utf8))
                     == .reject(.malformed))
         }
-        // Too long to have been kept.
+        // A body that is too long isn't kept, so it is `nil` here.
         #expect(BridgeMessage.verdict(appID: nil, routingKey: "user1.user3", body: nil) == .reject(.malformed))
     }
 

@@ -11,9 +11,9 @@ import Testing
 
 @testable import Bridge
 
-/// Messages on their way to a broker that the test simulates.
+/// Messages that are sent to a simulated broker.
 @Suite struct BridgeOutboxTests {
-    /// Takes what is published, or refuses it.
+    /// Accepts or refuses published messages.
     private final class Broker: Sendable {
         let published = EventRecorder<AMQPMessage>()
         let refusals = EventRecorder<Int>()
@@ -162,7 +162,7 @@ import Testing
                     #expect(brokers[0].published.all.count == 11, "the first has the lease")
                 }
                 try await world.send(1, "after", to: [2])
-                // As a connection that is new does: it looks at once.
+                // A new connection makes the outbox look for messages at once.
                 outboxes[1].connected()
                 try await eventually("the other sends") { try brokers[1].contents() == ["after"] }
             }

@@ -41,7 +41,7 @@ import Testing
     }
 }
 
-/// Two connections, one bridge.
+/// The state of the bridge's two connections.
 @Suite struct BridgeConnectionPairTests {
     @Test("The bridge is up if both connections are, and each change is reported once")
     func connections() {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct OutboxStateTests {
     private let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
-    /// An outbox whose broker is connected and that has found nothing to send.
+    /// Returns an outbox that is connected to its broker and has found nothing to send.
     private func resting() -> OutboxState {
         var state = OutboxState(at: start, settlingTime: .zero)
         state.connected(at: start)
@@ -56,7 +56,7 @@ import Testing
             state.heard()
             #expect(state.next(at: now) == .sleep(.seconds(10)))
             #expect(!state.maySend(at: now + .seconds(9)))
-            // A round that began on the connection before ends now. Its short pause doesn't replace the long one.
+            // A round that began on the previous connection ends now. Its short pause doesn't replace the long one.
             state.ended(.brokerFailed, at: now, random: 0)
             #expect(state.next(at: now + .seconds(9)) == .sleep(.seconds(1)))
             now = now + .seconds(10)

@@ -68,7 +68,7 @@ import Testing
             await world.feeds.stored(pages[2])
             await world.notify(1)
             await world.feeds.stored(pages[3])
-            // Not before the second message is stored.
+            // The second message isn't published before it is stored.
             #expect(world.published.all == [1])
             await world.feeds.stored(pages[1])
             await world.feeds.stored(pages[1])

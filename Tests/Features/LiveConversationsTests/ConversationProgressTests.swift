@@ -111,7 +111,7 @@ import Testing
     }
 }
 
-/// A database, its announcements, and a subscriber.
+/// A simulated database with its notifications, and a subscriber.
 private struct World {
     private enum Reading {
         case idle
@@ -155,7 +155,7 @@ private struct World {
         }
     }
 
-    /// In whatever order, and some of them twice.
+    /// Publishes pages in any order, some of them twice.
     private mutating func publish(page: Page, _ random: inout SeededRandom) {
         guard !announced.isEmpty else { return }
         let index = Int.random(in: 0..<min(3, announced.count), using: &random)
@@ -182,7 +182,7 @@ private struct World {
         }
     }
 
-    /// All that was announced comes, and all that is wanted is read.
+    /// Delivers all notifications, and performs all reads that the progress asks for.
     mutating func settle(page: Page, _ random: inout SeededRandom) {
         var limit = 10_000
         while limit > 0 {

@@ -16,7 +16,7 @@ import Testing
 
 /// Subscribers of conversations, without sockets, on a database.
 @Suite struct ConversationShardTests {
-    /// What it received: an event's type or a message's offset.
+    /// The messages' offsets and the causes of ends that the sink received.
     private final class Sink: ExclusiveConversationSink {
         let heard = EventRecorder<String>()
         weak var subscriber: ConversationSubscriber?
@@ -28,11 +28,11 @@ import Testing
         func reportDrain() {}
         func admits(messages count: Int) -> Bool { true }
         var wantsPresence: Bool { false }
-        /// Stays all the same.
+        /// The sink stays registered after its end, unlike a real connection.
         func end(_ cause: ConversationSinkEnd) { heard.append("\(cause)") }
     }
 
-    /// Two subscribers of a conversation's presence that are no users: the first is there from the beginning, the other
+    /// Two observers of a conversation's presence that aren't users. The first observes from the beginning, the other
     /// subscribes later.
     private final class Witnesses {
         static let numbers = [1_000_000, 1_000_001]
@@ -54,7 +54,7 @@ import Testing
         func bringOther() { other.enter(conversation) }
     }
 
-    /// By which tickets expire: long ago.
+    /// The time by which tickets expire. It is long ago.
     private static let now = 1_000.0
 
     private struct World {
@@ -197,7 +197,7 @@ import Testing
             try await published.next("the first page") { $0 == 1 }
             await notify(50)
             try await published.next("the second page") { $0 > 14 }
-            // The next one is on its way.
+            // A page is being read while the user leaves.
             audience.leave("user2")
             await notify(50)
             audience.enter("user2")

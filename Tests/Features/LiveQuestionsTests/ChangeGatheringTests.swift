@@ -3,7 +3,7 @@ import Testing
 
 @testable import LiveQuestions
 
-/// By a clock that the test sets.
+/// Gathered changes, with a clock that the test sets.
 @Suite struct ChangeGatheringTests {
     private func time(_ milliseconds: UInt64) -> MonotonicTime {
         MonotonicTime(nanoseconds: 1_000_000_000_000 + milliseconds * 1_000_000)
@@ -43,7 +43,7 @@ import Testing
         #expect(gathering.published(through: 5, of: 5, at: time(3)) == .none)
         #expect(gathering.changed(to: 1_000_000, at: time(300)) == .read(after: 5))
         #expect(gathering.published(through: 5, of: 5, at: time(303)) == .none)
-        // A database that was restored counts from an earlier number.
+        // A restored database continues at an earlier version.
         #expect(gathering.changed(to: nil, at: time(900)) == .read(after: 5))
         #expect(gathering.published(through: 2, of: 2, at: time(903)) == .none)
         #expect(gathering.changed(to: 3, at: time(2000)) == .read(after: 2))

@@ -7,7 +7,7 @@ import Wire
 
 @testable import LiveQuestions
 
-/// To whom something is sent, among the WebSockets of a server.
+/// The recipients of a message among the WebSockets of a server.
 @Suite struct SendOptionTests {
     /// The people who have joined, on the only loop.
     private final class Hall {

@@ -32,7 +32,7 @@ import Testing
             world.streams.slotsChanged([slot(1): [], slot(9): [], slot(9, 3600): [], slot(10): [], slot(11, 3600): []])
             let expected = [change(slot(1)), change(slot(9, 3600)), change(slot(10)), change(slot(20, 60))]
             try await near.next("what is near") { $0 == expected[0] }
-            // A piece for each day.
+            // The changes are sent in one message for each day.
             try await far.next("the far day") { $0 == expected[1] }
             try await far.next("the day after it") { $0 == expected[2] }
             world.streams.slotsChanged([slot(20, 60): []])
@@ -54,7 +54,7 @@ import Testing
             try await bob.next("the change") { [told = change(slot)] in $0 == told }
             await world.settle()
             #expect(RecordedStreams.events(ada) == [change(slot), change(far)])
-            // Another's change of the same slot before the round: then it is news to all.
+            // Cleo changes the same slot before the round ends, so Ada's stream reports it too.
             world.streams.slotsChanged([slot: [device]])
             world.streams.slotsChanged([slot: [DeviceID(stored: "cleo")]])
             try await ada.next("the second change after it") { [told = change(slot)] in $0 == told }

@@ -9,7 +9,7 @@ import Testing
 @testable import Server
 @testable import Sockets
 
-/// Keeps what a stream was to send.
+/// Records what a stream sends.
 final class RecordingSink: EventSink {
     var drained: (() -> Void)?
     var closed: (() -> Void)?
@@ -29,11 +29,11 @@ final class RecordingSink: EventSink {
     }
 }
 
-/// The streams of one loop, and recorders in place of their readers.
+/// The streams of one loop, with recorders instead of connections.
 struct RecordedStreams {
     let loops: EventLoopGroup
     let streams: EventStreams
-    /// Devices whose streams have ended.
+    /// The reminders that the streams reported as delivered.
     let acknowledged = EventRecorder<[UUID]>()
 
     static func run(_ body: (RecordedStreams) async throws -> Void) async throws {
@@ -56,7 +56,7 @@ struct RecordedStreams {
         ) { [acknowledged] in acknowledged.append($0) }
     }
 
-    /// Opens a stream; what it sends is in the recorder, without its first comment.
+    /// Opens a stream that sends to the recorder. Its first comment is already taken.
     func open(
         _ device: String, _ window: ChangeWindow = .near, backlog: ReminderBacklog = .init(unseen: [], seen: [])
     ) async throws -> EventRecorder<String> {
@@ -71,10 +71,10 @@ struct RecordedStreams {
         return events
     }
 
-    /// A stream's events without comments, which are sent every 15 seconds.
+    /// Returns a stream's events without the comments that are sent every 15 seconds.
     static func events(_ recorder: EventRecorder<String>) -> [String] { recorder.all.filter { !$0.hasPrefix(":") } }
 
-    /// Returns when the loop has done all that it was asked for before.
+    /// Returns when the loop has performed everything submitted before.
     func settle() async {
         await loops.loops[0].run { _ in }
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import LiveSchedule
 @testable import Scheduling
 
-/// Changes on their way from one daemon's registrations to all daemons' streams, without a database.
+/// Changes that one daemon's registrations publish to all daemons' streams, without a database.
 @Suite struct ScheduleChangesTests {
     private let ada = DeviceID(stored: "ada")
     private let bob = DeviceID(stored: "bob")
@@ -40,7 +40,7 @@ import Testing
                 for reader in [readers[0], readers[2]] {
                     try await reader.next("the title") { [told = event(title)] in $0 == told }
                 }
-                // Our own, come back.
+                // A daemon also receives its own notifications, and ignores them.
                 for payload in notices.all { await publishing.receive(payload) }
                 let last = Self.slot(2)
                 await publishing.publish([last])
@@ -64,7 +64,7 @@ import Testing
         gathered.add(GatheredChange(slot: slot, devices: [ada], concernsAll: true))
         gathered.add(GatheredChange(slot: slot, devices: [bob], concernsAll: true))
         #expect(gathered.takeAll() == [slot: []] && gathered.isEmpty)
-        // The first knows of both.
+        // Both changes know that Ada's device is up to date, and only the second knows that of Bob's.
         gathered.add(GatheredChange(slot: slot, devices: [ada], concernsAll: true))
         gathered.add(GatheredChange(slot: slot, devices: [bob, ada], concernsAll: true))
         #expect(gathered.takeAll() == [slot: [ada]])
@@ -99,7 +99,7 @@ import Testing
             }
         }
         #expect(heard == expected)
-        // The longest there can be goes without its devices.
+        // If the devices don't fit into a notification, it is sent without them.
         let many = (0..<16).map { DeviceID(stored: String(repeating: "\u{1F37A}", count: 126) + "\($0)") }
         gathered.add(GatheredChange(slot: Self.slot(0), devices: many, concernsAll: false))
         let notice = try #require(ChangeNotice.take(from: &gathered, origin: "one"))

@@ -24,7 +24,7 @@ import Testing
         #expect(seen.take(seq(6), settled: 3) == .seen)
         #expect(seen.take(seq(4), settled: 3) == .inOrder)
         #expect(seen.take(seq(5), settled: 4) == .inOrder)
-        // Its turn has come; it was sent.
+        // Reminder 6 is the next in order, but it was sent early.
         #expect(seen.take(seq(6), settled: 5) == .seen)
         #expect(seen.take(seq(7), settled: 6) == .inOrder)
         #expect(!seen.hasEarly)

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Messaging
 
-/// Blocks go when who has blocked isn't here any more, and no earlier.
+/// Blocks whose owner is no longer active expire, and no others.
 @Suite struct BlockRetentionTests {
-    /// The owners of the blocks that are there.
+    /// Returns the devices that own the stored blocks.
     private func owners(_ database: ScheduleDatabase) async throws -> Set<String> {
         Set(try await database.run("SELECT device_id FROM letsswitch.block").map { try $0.string("device_id") })
     }
@@ -43,14 +43,14 @@ import Testing
             try await database.run("SELECT letsswitch.set_listeners('\(daemons.1)', '{user3}', '{}')")
             try await world.send(4, "Hello", ConversationWorld.names([5]))
 
-            // And two.
+            // 401 days after the beginning.
             try await database.setClock("2027-12-28T10:00:00Z")
             _ = try await database.register("d6", "2027-12-28T11:00:00Z", "Maths")
             try await forget(database)
             #expect(try await owners(database) == ["d2", "d3", "d4", "d6"])
             #expect(try await code { _ = try await world.make(2, [7]) } == "blocked")
 
-            // Much later one listens still, and the others have gone: what they had said and registered as well.
+            // Two years later only user3 is still a listener. All messages and tasks were deleted.
             try await database.setClock("2030-01-01T10:00:00Z")
             try await database.run("DELETE FROM letsswitch.message")
             try await database.run("DELETE FROM letsswitch.task")

@@ -103,7 +103,7 @@ import Testing
             #expect(try await !day(2))
             #expect(try await day(3))
             #expect(try await !world.register(2, noon).isPaired)
-            // Both wait. A third user is matched with the one that waits longest.
+            // Both wait. A third user is matched with the one that has waited longest.
             let third = try await world.register(3, noon)
             #expect(third.isPaired)
             #expect(try await world.register(4, noon).isPaired)
@@ -125,7 +125,7 @@ import Testing
             for start in starts {
                 for user in 1...2 { #expect(try await !world.register(user, start).isPaired) }
             }
-            // For eleven o'clock the lead has passed; at one o'clock a host waits for a guest.
+            // At eleven o'clock's start the lead has passed. At one o'clock's start d1 waits for an invited guest.
             try await world.database.setClock("2026-11-22 10:59:10Z")
             _ = try await world.database.reminders.claimDue(limit: 10)
             try await world.database.run(
@@ -163,7 +163,8 @@ import Testing
             let (block, _) = try await world.block(1, 2)
             let holder = try await PostgresSession.connect(database.configuration)
             try await holder.execute("BEGIN; SELECT FROM letsswitch.block FOR UPDATE")
-            // It has looked where either waits, and can't delete it yet; on a connection of its own, behind which nothing waits.
+            // The statement has found no waiting task, and waits for the block's row. It runs on its own connection, so
+            // that no other statement waits behind it.
             let other = PostgresClient(configuration: database.configuration)
             let undoing = Task {
                 try await BlockStore(database: other).unblock(block.id, by: world.device(1))
@@ -194,7 +195,7 @@ import Testing
                 "SELECT code, is_paired FROM letsswitch.leave_task('d1', '\(first.id)', 300)")
             #expect(try left.map { try $0.string("code") } == ["left", "stayed"])
             #expect(try !left[1].boolean("is_paired"))
-            // A new user is matched with the one that waits longest.
+            // A new user is matched with the one that has waited longest.
             #expect(try await world.register(4).isPaired)
         }
     }

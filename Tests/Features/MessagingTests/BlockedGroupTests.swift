@@ -6,7 +6,7 @@ import Testing
 
 @testable import Messaging
 
-/// Two people of whom one has blocked the other, and groups.
+/// Groups with two users of whom one has blocked the other.
 @Suite struct BlockedGroupTests {
     private func block(_ user: Int, _ other: Int, in world: ConversationWorld) async throws -> Bool {
         try await BlockStore(database: world.database.client).block(
@@ -31,7 +31,7 @@ import Testing
                 id: UUID(), content: "x", author: UserName("user4"), conversation: UUID(),
                 participants: [UserName("user4"), UserName("user1"), UserName("user2")])
             #expect(try await code { _ = try await world.store.receive(named) } == "blocked")
-            // A group that was there before goes on, until one of them leaves it.
+            // A group that existed before the block remains until one of the two users leaves it.
             try await world.send(3, "still here", ConversationWorld.names([1, 2]))
             #expect(try await world.page(1, old).lastOffset == 1)
             _ = try await world.set(1, .leave, in: old)
@@ -60,7 +60,7 @@ import Testing
             #expect(try await inside(3) == Set(unanswered + [answered] + others))
             #expect(try await world.page(1, unanswered[0]).messages.map(\.content) == ["hear me"])
             #expect(try await world.page(3, unanswered[0]).routingKey == "user2.user3")
-            // A group from before the block that says who made it only now.
+            // The group was made before the block. Only now its rows say that the blocked user made it.
             try await world.database.run(
                 """
                 UPDATE letsswitch.participant AS own SET invited_by = (SELECT id FROM letsswitch.user_of('d2'))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Messaging
 
-/// The outbox for a broker, and what comes from there, in the database.
+/// The outbox for a broker, and messages received from it, in the database.
 @Suite struct BridgeStoreTests {
     private struct World {
         let database: ScheduleDatabase
@@ -101,7 +101,7 @@ import Testing
             #expect(try await world.taken(limit: 2) == taken, "until it is finished")
             try await world.bridge.finish(taken)
             #expect(try await world.taken().map { $0.content?.message } == [messages[2]])
-            // A repeat is the same message.
+            // A repeated message has the same id.
             let id = UUID()
             for _ in 0..<2 { try await world.send(1, "once", [2], id: id) }
             #expect(try await world.taken().count == 2)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Messaging
 
-/// Messages in conversations: numbered, stored once per id, read in pages.
+/// Messages in conversations: they are numbered, stored once for each id, and read in pages.
 @Suite struct ConversationMessageTests {
     @Test("Messages are numbered without gaps under concurrency, and a repeated id changes nothing")
     func sending() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Messaging
 
-/// Reading conversations costs the same with plans that were made while the tables were empty, and without statistics.
+/// Reads of conversations visit few rows, even with query plans made while the tables were empty or without statistics.
 @Suite struct ConversationPlanTests {
     /// A thousand groups of the same 64 users, with two messages each, among 5,000 users.
     private static let growth = """
@@ -31,7 +31,7 @@ import Testing
     @Test(
         "A read visits rows by the number that it returns, with a plan from before the tables grew",
         arguments: [
-            // 1,000 places, and 101 conversations with 64 names each.
+            // At most 1,000 conversations of the user, and 64 names for each of the 101 that are returned.
             ("list_conversations('d1', NULL, NULL, 101)", 40_000),
             ("positions('d1', 2000)", 10_000),
             ("histories('d1', NULL, NULL, '{}', 2000)", 15_000),
@@ -52,7 +52,7 @@ import Testing
             _ = try await world.make(1, [2, 3])
             let grown = try await world.database.visits("letsswitch.\(call)", growth: Self.growth)
             #expect(grown[7] < most, "\(grown)")
-            // A session that comes later, still without statistics.
+            // A new session plans anew, still without statistics.
             try await world.database.run(
                 Self.growth.replacing("generate_series(10, 5000)", with: "generate_series(5001, 9999)"))
             let fresh = try await world.database.visits("letsswitch.\(call)")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Messaging
 
-/// What counts against a user's quota of conversations: what the user made or answered, and nothing that others do.
+/// A user's quota counts the conversations that the user made or answered, and ignores those that others made.
 @Suite struct ConversationQuotaTests {
     private func with(
         _ users: ClosedRange<Int>, perDevice: Int, _ body: (ConversationWorld) async throws -> Void

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Messaging
 
-/// Conversations, who takes part in them, and how long they stay.
+/// Conversations, their participants, and their retention.
 @Suite struct ConversationStoreTests {
     @Test(
         "A pair has one conversation under concurrency, and each group is new unless its id is repeated")
@@ -39,7 +39,7 @@ import Testing
     @Test("A conversation has as many participants as names fit into a routing key")
     func size() async throws {
         try await ConversationWorld.with(100...163) { world in
-            // 32 × 7 bytes and 31 dots.
+            // The routing key has 32 names of 7 bytes and 31 dots.
             let made = try await world.make(100, Array(101...131)).0
             #expect(made.participants.count == 32)
             let refused = try await code { _ = try await world.make(100, Array(101...132)) }

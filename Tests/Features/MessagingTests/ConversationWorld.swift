@@ -5,7 +5,7 @@ import Testing
 
 @testable import Messaging
 
-/// A store of conversations, and devices with names: user1's is called d1.
+/// A store of conversations, and named devices: user1 has the device d1.
 struct ConversationWorld {
     let database: ScheduleDatabase
     let store: ConversationStore
@@ -54,7 +54,7 @@ struct ConversationWorld {
         return try await store.conversations(of: device(user), before: last).conversations.map(\.id)
     }
 
-    /// Runs the body with a world in a database of its own, whose clock stands at ten.
+    /// Runs the body with its own database, whose clock is at ten.
     static func with(
         _ users: ClosedRange<Int> = 1...5, settings: ConversationSettings = ConversationSettings(),
         storage: StorageLimits = StorageLimits(), _ body: (ConversationWorld) async throws -> Void
@@ -64,7 +64,7 @@ struct ConversationWorld {
         }
     }
 
-    /// The message's recipients, by their names.
+    /// Returns the recipients of a message by their names.
     static func names(_ users: [Int]) throws -> MessageTarget {
         .participants(try users.map { try UserName("user\($0)") })
     }

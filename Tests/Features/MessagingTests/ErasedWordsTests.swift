@@ -8,12 +8,12 @@ import Testing
 
 @testable import Messaging
 
-/// When an erasure is answered, nobody can see the person's texts any more, however many rows are still to be deleted.
+/// When an erasure is answered, nobody can see the person's texts any more, even if many rows still have to be deleted.
 @Suite struct ErasedWordsTests {
-    /// More than one helping.
+    /// More rows than one erasure step deletes.
     private static let much = 600
 
-    /// Erases d2, of whom there is more than goes at once.
+    /// Erases d2, whose rows are too many for one step.
     private func erase(_ database: ScheduleDatabase) async throws {
         try await database.crowd(of: "d2", count: Self.much, after: "2026-11-22 12:00Z")
         #expect(try await database.erasures.erase(DeviceID(stored: "d2")).hasMore)

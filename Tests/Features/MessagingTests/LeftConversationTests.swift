@@ -10,7 +10,7 @@ import Testing
 
 /// Conversations that a user has left are limited, and don't slow others down.
 @Suite struct LeftConversationTests {
-    /// Groups that user1 has left, each used a second before the last one.
+    /// Makes groups that user1 has left. Each was used a second before the previous one.
     private func leave(_ count: Int, _ world: ConversationWorld) async throws {
         try await world.database.run(
             """
@@ -61,7 +61,7 @@ import Testing
             #expect(try await world.database.count("participant WHERE left_number IS NOT NULL") == 1_001)
             #expect(try await code { _ = try await world.page(1, oldest) } == "no_such_conversation")
             #expect(try await world.page(1, group).messages.map(\.content) == ["before"])
-            // Others keep theirs, and a pair comes together again.
+            // The other participants keep the group, and a message to the pair brings it back to user1's list.
             #expect(try await world.list(2).contains(group))
             try await world.send(2, "Are you there?", .conversation(pair))
             #expect(try await world.list(1).contains(pair))

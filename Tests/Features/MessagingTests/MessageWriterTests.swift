@@ -17,7 +17,7 @@ import Testing
             device: DeviceID(stored: "d\(user)"), conversation: conversation, id: id, content: content)
     }
 
-    /// `sent 3`, `repeated 3`, or why not.
+    /// `sent 3`, `repeated 3`, or the error.
     private static func words(_ outcomes: [Result<ConversationStore.Sent, any Error>]) throws -> [String] {
         try outcomes.map { outcome in
             switch outcome {
@@ -67,7 +67,7 @@ import Testing
             let page = try await world.page(1, group)
             #expect(page.messages.map(\.content) == ["one", "two", "three, \"quoted\" {\\}"])
             #expect(page.messages.map(\.author) == ["user1", "user2", "user3"])
-            // A second time: the stored ones are returned as they are.
+            // Stored messages that are sent again are returned unchanged.
             #expect(try await Self.store([said[3], said[0]], by: world) == ["repeated 2", "repeated 1"])
             #expect(try await world.database.count("message") == 4)
         }
@@ -98,7 +98,8 @@ import Testing
             var conversations: [UUID] = []
             for other in 2...5 { conversations.append(try await world.make(1, [other]).0.id) }
             conversations.sort { $0.uuidString < $1.uuidString }
-            // Counted though it be undone, and slow enough for both to be under way.
+            // Counts attempts to store a message, even if they are rolled back. Each is slow, so that two of them
+            // overlap.
             try await world.database.run("CREATE SEQUENCE letsswitch.writes")
             try await world.database.run(
                 """
@@ -175,7 +176,7 @@ import Testing
             let group = try await world.make(1, [2, 3]).0.id
             let words = world.database.configuration.conninfo.split(separator: " ")
             func value(_ keyword: String) throws -> String {
-                // As libpq has it: the last counts.
+                // libpq uses the last value of a repeated keyword.
                 let word = try #require(words.last { $0.hasPrefix("\(keyword)=") }, "no \(keyword)")
                 return word.dropFirst(keyword.count + 1).filter { $0 != "'" }
             }
@@ -268,7 +269,7 @@ import Testing
                 }
                 try await tasks.waitForAll()
             }
-            // One for each: what meets another would have been stored one by one.
+            // Each call was one transaction. After a conflict the messages would have been stored one by one.
             #expect(try await Self.transactions(world) == 2 * rounds)
             for client in clients { await client.shutdown() }
         }

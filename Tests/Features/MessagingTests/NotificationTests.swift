@@ -58,7 +58,7 @@ import Testing
             return (try rows.map { try $0.integer("id") }, try rows.map { try $0.integer("messages") })
         }
 
-        /// They have gone; or are tried again an hour later.
+        /// Reports notifications as sent, or has them tried again in an hour.
         func finish(_ ids: [Int], isSent: Bool = true) async throws {
             let list = "{\(ids.map(String.init).joined(separator: ","))}"
             let again = ids.map { _ in "1" }.joined(separator: ",")
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// Three in a group, of whom the second and the third have a topic.
+    /// Makes a group of three users. The second and the third have an address for each provider.
     private func with(_ providers: [String] = ["ntfy"], _ body: (World) async throws -> Void) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22T10:00:00Z") { database in
             let store = ConversationStore(
@@ -102,11 +102,11 @@ import Testing
             #expect(try await world.waiting() == ["ntfy user2", "ntfy user3"])
             let first = try await world.lease()
             #expect(first.messages == [1, 1])
-            // These are being sent. Messages stored meanwhile are for the next notification.
+            // These notifications are being sent. Messages stored meanwhile belong to the next notification.
             try await world.database.setClock("2026-11-22T10:00:20Z")
             for number in 0..<5 { try await world.say(1, "\(number)") }
             #expect(try await world.waiting().count == 2)
-            // An answer that was lost is written again.
+            // The result is written twice, as after a lost answer.
             for _ in 0..<2 { try await world.finish(first.ids) }
             #expect(try await world.waiting() == ["ntfy user2", "ntfy user3"])
             #expect(try await world.lease().ids.isEmpty)
@@ -128,7 +128,7 @@ import Testing
             try await world.finish(try await world.lease().ids)
             try await world.database.setClock("2026-11-22T10:00:20Z")
             try await world.say(1, "second")
-            // In this transaction a waiting notification still seems to cover the message.
+            // This transaction still sees a waiting notification for the message.
             let speaker = try await PostgresSession.connect(world.database.configuration)
             let watcher = try await PostgresSession.connect(world.database.configuration)
             try await world.database.setClock("2026-11-22T10:00:59Z")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Messaging
 
-/// The two of a match who would like to talk beyond it.
+/// Conversations that both users of a match have asked for.
 @Suite struct PartnerConversationTests {
     private struct World {
         let database: ScheduleDatabase
@@ -37,7 +37,7 @@ import Testing
             PartnerRequest(device: device(user), task: tasks[(task ?? user) - 1].id)
         }
 
-        /// The answer, as text.
+        /// Asks for the conversation. Returns the outcome as text.
         func ask(_ user: Int, _ task: Int? = nil) async throws -> String {
             try await describe { try await store.askPartner(request(user, task)) }
         }

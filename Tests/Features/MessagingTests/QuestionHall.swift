@@ -5,7 +5,7 @@ import Testing
 
 @testable import Messaging
 
-/// A store, and a session in it with its presenter's key.
+/// A store with one session, and the key of its presenter.
 struct QuestionHall {
     /// The time of the database's clock.
     static let now = "2026-11-22T10:00:00Z"

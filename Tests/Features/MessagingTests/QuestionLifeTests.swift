@@ -8,7 +8,7 @@ import Testing
 
 @testable import Messaging
 
-/// How many questions there may be, and when they go.
+/// The limits and the retention of questions.
 @Suite struct QuestionLifeTests {
     @Test(
         "Questions per minute, per session and sessions per device are limited, and full tables accept no more")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Messaging
 
-/// Questions of a session: asked, moderated, voted for, read as they change.
+/// The questions of a session: asking, moderation, votes, and reading their changes.
 @Suite struct QuestionStoreTests {
     @Test("A question starts as pending or approved, and every moderation returns its result")
     func states() async throws {
@@ -129,7 +129,7 @@ import Testing
             #expect(try await other.page().questions.map(\.votes) == [1])
             _ = try await hall.vote(first, ada, isFor: false)
             let version = try await hall.page().session.version
-            // Taken back twice.
+            // The vote was already withdrawn, so nothing changes.
             #expect(try await hall.vote(first, ada, isFor: false) == .counted(version: version))
             #expect(try await hall.page().questions.map(\.votes) == [1, 0])
             // A question that others don't see can't be voted for.

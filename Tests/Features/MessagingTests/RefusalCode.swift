@@ -1,6 +1,6 @@
 import Domain
 
-/// The code with which a call is refused, or nil when it isn't.
+/// Returns the code with which a call is refused, or `nil` if it succeeds.
 func code(_ body: () async throws -> Void) async throws -> String? {
     do {
         try await body()

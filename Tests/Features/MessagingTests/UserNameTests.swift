@@ -64,7 +64,7 @@ import Testing
             }
             let inside = try await world.database.run("SELECT 1 FROM letsswitch.participant WHERE left_number IS NULL")
             #expect(inside.count == 1)
-            // user3 was in nothing.
+            // user3 had no conversation, so the erasure deleted its row.
             #expect(try await world.database.count("chat_user") == 2)
             try await world.database.setClock("2027-12-01T10:00:00Z")
             while try await world.database.erasures.purge(retention: 86_400) > 0 {}
@@ -90,7 +90,7 @@ import Testing
             #expect(try await !world.take("user1", 1))
             try await forget(world.database)
             #expect(try await world.store.users(prefix: "") == ["user1", "user2", "user3"])
-            // And two: user1 has repeated its name.
+            // 401 days after the beginning. user1 has sent its name again meanwhile.
             try await world.database.setClock("2027-12-28T10:00:00Z")
             try await forget(world.database)
             #expect(try await world.store.users(prefix: "") == ["user1"])
@@ -124,13 +124,13 @@ import Testing
             _ = try await blocks.block(
                 BlockRequest(device: world.device(6), target: .name(try UserName("user5"))))
             try await database.setClock("2027-12-28T10:00:00Z")
-            // This one listens on and on: that is written once.
+            // user4 listens all the time, which is written only once.
             try await database.run("SELECT letsswitch.set_listeners('\(UUID())', '{user4}', '{}')")
             try await database.run("UPDATE letsswitch.chat_user SET used_at = named_at")
             // The user who is still active keeps the block, so the other's name is kept too.
             try await database.addresses.registerToken("aa", of: "d6")
             _ = try await database.register("d7", "2027-12-28T11:00:00Z", "Maths")
-            // This one has listened.
+            // user8 has listened before, and doesn't any more.
             try await database.run("SELECT letsswitch.set_listeners('\(UUID())', '{user8}', '{}')")
             try await database.run(
                 """
@@ -138,11 +138,11 @@ import Testing
                 WHERE own.id = user_id AND own.name = 'user8'
                 """)
             try await forget(database)
-            // user3 has left, and said nothing; user9 was never here again.
+            // user3 is in no conversation and has no messages. user9 has done nothing since it took its name.
             let kept = ["user1", "user2", "user4", "user5", "user6", "user7", "user8"]
             #expect(try await world.store.users(prefix: "") == kept)
 
-            // Nothing keeps them any more, and that was looked at 400 days ago.
+            // Nothing uses the names any more. The last check was more than 400 days ago.
             for table in ["participant", "message", "listener", "task", "address"] {
                 try await database.run("DELETE FROM letsswitch.\(table)")
             }
@@ -177,7 +177,7 @@ import Testing
                 JOIN letsswitch.chat_user AS own ON own.id = participant.user_id
                 """)
             #expect(there.count == 2 * made)
-            // At the end every user without a conversation is gone.
+            // In the end every user without a conversation is deleted.
             try await forget(world.database)
             #expect(try await world.database.count("chat_user") == 2 * made)
         }

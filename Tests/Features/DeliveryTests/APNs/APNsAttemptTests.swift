@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delivery
 
-/// Apple's table of answers, row by row.
+/// Apple's table of responses, row by row.
 @Suite struct APNsAttemptTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let status: Int

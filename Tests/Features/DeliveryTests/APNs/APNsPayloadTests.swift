@@ -33,7 +33,7 @@ import Testing
         #expect(alone["aps"]["alert"]["body"] == "Starts at 10:00.")
         #expect(alone["aps"]["thread-id"] == "b6adffec-4189-45d4-84b7-a182871a405b")
         #expect(alone["roomId"].isAbsent && alone["partnerTask"].isAbsent)
-        // One who was erased has no title any more.
+        // A partner whose data was erased has no title.
         let erased = try TestJSON(parsing: APNsPayload.json(Self.delivery(partner: nil)))
         #expect(erased["aps"]["alert"]["body"] == "Starts at 10:00. Somebody starts with you.")
     }
@@ -49,7 +49,7 @@ import Testing
         #expect(json["partnerTask"].string == "שלום\u{2069}")
     }
 
-    /// The longest titles that there may be, of what JSON writes longest too.
+    /// Both titles have the maximum length. Some of these characters take more bytes in JSON than in UTF-8.
     @Test(
         "No payload exceeds Apple's limit",
         arguments: ["x", "é", "🎹", "\u{1}", "\"", "e\u{301}"])

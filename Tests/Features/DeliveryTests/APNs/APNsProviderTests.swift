@@ -8,7 +8,8 @@ import Wire
 
 @testable import Delivery
 
-/// The provider before a recorder behind nghttpx: HTTP/2 and TLS by somebody else, with an authority of our own.
+/// The provider sends to a recorder behind nghttpx, which supplies HTTP/2 and TLS. The certificate is from the test's
+/// own authority.
 @Suite struct APNsProviderTests {
     private struct World: Sendable {
         let provider: APNsProvider
@@ -82,7 +83,7 @@ import Wire
         }
     }
 
-    /// Each answer as it comes over the wire; what follows from it is `APNsAttemptTests`' matter.
+    /// Sends each response over the network. `APNsAttemptTests` tests how responses are handled.
     @Test("Apple's responses are read")
     func whatAppleAnswersIsRead() async throws {
         try await Self.run { world in
@@ -103,11 +104,11 @@ import Wire
             let busy = Response(.serviceUnavailable, headers: [HTTPField("Retry-After", "3")])
             #expect(await outcome(busy) == .retry(after: .seconds(3), "status 503"))
             #expect(await outcome(Response.text("<html>", status: .badGateway)) == .retry(after: nil, "status 502"))
-            // A token of the other environment; and one of none.
+            // First a token that the other environment of Apple accepts, then a token that neither accepts.
             #expect(await outcome(Self.refusal(400, "BadDeviceToken")) == .accepted)
             let bad = Self.refusal(400, "BadDeviceToken")
             #expect(await outcome(bad, bad) == .gone("status 400 BadDeviceToken"))
-            // Younger than 20 minutes: another would not be better.
+            // The provider token is younger than 20 minutes, so a new one wouldn't help.
             #expect(
                 await outcome(Self.refusal(403, "ExpiredProviderToken"))
                     == .paused(

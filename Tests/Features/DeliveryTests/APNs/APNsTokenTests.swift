@@ -41,7 +41,8 @@ import Testing
         #expect(try verifier.decode(second).claims["iat"].int == Self.start - 1)
     }
 
-    /// However many requests hear that it has expired, one other is made; and none within 20 minutes.
+    /// Several requests may report that the same token has expired: only one new token is made. No token is replaced
+    /// within its first 20 minutes.
     @Test("An expired token is replaced once")
     func anExpiredTokenIsReplacedOnce() throws {
         var (token, _) = try Self.token()

@@ -12,7 +12,7 @@ import Testing
     @Test("Addresses that move between devices while being dropped cause no deadlock")
     func wandering() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 8) { database in
-            // Long enough between taking an address and letting older ones go for others to come between.
+            // Slows down the deletion of older addresses, so that other statements run between it and the registration.
             try await database.run(
                 "CREATE FUNCTION letsswitch.test_dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ "
                     + "BEGIN PERFORM pg_sleep(0.005); RETURN NULL; END $$")
@@ -42,7 +42,8 @@ import Testing
                 "SELECT coalesce(max(n), 0) AS n FROM (SELECT count(*) AS n FROM letsswitch.address GROUP BY device_id) AS own"
             )
             #expect(try most[0].integer("n") <= 1)
-            // A deadlock that the client tried again after shows in the server's statistics alone: once its sessions have ended.
+            // The client repeats a statement after a deadlock, so only the server's statistics show it. They are
+            // complete when the client's sessions have ended.
             await database.client.shutdown()
             let late = PostgresClient(configuration: database.configuration)
             try await eventually("the sessions have ended") {

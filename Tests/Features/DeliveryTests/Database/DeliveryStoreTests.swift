@@ -125,7 +125,7 @@ import Testing
             let second = try #require(try await database.lease(.ntfy).deliveries.first)
             #expect(second.messageId == first.messageId)
             #expect(second.attempt == 2)
-            // The one who was too slow has no say any more, but for success.
+            // The first worker's lease has expired, so its result has no effect, unless the delivery was accepted.
             _ = try await database.deliveries.finish([settled(first, .again(after: .seconds(30), counts: true))])
             #expect(try await database.deliveries.renew([first], for: .seconds(1000)) == [])
             try await database.setClock("2026-11-22T08:59:29Z")

@@ -25,7 +25,7 @@ import Testing
                 for worker in 0..<8 {
                     group.addTask {
                         for step in 0..<24 {
-                            // Few slots and devices, so that they meet.
+                            // There are few slots and devices, so that the workers' actions conflict.
                             let (device, slot) = ("d\((worker + step) % 5)", "2026-11-22T09:0\(step % 4):00Z")
                             if (worker + step) % 3 == 2 {
                                 _ = try await database.cancel(device, slot)
@@ -150,7 +150,7 @@ import Testing
             let first = [
                 event(.joined, room, ada.taskId, 1, 10), event(.joined, room, UUID(), 2, 9),
                 event(.left, room, ada.taskId, 1, 8), event(.joined, room, ada.taskId, 2, 7),
-                // Not a match's.
+                // This room belongs to no match.
                 event(.joined, UUID(), nil, 1, 6),
             ]
             for _ in 0..<2 {
@@ -216,14 +216,14 @@ import Testing
             #expect(try await present() == [1, 0])
             let atLastBeat = try await database.count("attendance WHERE left_at = '2026-11-22T08:59:00Z'")
             #expect(atLastBeat == 1)
-            // It lives after all.
+            // The daemon that was given up is alive and reports again.
             try await report(.left, ada.taskId, by: dead, 3)
             #expect(try await present() == [1, 0])
             try await beat(dead)
             try await report(.joined, ada.taskId, by: dead, 4)
             try await report(.left, ada.taskId, by: living, 2)
             #expect(try await present() == [1, 0])
-            // With the match, all is forgotten.
+            // Deleting the match also deletes its attendance.
             try await database.setClock("2026-12-22T08:00:00Z")
             _ = try await database.erasures.purge(retention: 1)
             #expect(try await database.count("attendance") == 0)

@@ -6,7 +6,7 @@ import Testing
 @testable import Delivery
 @testable import Scheduling
 
-/// Which deliveries are deleted, and which aren't.
+/// Deliveries that are deleted, and deliveries that are kept.
 @Suite struct ForgettingTests {
     private static let before = "2026-11-22T08:00:00Z"
 

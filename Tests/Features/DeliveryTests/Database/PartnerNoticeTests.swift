@@ -11,7 +11,7 @@ import Testing
 @Suite struct PartnerNoticeTests {
     private static let nine = "2026-11-22T09:00:00Z"
 
-    /// Ada and bob are partners at nine, whom everything reaches.
+    /// Makes Ada and Bob partners at nine. Bob has an address for each of the three providers.
     private static func pair(_ database: ScheduleDatabase) async throws -> (ada: TaskResponse, bob: TaskResponse) {
         try await database.serve([.ntfy, .webPush, .apns])
         for (address, provider) in [("topic", ProviderName.ntfy), ("subscription", .webPush), ("beef", .apns)] {
@@ -28,7 +28,7 @@ import Testing
         _ = try await store.leave(OwnTask(id: task.id, device: task.device))
     }
 
-    /// What is due now, except reminders.
+    /// Leases what is due now. Returns the notifications about partners.
     private static func notices(
         _ database: ScheduleDatabase, _ provider: ProviderName = .ntfy
     ) async throws -> [PartnerNotice] {
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// Is in the room that the task has by now.
+    /// Enters the task's current room.
     private static func come(_ task: TaskResponse, _ database: ScheduleDatabase) async throws {
         let room = try await database.run(
             """
@@ -48,7 +48,7 @@ import Testing
         #expect(room.count == 1)
     }
 
-    /// Leased notifications are sent.
+    /// Reports leased notifications as sent.
     private static func finish(_ database: ScheduleDatabase) async throws {
         try await database.run("DELETE FROM letsswitch.delivery WHERE attempts > 0")
     }
@@ -182,7 +182,7 @@ import Testing
             #expect(try await database.count("delivery WHERE channel = 'apns'") == 2)
             #expect(try await Self.notices(database).isEmpty)
             try await Self.finish(database)
-            // An eighth of the time that was left.
+            // The pause is an eighth of the time that was left before the start.
             try await database.setClock("2026-11-22 08:07:29Z")
             #expect(try await Self.notices(database).isEmpty)
             try await database.setClock("2026-11-22 08:07:30Z")

@@ -29,7 +29,7 @@ import Testing
             #expect(try await remind(25) == 0)
             #expect(try await database.deliveries.start(.ntfy) > start)
             #expect(try await remind(30) == 1)
-            // A daemon of before has its settings of before.
+            // A daemon that started earlier may have other settings, so it can't turn the provider off.
             #expect(try await !database.deliveries.turnAway(.ntfy, start: start))
             #expect(try await database.deliveries.clear(.ntfy, limit: 100) == 0)
             #expect(try await remind(35) == 1)
@@ -48,7 +48,7 @@ import Testing
             _ = try await database.erasures.purge(retention: 86_400)
             #expect(try await database.count("provider WHERE name = 'ntfy'") == 1)
             #expect(try await database.count("provider") == 1)
-            // Its daemon was away, and comes back.
+            // The provider's daemon was absent for a day, and leases again.
             _ = try await database.lease(.webhook)
             #expect(try await database.count("provider") == 2)
         }
@@ -69,7 +69,8 @@ import Testing
             // No daemon serves this provider.
             try await database.addresses.register("beef", of: ada, in: .apns, most: 1)
             #expect(try await database.count("delivery") == 1)
-            // A new one has had nothing; what the old one has left goes with it.
+            // The new address hasn't received anything. The remaining deliveries of the old address are deleted with
+            // it.
             try await database.addresses.register("t2", of: ada, in: .ntfy, most: 1)
             #expect(try await database.lease(.ntfy).deliveries.map(\.address) == ["t2"])
             try await database.setClock("2026-11-22T09:00:00Z")
@@ -89,7 +90,7 @@ import Testing
             try await claim.execute("SELECT * FROM letsswitch.claim_due(10)")
             async let registered: Void = database.addresses.register("t", of: ada, in: .ntfy, most: 1)
             try await eventually("the address waits") {
-                // Not through the pool, where it might stand behind what waits.
+                // The pool isn't used, because this query could wait there behind the blocked registration.
                 try await claim.execute(
                     """
                     SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted

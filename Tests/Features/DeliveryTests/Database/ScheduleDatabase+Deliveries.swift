@@ -9,12 +9,12 @@ import Testing
 extension ScheduleDatabase {
     var deliveries: DeliveryStore { DeliveryStore(database: client, others: client) }
 
-    /// Some daemon serves these providers from now on.
+    /// Records that a daemon serves these providers from now on.
     func serve(_ providers: [ProviderName]) async throws {
         for provider in providers { _ = try await deliveries.start(provider) }
     }
 
-    /// Two devices, a match at nine and its reminders, which are due at 8:59.
+    /// Makes a match of two devices at nine, and claims its reminders, which are due at 8:59.
     func claimMatch(for providers: [ProviderName]) async throws -> ClaimedBatch {
         try await serve(providers)
         for device in ["ada", "bob"] {
@@ -36,7 +36,7 @@ extension ScheduleDatabase {
         return leased
     }
 
-    /// Events for the webhook, with these titles, as if a daemon served it.
+    /// Writes events with these titles for the webhook, as if a daemon served it.
     func writeEvents(_ titles: some Sequence<Int>) async throws {
         try await run("SELECT letsswitch.touch_provider('webhook', letsswitch.clock())")
         let titles = titles.map { "'\($0)'" }.joined(separator: ", ")
@@ -49,6 +49,7 @@ extension ScheduleDatabase {
 }
 
 extension String {
-    /// Whether a payload has ada's device or a title of hers. The three letters alone may stand in any UUID and any tag.
+    /// Whether a payload contains Ada's device or one of her titles. Just the letters `ada` could occur in any UUID or
+    /// tag.
     var namesAda: Bool { contains("\"ada\"") || contains("ada's") }
 }

@@ -16,7 +16,8 @@ import Testing
     private let ten = "2026-11-22T10:00:00Z"
     private let big = DeviceID(stored: "big")
 
-    /// `big` has a match with `ann` at nine, waits at ten and at `count` odd seconds after.
+    /// Registers tasks of `big`: a match with `ann` at nine, a waiting task at ten, and `count` waiting tasks in the
+    /// seconds after ten.
     private func with(count: Int, _ body: (ScheduleDatabase) async throws -> Void) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 6) { database in
             _ = try await database.register("big", nine, "Secret")
@@ -43,7 +44,7 @@ import Testing
             #expect(try await database.count("task") == 30_003)
             #expect(try await database.count("address") + database.count("calendar") == 0)
 
-            // For others, for itself, for rooms, for what is sent.
+            // The erased tasks are gone for other devices, for the device itself, for rooms and for deliveries.
             let partner = try #require(try await database.day("ann", "2026-11-22").slot("09:00"))
             #expect(partner.hasSomebodyElse && partner.partnerTask == nil)
             #expect(try await database.register("ann", nine, "Maths").task?.partnerTitle == nil)
@@ -88,7 +89,8 @@ import Testing
         try await with(count: 20_000) { database in
             #expect(try await database.erasures.erase(big).hasMore)
             let visits = try await database.visits("letsswitch.erase_more(500)")
-            // Some twenty of a task, and what those before have left: it is one transaction here.
+            // A step visits about twenty rows for each deleted task, and also the rows that earlier calls have left,
+            // because all calls run in one transaction here.
             for count in visits { #expect((1...30_000).contains(count)) }
         }
     }
@@ -98,7 +100,7 @@ import Testing
         try await with(count: 2_000) { database in
             #expect(try await database.erasures.erase(big).hasMore)
             _ = try await database.register("cleo", "2026-11-22T09:00:01Z")
-            // One connection: the lock is its session's.
+            // The client has one connection, because the session that takes the lock must also release it.
             var configuration = database.configuration
             configuration.maxConnections = 1
             let holder = PostgresClient(configuration: configuration)
@@ -111,7 +113,7 @@ import Testing
                 "CREATE TRIGGER test_pause AFTER DELETE ON letsswitch.task FOR EACH ROW "
                     + "WHEN (OLD.device_id = 'big') EXECUTE FUNCTION letsswitch.test_pause()")
             _ = try await holder.query(lock, [], timeout: nil)
-            // This erasure too; nothing else waits behind it.
+            // The erasure has a client with one connection of its own, so that no other statement waits behind it.
             let eraser = PostgresClient(configuration: configuration)
             async let helping = ErasureStore(database: eraser).eraseMore(limit: 500)
             try await eventually("the helping holds its locks") {

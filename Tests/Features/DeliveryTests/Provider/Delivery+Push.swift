@@ -4,7 +4,7 @@ import FoundationEssentials
 @testable import Delivery
 
 extension Delivery {
-    /// A reminder of 2026-11-22 09:00 in Prague, with whatever a test cares for.
+    /// Returns a reminder of 2026-11-22 09:00 in Prague. Each test sets only the values that it needs.
     static func pushed(
         _ provider: ProviderName, address: String, details: String, title: String = "History",
         partnerTask: String? = "Maths", isPaired: Bool = true, registeredAt: Double = 1_795_330_000,

@@ -5,7 +5,7 @@ import Testing
 @testable import Delivery
 
 extension Delivery {
-    /// A reminder of a match that starts a minute after it was taken.
+    /// Returns a reminder of a match that starts a minute after it was leased.
     static func sample(
         event: String = Delivery.reminder, attempt: Int = 1, timeLeft: Double = 60, address: String = "topic",
         title: String = "History", partner: String? = "Maths", payload: String = "{}", id: Int = 1
@@ -38,7 +38,7 @@ extension Delivery {
     var startsAt: Instant? { itsReminder?.startsAt }
     var roomId: UUID? { itsReminder?.roomId }
 
-    /// A reminder's, or as far as the event has it.
+    /// The title of the reminder, or of the event if it has one.
     var title: String? {
         struct Titled: Decodable {
             let title: String?

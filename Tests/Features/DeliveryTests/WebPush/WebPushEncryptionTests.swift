@@ -11,7 +11,7 @@ import Wire
         try #require(Base64.decode(text))
     }
 
-    /// RFC 8291 §5 and appendix A, to the byte.
+    /// The example of RFC 8291 §5 and appendix A, byte by byte.
     @Test("A message matches the example of RFC 8291")
     func aMessageIsThatOfRFC8291() throws {
         let keys = WebPushKeys(
@@ -54,7 +54,7 @@ import Wire
         #expect(WebPushKeys.maxPlaintextBytes == 3993)
     }
 
-    /// RFC 8292 §2.4: its token is accepted, and ours has its shape.
+    /// RFC 8292 §2.4: its token is accepted, and ours has the same format.
     @Test("A token has the format of RFC 8292")
     func aTokenIsThatOfRFC8292() throws {
         let point = try Self.bytes(
@@ -86,7 +86,7 @@ import Wire
         let other = try tokens.authorization(for: "https://b.example", at: start)
         #expect(other != first)
         #expect(try tokens.authorization(for: "https://a.example", at: start + 6 * 3600) != first)
-        // However many services people name.
+        // The cache keeps a limited number of tokens, because users may name any number of push services.
         for number in 0..<VAPIDTokenCache.most {
             _ = try tokens.authorization(for: "https://\(number).example", at: start)
         }

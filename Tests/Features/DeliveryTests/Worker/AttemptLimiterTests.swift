@@ -2,9 +2,9 @@ import Testing
 
 @testable import Delivery
 
-/// Places of attempts.
+/// The limit of attempts at the same time.
 @Suite struct AttemptLimiterTests {
-    /// As many as may begin now.
+    /// Begins attempts until no more are admitted. Returns their number.
     private func fill(_ places: inout AttemptLimiter, isUrgent: Bool) -> Int {
         var count = 0
         while places.admits(isUrgent: isUrgent) {

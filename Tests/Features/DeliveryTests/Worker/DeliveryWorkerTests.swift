@@ -12,7 +12,7 @@ import Testing
 @Suite struct DeliveryWorkerTests {
     private static let before = "2026-11-22T08:00:00Z"
 
-    /// A worker at work for the length of `body`.
+    /// Runs a worker during `body`.
     private func run(
         _ provider: ScriptedProvider, on database: ScheduleDatabase, lease: Duration = .seconds(8),
         _ body: (DeliveryWorker) async throws -> Void
@@ -191,7 +191,7 @@ import Testing
                 FROM letsswitch.event WHERE event.id = delivery.event_id
                 """)
             let provider = ScriptedProvider(.webhook, concurrency: 1) { delivery in
-                // Past the second one's deadline.
+                // The first attempt ends after the second delivery's deadline.
                 if delivery.title == "1" { try? await Task.sleep(for: .milliseconds(500)) }
                 return .accepted
             }
@@ -208,7 +208,7 @@ import Testing
     func standstill() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 2)
-            // It can't renew its leases.
+            // The worker can't renew its leases any more.
             try await database.run("ALTER FUNCTION letsswitch.renew_deliveries RENAME TO renewed_no_more")
             let answer = AsyncStream<Void>.makeStream()
             let provider = ScriptedProvider(.webhook, concurrency: 1) { _ in
@@ -230,7 +230,7 @@ import Testing
     @Test("Servers that hang don't delay one that answers")
     func hanging() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
-            // Many that hang were there first.
+            // First come 300 deliveries to servers that hang.
             try await fill(database, 300)
             try await database.run("UPDATE letsswitch.event SET title = 'bad'")
             try await fill(database, 40)
@@ -320,7 +320,7 @@ import Testing
             }
             try await run(provider, on: database, lease: .seconds(3600)) { worker in
                 try await eventually("all failed") { worker.metrics.outcomes.value(.retried) == 64 }
-                // Results that aren't written yet stay leased for an hour.
+                // Deliveries whose results aren't written yet stay leased for an hour.
                 try await eventually("all written") {
                     try await database.count(
                         "delivery WHERE next_try_at > letsswitch.clock() + interval '1 minute'") == 0

@@ -7,7 +7,7 @@ import Testing
 @testable import Delivery
 @testable import Scheduling
 
-/// A worker whose lease of what isn't urgent doesn't get on.
+/// A worker while its query that leases other deliveries than reminders hangs.
 @Suite struct HungLeaseTests {
     @Test("Reminders are leased, sent and stored while a lease of other deliveries hangs")
     func reminders() async throws {
@@ -16,7 +16,7 @@ import Testing
             let gate = try await LeaseGate.close(in: database, forOthersAlone: true)
             let provider = ScriptedProvider(.webhook)
             var patient = database.configuration
-            // Nothing but the gate ends the lease.
+            // The query has no time limit here: it ends only when the gate opens.
             (patient.queryTimeout, patient.stallTimeout) = (.seconds(86_400), .seconds(86_400))
             let others = PostgresClient(configuration: patient)
             let worker = DeliveryWorker(

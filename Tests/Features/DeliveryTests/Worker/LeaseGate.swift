@@ -2,14 +2,16 @@ import Postgres
 import ScheduleTestSupport
 import TestSupport
 
-/// Holds leases in the air: the database takes rows for a worker, which doesn't hear of it until the gate is opened.
+/// Delays leases: the database changes the rows for a worker, but the worker gets no answer until the gate is opened.
 struct LeaseGate {
-    /// No advisory lock of the product has such a key.
+    /// The product has no advisory lock with this key.
     private static let key = 4712
 
     private let session: PostgresSession
 
-    /// Closes it: from now on whatever changes deliveries waits, or what changes one that isn't urgent.
+    /// Closes the gate. From now on, statements that change deliveries wait.
+    ///
+    /// - Parameter forOthersAlone: Only statements that change a delivery that isn't urgent wait.
     static func close(in database: ScheduleDatabase, forOthersAlone: Bool = false) async throws -> LeaseGate {
         let session = try await PostgresSession.connect(database.configuration)
         try await session.execute("SELECT pg_advisory_lock(\(key))")
@@ -26,9 +28,9 @@ struct LeaseGate {
         return LeaseGate(session: session)
     }
 
-    /// Whether something waits in it.
+    /// Whether a statement waits at the gate.
     func isBusy() async throws -> Bool {
-        // Not through the pool, where it might stand behind what waits.
+        // The pool isn't used, because this query could wait there behind the blocked statements.
         let rows = try await session.execute(
             """
             SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND objid = \(Self.key) AND NOT granted
@@ -37,7 +39,7 @@ struct LeaseGate {
         return try rows?[0].integer("n") ?? 0 > 0
     }
 
-    /// Lets pass what waits, and all that comes later.
+    /// Opens the gate for all waiting and later statements.
     func open() async throws {
         try await session.execute("SELECT pg_advisory_unlock(\(Self.key))")
         await session.close()

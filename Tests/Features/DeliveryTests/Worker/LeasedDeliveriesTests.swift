@@ -9,7 +9,7 @@ import Testing
 
     private func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: UInt64(seconds * 1e9)) }
 
-    /// Three of which one is on its way, leased at 0.
+    /// Returns three deliveries leased at 0, of which the first is being sent.
     private func leases() -> LeasedDeliveries {
         var leases = LeasedDeliveries()
         leases.take([1, 2, 3].map { .sample(timeLeft: 20, id: $0) }, at: at(0), for: Self.lease)

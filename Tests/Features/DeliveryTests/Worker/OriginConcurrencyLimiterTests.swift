@@ -2,9 +2,9 @@ import Testing
 
 @testable import Delivery
 
-/// Windows of push services.
+/// The number of requests that may be in flight to each push service.
 @Suite struct OriginConcurrencyLimiterTests {
-    /// As many as go there now.
+    /// Begins requests to `origin` until no more are admitted, at most 1,000. Returns their number.
     private func fill(_ windows: inout OriginConcurrencyLimiter, _ origin: String) -> Int {
         var count = 0
         while count < 1000, windows.admits(origin) {

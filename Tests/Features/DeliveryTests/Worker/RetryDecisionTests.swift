@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delivery
 
-/// What happens to a delivery after an attempt.
+/// The decision after an attempt to deliver.
 @Suite struct RetryDecisionTests {
     private func settle(
         _ outcome: AttemptOutcome, attempt: Int = 1, left: Double = 60, age: Duration = .zero, random: Double = 0,
@@ -56,7 +56,7 @@ import Testing
             settle(.retry(after: .seconds(5), ""), attempt: 2, left: 86_400, event: "room.opened")
                 == .again(after: .seconds(295), counts: true))
         #expect(settle(.retry(after: .seconds(10), ""), random: 0.5) == .again(after: .seconds(11), counts: true))
-        // Chance doesn't make it too late.
+        // The random part doesn't extend the wait beyond the deadline.
         #expect(settle(.retry(after: .seconds(56), ""), random: 0.5) == .again(after: .seconds(57), counts: true))
     }
 

@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import Delivery
 
-/// A provider that does what the test says, and keeps what it was asked.
+/// A provider with scripted results. It records the deliveries of each call.
 final class ScriptedProvider: DeliveryProvider {
     let name: ProviderName
     let concurrency: Int

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Messaging
 
-/// A real broker's matches for the same patterns and keys.
+/// The same patterns and keys, matched by a real broker.
 @Suite(.enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)), .serialized)
 struct RabbitMQTopicTests {
     private static let patternCount = 100
@@ -38,7 +38,7 @@ struct RabbitMQTopicTests {
         let states = EventRecorder<AMQPEvent>()
         publisher.start { states.append($0) }
         try await states.next("connected") { $0 == .connected }
-        // Confirmed once it is in every queue where it belongs.
+        // The broker confirms the message when it is in every matching queue.
         try await publisher.publish(
             keys.indices.map { AMQPMessage(to: "amq.topic", key: keys[$0], Array("\($0)".utf8)) })
         for number in patterns.indices {
@@ -56,7 +56,7 @@ struct RabbitMQTopicTests {
         await broker.end()
     }
 
-    /// The numbers of the keys that came to a queue.
+    /// The numbers of the keys whose messages are in a queue.
     private func content(of queue: String, _ url: AMQPURL) async throws -> [Int] {
         let consumer = AMQPConnection(
             AMQPConfiguration(url: url, name: "consumer"), declaring: [.consumption(queue: queue, .none)])

@@ -86,7 +86,7 @@ import Testing
         #expect(Self.lines(Self.feed("x", open: open)).contains("DTEND:20261122T\(end)Z"))
     }
 
-    /// Every length of line, of characters of one to four bytes: unfolded, it is what it was.
+    /// Lines of every length, with characters of one to four bytes. Unfolding must restore the title.
     @Test(
         "No line exceeds 75 bytes, and no character is split",
         arguments: ["x", "é", "語", "🎹", "x語🎹é"])

@@ -12,7 +12,7 @@ import Testing
 @Suite struct AskingAgainTests {
     private static let nine = "2026-11-22T09:00:00Z"
 
-    /// Ada and bob are partners at nine, eva is the odd one; all are claimed.
+    /// Ada and Bob are partners at nine, and Eva waits alone. All reminders are claimed.
     private static func three(_ database: ScheduleDatabase) async throws -> [String: TaskResponse] {
         var tasks: [String: TaskResponse] = [:]
         for device in ["ada", "bob", "eva"] {
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// Several wait in a slot.
+    /// Blocks a user, so that several users wait in the same slot.
     private static func block(_ device: String, _ other: String, _ database: ScheduleDatabase) async throws {
         try await database.run(
             """

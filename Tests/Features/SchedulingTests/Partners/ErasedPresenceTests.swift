@@ -8,9 +8,9 @@ import Testing
 
 @testable import Scheduling
 
-/// Members of a room by the task of an erased user.
+/// Connections in a room that gave the task of an erased user.
 @Suite struct ErasedPresenceTests {
-    /// Ada was in her open room with Bob, and was erased.
+    /// Runs the body after Ada was erased while she was in her open room with Bob.
     private static func withErased(
         _ body: (ScheduleDatabase, AttendanceStore, TaskResponse, _ daemon: UUID) async throws -> Void
     ) async throws {
@@ -29,7 +29,7 @@ import Testing
         PresenceEvent(kind, room: task.socketId, claimedIdentity: task.id, peers: 1, at: .now())
     }
 
-    /// Who is present, by device, and each one's connections.
+    /// The number of connections of each device that is present.
     private static func attendance(_ database: ScheduleDatabase) async throws -> [String] {
         try await database.run(
             """

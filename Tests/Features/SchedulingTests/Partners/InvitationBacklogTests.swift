@@ -8,7 +8,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Many whose guests haven't come.
+/// Many tasks whose invited guests haven't come.
 @Suite struct InvitationBacklogTests {
     private static let nine = "2026-11-22T09:00:00Z"
 
@@ -81,7 +81,7 @@ import Testing
                 CREATE TRIGGER test_fault BEFORE UPDATE ON letsswitch.task
                 FOR EACH ROW WHEN (OLD.device_id = 'bad') EXECUTE FUNCTION letsswitch.test_fault()
                 """)
-            // No open task waits after them, though all of them come first.
+            // The broken tasks come first, and the other tasks are freed nevertheless.
             try await database.setClock("2026-11-22 09:04Z")
             let nowhere = open("/dev/null", O_WRONLY)
             defer { close(nowhere) }

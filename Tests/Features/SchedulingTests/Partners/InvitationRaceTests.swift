@@ -7,7 +7,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Accepting an invitation beside what else takes the slot's lock, whichever comes first.
+/// Accepting an invitation at the same time as another action that locks the slot. Each of the two comes first once.
 @Suite struct InvitationRaceTests {
     private static let nine = "2026-11-22T09:00:00Z"
 
@@ -35,11 +35,11 @@ import Testing
             }
         }
 
-        /// Whether what the guest had promised before is about this.
+        /// Whether the action is about a task that the guest already had.
         var hasOwnPromise: Bool { self == .guestMoves || self == .guestLeaves }
     }
 
-    /// Runs `second` while `first` holds the slot's lock. `second` is retried as the daemon does it.
+    /// Runs `second` while `first` holds the slot's lock. Repeats `second` after a conflict, as the daemon does.
     private static func race(
         _ first: String, _ second: String, on database: ScheduleDatabase
     ) async throws {
@@ -58,8 +58,8 @@ import Testing
         await other.close()
     }
 
-    /// A host with an invitation, another user who waits in the slot, and a guest, perhaps with a task there. The
-    /// invitation has lapsed.
+    /// Registers a host with an invitation that has lapsed, another user who waits in the slot, and a guest, who may
+    /// have a task there too.
     private static func begin(
         _ way: Other, _ database: ScheduleDatabase
     ) async throws -> (accept: String, other: String, host: UUID, token: InvitationToken) {
@@ -123,7 +123,7 @@ import Testing
             _ = try await store.rename(SeriesRenaming(series: begun.own, title: "Art", from: nil))
             #expect(try await database.invitations.read(token).title == "Art")
             #expect(try await database.register("bob", start).task?.isPaired == false)
-            // As if the rules had put the clocks of the zone an hour forward.
+            // Simulates that the zone's rules moved its clocks forward by an hour.
             try await database.run(
                 "UPDATE letsswitch.series SET time_zone = 'Europe/Paris', look_at = letsswitch.clock()")
             while try await store.extendNext() != nil {}

@@ -23,7 +23,7 @@ import Testing
             // The link is the same each time, and is returned only on request.
             #expect(try await database.invite("ada", Self.nine) == .repeated(host))
             #expect(try await database.register("ada", Self.nine).task?.invitation == nil)
-            // Others neither meet nor see it.
+            // Other users aren't matched with the task and don't see it.
             let bob = try #require(try await database.register("bob", Self.nine).task)
             #expect(!bob.isPaired)
             #expect(try await database.day("cem", "2026-11-22").slot("09:00")?.hasSomebodyElse == true)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Rematches that a daemon couldn't hear of.
+/// Rematches whose notification a daemon missed.
 @Suite struct MissedRematchTests {
     @Test(
         "A rematch that was missed while disconnected is reported once after the reconnection, and old ones aren't"
@@ -44,7 +44,7 @@ import Testing
             let bob = try #require(told.all.first { $0.device.text == "bob" })
             #expect(bob.from == nil && bob.partnerTask == nil)
 
-            // If it is over and a newer notification was sent, it isn't sent again.
+            // Ada's and Cem's match has ended, and they had newer notifications. So their rematch isn't reported again.
             try await database.setClock("2026-11-22 09:01:30Z")
             _ = try await database.leave("cem", cem.id)
             let recent = try await database.rematches.recent(within: .seconds(60))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Everything that makes and ends pairs, at once, over many connections, as several daemons have them.
+/// All actions that make and end matches, at the same time over many connections, as with several daemons.
 @Suite(.serialized) struct PartnerConcurrencyTests {
     private static let slots = 4
     private static let people = 9

@@ -9,11 +9,12 @@ import Testing
 
 @testable import Scheduling
 
-/// Leaving and moving beside what doesn't take the slot's lock.
+/// Cancelling and moving tasks at the same time as statements that don't lock the slot.
 @Suite struct PartnerRaceTests {
     private static let nine = "2026-11-22T09:00:00Z"
 
-    /// Begins `statement` while `held` is in hand, does `meanwhile` there once it waits, and commits.
+    /// Runs `held` in a transaction, starts `statement`, which waits for its locks, then runs `meanwhile` in the
+    /// transaction and commits.
     private static func run(
         _ statement: String, on database: ScheduleDatabase, whileHolding held: String, then meanwhile: String
     ) async throws -> Result<Void, any Error> {

@@ -113,7 +113,7 @@ import Testing
             _ = try await database.leave("a", first.id)
             #expect(try await database.own("b", Self.nine)?.socketId == third.socketId)
             #expect(try await Self.state(third.socketId, database) == "open")
-            // The third's reminder knew of no room.
+            // The third user had no partner at the reminder, so it named no room.
             let told = try await database.rematches.recent(within: .seconds(60))
             #expect(told.map(\.taskId) == [third.id] && told.map(\.roomId) == [third.socketId])
             #expect(told.map(\.from) == [nil] && told.map(\.partnerTask) == ["History"])
@@ -207,7 +207,8 @@ extension ScheduleDatabase {
         return try await partners.move(MoveRequest(task: OwnTask(id: task, device: slot.device), slot: slot.slot))
     }
 
-    /// The device's task in a slot; asks for its title's repetition, which changes nothing until the start.
+    /// Returns the device's task in a slot. It repeats the registration with the same title, which changes nothing
+    /// before the start.
     func own(_ device: String, _ startsAt: String) async throws -> TaskResponse? {
         let title = try await run(
             "SELECT title FROM letsswitch.task WHERE device_id = '\(device)' AND starts_at = '\(startsAt)'"

@@ -12,7 +12,7 @@ import Testing
     private static let eight = "2026-11-22T08:00:00Z"
     private static let nine = "2026-11-22T09:00:00Z"
 
-    /// They were partners at eight, and `device` would like that again.
+    /// Matches `device` and `other`, and then `device` prefers `other`.
     private static func prefer(
         _ device: String, _ other: String, _ startsAt: String, _ database: ScheduleDatabase
     ) async throws -> Preference {

@@ -10,9 +10,9 @@ import Testing
 
 @testable import Scheduling
 
-/// Members of rooms on a daemon that the others gave up although it is alive.
+/// The members of a daemon that is alive although other daemons have given it up.
 @Suite struct RecountTests {
-    /// A daemon's rooms.
+    /// The people in a daemon's rooms.
     private struct Crowd {
         private(set) var present: [Attendee: Int] = [:]
         private var rollCall: UInt32 = 0
@@ -33,7 +33,7 @@ import Testing
             present = present.filter { $0.key.room != task.socketId }
         }
 
-        /// As a call of the roll has it.
+        /// The rooms in the form of a roll call.
         var rooms: [[(attendee: Attendee, connections: Int)]] {
             var call = RollCall(number: 1)
             call.add(present)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// Ada and Bob, whose room is open, and a daemon that lives.
+    /// Ada and Bob with an open room, and a daemon that is alive.
     private static func withPair(
         _ body: (ScheduleDatabase, TaskResponse, TaskResponse, _ daemon: UUID) async throws -> Void
     ) async throws {
@@ -57,7 +57,7 @@ import Testing
         try await database.run("SELECT letsswitch.beat('\(daemon)', 'h', '1', 1, 'none', '{}', '{}')")
     }
 
-    /// The others have given the daemon up, and take its people back, one at a time.
+    /// Marks the daemon as dead, and removes its members one at a time, at most `steps` of them.
     private static func giveUp(_ daemon: UUID, in database: ScheduleDatabase, taking steps: Int = .max) async throws {
         try await database.run(
             "UPDATE letsswitch.reporter SET must_close = true, gone_at = letsswitch.clock() WHERE id = '\(daemon)'")
@@ -75,7 +75,7 @@ import Testing
             written: written)
     }
 
-    /// The transactions that wrote the attendance.
+    /// The transactions that wrote the attendance rows.
     private static func versions(_ database: ScheduleDatabase) async throws -> [String] {
         try await database.run("SELECT xmin::text AS text FROM letsswitch.presence ORDER BY 1").map {
             try $0.string("text")
@@ -142,7 +142,7 @@ import Testing
             try await eventually("one has left") {
                 try await Self.attendance(database) == ["ada 2 2", "bob 0 1", "unnamed 1 1"]
             }
-            // All of them were taken back, or some.
+            // Either all members were removed, or only one.
             for steps in [Int.max, 1] {
                 try await Self.giveUp(daemon, in: database, taking: steps)
                 let taken = try await Self.attendance(database)
@@ -195,7 +195,7 @@ import Testing
             try await store.report([crowd.event(.left, ada, ada.id)], by: daemon, number: 2, at: .now())
             try await store.recount(before, by: daemon, number: 1)
             #expect(try await Self.attendance(database) == ["ada 0 1", "bob 1 1"])
-            // Also after one that had no report with it.
+            // A late recount is also ignored after a recount that came without a report.
             try await Self.giveUp(daemon, in: database)
             try await store.recount(crowd.rooms, by: daemon, number: 3)
             try await store.recount(before, by: daemon, number: 2)
@@ -274,7 +274,7 @@ import Testing
         try await Self.withPair { database, ada, bob, daemon in
             var batches = Batches(database, daemon)
             var crowd = Crowd()
-            // The database never gets a report of the first one.
+            // This event is dropped and never reaches the database.
             let lost = crowd.event(.joined, ada, ada.id)
             let number = await batches.reports.beginRollCall()
             await batches.reports.add(crowd.callRoll(number), to: number)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Which waiting user is matched first after the start.
+/// The order in which waiting users are matched after the start.
 @Suite struct RematchOrderTests {
     private static let nine = "2026-11-22T09:00:00Z"
 
@@ -19,7 +19,7 @@ import Testing
         ).first?.string("partner")
     }
 
-    /// Matches of these, in turn, whose reminders are out.
+    /// Registers these devices, so that they are matched in this order, and claims their reminders.
     private static func matches(
         of devices: [String], _ database: ScheduleDatabase
     ) async throws -> [String: TaskResponse] {
@@ -34,7 +34,7 @@ import Testing
     func presentFirst() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let tasks = try await Self.matches(of: ["ada", "bob", "cem", "eva", "dan", "fay"], database)
-            // Bob waits, but nowhere.
+            // Bob has lost his partner, and isn't in a room.
             _ = try await database.leave("ada", try #require(tasks["ada"]).id)
             let peers = RoomReports(database)
             for device in ["cem", "dan"] {
@@ -45,7 +45,7 @@ import Testing
             #expect(try await database.rematch() == 1)
             #expect(try await Self.partner(of: "cem", database) == "dan")
             try await database.checkMatches()
-            // Eva sits in a room, bob in none: whoever joins late finds her.
+            // Eva is in a room and Bob isn't, so a late user is matched with her.
             let eva = try #require(
                 try await database.run("SELECT id, room_id FROM letsswitch.task WHERE device_id = 'eva'").first)
             try await peers.come(try eva.uuid("room_id"), try eva.uuid("id"))
@@ -65,7 +65,7 @@ import Testing
             }
             try await database.setClock("2026-11-22 09:01:00Z")
             #expect(try await database.rematch() == 1)
-            // Bob by the published app, to the room that its day shows; dan by name.
+            // The published app enters the room without naming a task. Bob uses it, and Dan names his task.
             let rooms = try await database.run(
                 "SELECT id, room_id, device_id FROM letsswitch.task WHERE is_absent ORDER BY device_id")
             let bobs = try rooms[0].uuid("room_id")

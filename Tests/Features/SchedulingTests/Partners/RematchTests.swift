@@ -12,7 +12,7 @@ import Testing
 @Suite struct RematchTests {
     private static let nine = "2026-11-22T09:00:00Z"
 
-    /// Two matches, ada's with bob and cem's with dan, at nine, claimed.
+    /// Two claimed matches at nine: Ada with Bob, and Cem with Dan.
     private static func twoMatches(_ database: ScheduleDatabase) async throws -> [String: TaskResponse] {
         var tasks: [String: TaskResponse] = [:]
         for device in ["ada", "bob", "cem", "dan"] {
@@ -199,7 +199,7 @@ import Testing
             let (first, second) = (try #require(tasks["ada"]).socketId, try #require(tasks["cem"]).socketId)
             try await peers.come(first, tasks["ada"]?.id)
             try await peers.come(second, tasks["cem"]?.id)
-            // The published app's.
+            // The published app doesn't name a task.
             try await peers.come(second, nil)
             try await peers.come(first, tasks["bob"]?.id)
             try await database.setClock("2026-11-22 09:01:00Z")

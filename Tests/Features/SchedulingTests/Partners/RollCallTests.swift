@@ -42,7 +42,7 @@ import Testing
         #expect(call.isComplete)
     }
 
-    /// Rooms with people in them, on loops that answer one after the other.
+    /// Rooms with people on several loops, which answer a roll call one after the other.
     private struct Crowd {
         let rooms = [UUID(), UUID()]
         let people: [UUID?] = [UUID(), UUID(), nil]

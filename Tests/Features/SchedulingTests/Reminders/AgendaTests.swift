@@ -9,7 +9,7 @@ import Testing
     private let start = MonotonicTime.now()
     private let room = UUID()
 
-    /// An agenda that has read the database's clock, at 1,000 seconds, when `start` was.
+    /// Returns an agenda that read 1,000 seconds from the database's clock at `start`.
     private func agenda(due: Double? = nil, expiry: Double? = nil) -> Agenda {
         var agenda = Agenda()
         agenda.willRead()
@@ -57,14 +57,14 @@ import Testing
 
     @Test("A time reported during a query survives an older answer")
     func expectationDuringARead() {
-        // The task that is due now was claimed; the answer, on its way, knows of nothing more; then one is registered.
+        // The due task was claimed. A query that found no other task is still in progress when a task is registered.
         var agenda = agenda(due: 1000)
         agenda.willRead()
         let wakes = agenda.expect(1002)
         #expect(!wakes)
         agenda.read(clock: 1001, due: nil, expiry: nil, at: start + .seconds(1))
         #expect(agenda.pauses(at: start + .seconds(1)).due == .seconds(1))
-        // The next answer knows better: it was cancelled.
+        // The next query finds no task, because the task was cancelled.
         agenda.willRead()
         agenda.read(clock: 1001, due: nil, expiry: nil, at: start + .seconds(1))
         #expect(agenda.pauses(at: start + .seconds(1)).due == nil)

@@ -44,7 +44,7 @@ import Testing
         #expect(order.releaseOverdue(at: start + BatchOrder.patience / 2).isEmpty)
         let early = order.releaseOverdue(at: start + BatchOrder.patience)
         #expect(shown(early) == [[7, 5]])
-        // It comes again: from the database, or by its own claim's answer.
+        // Batch 7 arrives again: from the database, or as the late answer to its claim.
         #expect(order.offer(.sample(7), at: start).isEmpty)
         #expect(order.gap?.upTo == 6)
         let filled = order.fill([.sample(6), .sample(7)], upTo: 7)

@@ -24,7 +24,7 @@ import Testing
         #expect(claims.lookAt == start)
         claims.looked(at: start)
         #expect(claims.lookAt == start + LostClaims.interval)
-        // The next one was answered, and then the lost one is found, whose number is less.
+        // Claim 6 was answered first. Then the lost claim is found, which has the lower number 5.
         let recorded = [claims.record(6), claims.record(5), claims.record(6)]
         #expect(recorded == [true, true, false])
         #expect(claims.through == 3 && claims.recorded == [5, 6])

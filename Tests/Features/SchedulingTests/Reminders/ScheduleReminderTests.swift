@@ -28,7 +28,7 @@ import Testing
             #expect(firing.reminders.map(\.device.text) == ["c", "a", "b"])
             #expect(firing.rooms == [OpenRoom(id: room, closesAt: 1_795_341_600)])
             #expect(firing.closedSlots.map(\.description) == ["2026-11-22T08:30:00Z"])
-            // Down across the start: no use any more.
+            // The first task has already started, so its reminder is too late.
             #expect(firing.reminders.map(\.state) == [.missed, .pending, .pending])
             let own = firing.reminders[1]
             #expect(own.lateness == 0.25 && own.roomId == room)
@@ -134,13 +134,14 @@ import Testing
             let backlog = try await store.backlog(of: device, after: all[0].id)
             #expect(backlog == ReminderBacklog(unseen: Array(all[1...]), seen: [all[0]]))
             #expect(try await store.backlog(of: device, after: UUID()) == ReminderBacklog(unseen: all, seen: []))
-            // Many devices at once, for streams that may have missed some: each in firing order.
+            // One call reads the reminders of many devices, for streams that may have missed some. Each device's are in
+            // firing order.
             let many = try await store.reminders(of: [device, DeviceID(stored: "b"), DeviceID(stored: "nobody")])
             #expect(many.filter { $0.device == device } == all)
             #expect(many.filter { $0.device != device } == foreign)
             try await database.setClock("2026-11-22 09:05Z")
             #expect(try await store.backlog(of: device, after: nil).unseen == Array(all[1...]))
-            // The last one that was seen may be of a task that has started.
+            // The last reminder that the stream has sent may belong to a task that has started.
             let started = try await store.backlog(of: device, after: all[0].id)
             #expect(started == ReminderBacklog(unseen: Array(all[1...]), seen: []))
         }

@@ -11,7 +11,7 @@ import Testing
 @Suite struct SchedulerStateTests {
     private let start = MonotonicTime.now()
 
-    /// One that has caught up with a database in which nothing is due, at 1,000 seconds of its clock.
+    /// Returns a state that knows all batches. The database's clock was at 1,000 seconds, and nothing is due.
     private func settled(due: Double? = nil, expiry: Double? = nil) -> SchedulerState {
         var state = SchedulerState(at: start)
         _ = state.actions(at: start)
@@ -38,7 +38,7 @@ import Testing
         #expect(state.pause(at: start) == .seconds(3) && state.nextLook == 1003)
         #expect(state.actions(at: time(3)) == [.claim])
         state.handle(.claimed(.sample(6)), at: time(3))
-        // The next one before the delivery of the last.
+        // The next claim is sent before the last claim's reminders are fired.
         #expect(
             state.actions(at: time(3)).map(\.name) == ["claim", "fire", "record"])
         state.handle(.claimed(nil), at: time(3))
@@ -89,7 +89,7 @@ import Testing
             state.handle(.disturbed, at: start)
             state.handle(.announced(batch: 7), at: start)
             state.handle(.failed(.claim, isOutcomeUnknown: true), at: start)
-            // All are under way, and this one doesn't come back, or with an error.
+            // All jobs are in progress. `job` never ends, or fails.
             let started = state.actions(at: time(1.5))
             #expect(!started.contains(.claim))
             if fails { state.handle(.failed(job, isOutcomeUnknown: true), at: time(2)) }
@@ -107,7 +107,7 @@ import Testing
                 now = now + .milliseconds(1)
             }
             #expect(claims == 20)
-            // Out they go too, whatever is missing before them.
+            // The batches are fired even if earlier ones are missing.
             let fired = state.actions(at: now + BatchOrder.patience).filter { $0.name == "fire" }
             #expect(!fired.isEmpty)
         }
@@ -153,11 +153,11 @@ import Testing
         #expect(state.actions(at: start) == [.recover(after: 0, except: [])])
         state.handle(.recovered([.sample(6)]), at: start)
         #expect(state.actions(at: start).map(\.name) == ["record", "fire"])
-        // Again, for it may be under way still; what is known isn't read again.
+        // The missing batches are read again, because they may still be uncommitted. Known batches aren't.
         state.handle(.claimed(.sample(7)), at: time(1))
         let later = state.actions(at: time(5) + .milliseconds(1))
         #expect(later.contains(.recover(after: 0, except: [6, 7])))
-        // One that had no effect for sure is none.
+        // A claim that certainly had no effect isn't a lost claim.
         var other = settled(due: 1000)
         _ = other.actions(at: start)
         other.handle(.failed(.claim, isOutcomeUnknown: false), at: start)
@@ -240,14 +240,14 @@ import Testing
         #expect(state.lateness(at: time(24.5)) != nil)
         state.handle(.claimed(.sample(6)), at: time(25))
         #expect(state.lateness(at: time(25)) == nil)
-        // It doesn't query either.
+        // A scheduler that sends no queries is late too.
         #expect(settled().lateness(at: time(24)) == nil)
         #expect(settled().lateness(at: time(26)) != nil)
     }
 }
 
 extension SchedulerAction {
-    /// The action's name, without its details; a job's name for a job.
+    /// The action's name without its details. The name of a database job is the job's.
     fileprivate var name: String {
         switch self {
         case .claim: "claim"

@@ -12,7 +12,7 @@ extension ScheduleDatabase {
         return SeriesStore(database: client, settings: settings)
     }
 
-    /// A series of a device, on all days of the week unless they are named.
+    /// Returns a request for a series, by default on all days of the week.
     static func series(
         _ device: String, at time: String = "09:00", in zone: String = "Europe/London", on days: [String]? = nil,
         until: String? = nil, title: String = "History"

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Series beside everything else that makes and ends pairs, over many connections, as several daemons have them.
+/// Series at the same time as all actions that make and end matches, over many connections, as with several daemons.
 @Suite(.serialized) struct SeriesConcurrencyTests {
     private static let people = 8
 
@@ -45,14 +45,15 @@ import Testing
                     for worker in 0..<12 {
                         group.addTask { for step in 0..<25 { try await Self.act(worker + step, database) } }
                     }
-                    // Two daemons make what is to be made.
+                    // Two daemons create the tasks of series.
                     for _ in 0..<2 {
                         group.addTask {
                             let store = database.series { $0.seriesDays = 15 + round }
                             for _ in 0..<25 { while try await store.extendNext() != nil {} }
                         }
                     }
-                    // The next night has come, for the series alone: matches that are over are no pairs any more.
+                    // All series are due for their daily look. The clock isn't advanced, because `checkPairs` would
+                    // count ended matches as broken.
                     group.addTask {
                         try await database.run("UPDATE letsswitch.series SET look_at = letsswitch.clock()")
                     }

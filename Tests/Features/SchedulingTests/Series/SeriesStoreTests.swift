@@ -6,7 +6,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Promises that are made ahead, on certain days of every week.
+/// Tasks that a series creates in advance, on certain days of every week.
 @Suite struct SeriesStoreTests {
     private static let tuesday = "2026-10-20 08:00Z"
     /// After the quiet hour in London.
@@ -22,7 +22,7 @@ import Testing
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()
             let begun = try await store.begin(ScheduleDatabase.series("a"))
-            // Today's is too near.
+            // It is too late for a task today.
             let expected =
                 Self.days(21...24, "2026-10", at: "08:00") + Self.days(25...31, "2026-10", at: "09:00")
                 + Self.days(1...3, "2026-11", at: "09:00")
@@ -35,7 +35,7 @@ import Testing
                 try await store.begin(ScheduleDatabase.series("a", title: "Maths"))
             }
             #expect(other?.code == "series_exists")
-            // One statement for both creates tasks, and cancels them when it ends.
+            // A second series at the same time of day is refused, even on fewer days.
             let wider = await #expect(throws: RequestError.self) {
                 try await store.begin(ScheduleDatabase.series("a", on: ["sat", "sun"]))
             }
@@ -67,7 +67,7 @@ import Testing
                 ])
             try await database.setClock("2026-11-02 05:00Z")
             while let promises = try await store.extendNext() { #expect(promises.isEmpty) }
-            // Over, and forgotten when that is so everywhere.
+            // The series is over. It is deleted when its last day has ended in every time zone.
             #expect(try await store.list(of: DeviceID(stored: "b")).count == 1)
             try await database.setClock("2026-11-05 05:00Z")
             while try await store.extendNext() != nil {}
@@ -171,7 +171,7 @@ import Testing
             _ = try await database.register("c", "2026-10-23T07:00:00Z", "Latin")
             let last = try #require(begun.series.tasks.last)
             #expect(try await database.move("a", last.id, to: "2026-10-24T12:00:00Z").code == "done")
-            // As if they had put the clocks of the zone an hour forward.
+            // Simulates that the zone's rules moved its clocks forward by an hour.
             try await database.run(
                 "UPDATE letsswitch.series SET time_zone = 'Europe/Paris', look_at = letsswitch.clock()")
             let promises = try #require(try await store.extendNext())

@@ -11,7 +11,7 @@ import Testing
 @Suite struct SeriesUpkeepTests {
     private static let day: Double = 86_400
 
-    /// Every promise is made for which it is time.
+    /// Creates all tasks of series that are due to be created.
     private static func extend(_ store: SeriesStore) async throws {
         while try await store.extendNext() != nil {}
     }
@@ -125,7 +125,7 @@ import Testing
                     ORDER BY series.wall_time DESC LIMIT 1)
                 """)
             #expect(try await database.series().list(of: DeviceID(stored: "a")).count == 100)
-            // Not a hundred times two hundred.
+            // The list doesn't visit all 200 tasks for each of the 100 series.
             let visits = try await database.visits("letsswitch.list_series('a')")
             #expect(visits.allSatisfy { $0 < 4000 }, "\(visits)")
         }

@@ -26,7 +26,7 @@ import Testing
             for hour in 10..<13 { #expect(try await register("ada", hour).isCreated) }
             let refused = try #require(try await register("ada", 13).refusal)
             #expect(refused.status == 429 && refused.code == "too_many_tasks" && refused.quota == .tasksPerDevice)
-            // A repeat and a new title make them no more.
+            // A repeated registration and a new title aren't counted as further tasks.
             #expect(try await register("ada", 10).refusal == nil)
             #expect(try await register("ada", 10, "Maths").task?.title == "Maths")
             #expect(try await register("bob", 13).isCreated)
@@ -90,7 +90,8 @@ import Testing
                 try await addresses.register(
                     "https://push.example/2", of: DeviceID(stored: "bob"), in: .webPush, most: 2)
             }
-            // A repeat, another token instead of the device's one, and one that wanders make them no more.
+            // A repeated address, a replaced device token and an address that moves to another device aren't counted as
+            // further addresses.
             try await addresses.register("https://push.example/1", of: DeviceID(stored: "bob"), in: .webPush, most: 2)
             try await token("ada", "ab")
             try await token("cleo", "ab")
@@ -110,7 +111,8 @@ import Testing
         try await ScheduleDatabase.with(now: nil) { database in
             let store = StorageStore(database: database.client)
             #expect(try await store.counts() == Dictionary(uniqueKeysWithValues: StoredTable.allCases.map { ($0, 0) }))
-            // A thousand at a time: to an autovacuum amid it, what isn't committed yet is pages without rows.
+            // Each statement adds 1,000 rows. If autovacuum ran during a larger one, it would see pages whose rows
+            // aren't committed.
             func add(_ rows: ClosedRange<Int>) async throws {
                 for first in stride(from: rows.lowerBound, through: rows.upperBound, by: 1_000) {
                     try await database.run(
@@ -123,7 +125,7 @@ import Testing
             }
             try await add(1...9_999)
             #expect(try await store.counts()[.addresses] == 9_999)
-            // Whether autovacuum has been here or not.
+            // The estimate must be right with and without autovacuum.
             try await add(10_000...40_000)
             #expect((36_000...44_000).contains(try await store.counts()[.addresses] ?? 0))
             try await database.run("ANALYZE letsswitch.address")
@@ -150,7 +152,7 @@ import Testing
                         .map { try $0.string("device_id") }
                 }
             }
-            // Almost a year later they are still there; some are in use.
+            // After almost a year all addresses are kept. Then some devices use them.
             try await database.setClock("2027-12-20T07:00:00Z")
             #expect(try await storage.forgetUnused(retention: Self.year) == 0)
             let renews = DeviceID(stored: "renews")
@@ -158,7 +160,7 @@ import Testing
             _ = try await calendars.secret(of: renews, candidate: .make())
             _ = try await database.register("promises", "2027-12-20T09:00:00Z")
             _ = try await calendars.read(try #require(feeds["reads"]))
-            // This one's task is still to come, whenever it was registered.
+            // This device's task is in the future. The time of its registration doesn't matter.
             _ = try await database.register("waits", "2027-12-31T09:00:00Z")
             for table in ["address", "calendar"] {
                 try await database.run(

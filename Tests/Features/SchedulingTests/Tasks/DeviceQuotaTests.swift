@@ -11,7 +11,7 @@ import Testing
 @Suite(.serialized) struct DeviceQuotaTests {
     private static let requests = 32
 
-    /// A start on 2 December 2026, a minute after another for each number below 60.
+    /// Returns a start on 2 December 2026. Numbers below 60 are a minute apart.
     private static func start(_ number: Int) -> String { "2026-12-02T09:\(number < 10 ? "0" : "")\(number):00Z" }
 
     private static func series(
@@ -163,7 +163,8 @@ import Testing
                                 "https://push.example/\(number)", of: device, in: .webPush, most: 2)
                         }
                     } catch let error as PostgresError where error.kind == .conflict(sqlState: "40001") {
-                        // The task was moved meanwhile. A deadlock is 40P01.
+                        // The task was moved meanwhile, so this conflict is allowed. A deadlock would be 40P01, and
+                        // fail the test.
                     }
                     return true
                 }

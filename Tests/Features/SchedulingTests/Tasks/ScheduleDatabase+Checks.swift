@@ -2,10 +2,10 @@ import Postgres
 import ScheduleTestSupport
 import Testing
 
-/// What must hold in the database whenever no statement is running.
+/// Checks of what must be true in the database when no statement is running.
 extension ScheduleDatabase {
-    /// Every match has two tasks of two devices and a room, every paired task a partner that knows it, a slot one unpaired task at most, but
-    /// for those that wait for guests.
+    /// Checks ``checkMatches()``, and that each slot has at most one task without a partner. Tasks that wait for guests
+    /// don't count.
     func checkPairs() async throws {
         try await checkMatches()
         let crowded = try await run(
@@ -17,7 +17,8 @@ extension ScheduleDatabase {
         #expect(try crowded[0].integer("n") == 0)
     }
 
-    /// The same, without the last check: after the lead several users may wait, since nobody can join them.
+    /// Checks that every match has two tasks of two devices in one room, and that partners refer to each other. After
+    /// the lead several users may wait in a slot.
     func checkMatches() async throws {
         let broken = try await run(
             """
@@ -39,7 +40,7 @@ extension ScheduleDatabase {
         try await checkStages()
     }
 
-    /// Every task waits or has one reminder.
+    /// Checks that every task either waits or has one reminder.
     func checkStages() async throws {
         let either = try await run(
             """

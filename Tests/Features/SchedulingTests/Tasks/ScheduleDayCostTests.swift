@@ -6,7 +6,7 @@ import Testing
 @testable import Domain
 @testable import Scheduling
 
-/// A device that registers thousands of odd seconds doesn't make the day slow for others.
+/// A device with tasks at thousands of different seconds doesn't make the day slow for others.
 @Suite struct ScheduleDayCostTests {
     private let day = "'UTC', NULL, date '2026-11-22' - date '1970-01-01', true)"
 
@@ -27,7 +27,7 @@ import Testing
             let own = busy.slots.filter(\.hasOwnTask).map(\.key)
             #expect(own.count == 400 && own.first == "09:26:40" && own.last == "09:33:19")
 
-            // A day ahead begins at its beginning.
+            // The list of a future day begins with its first tasks.
             try await database.setClock("2026-11-20 12:00Z")
             let ahead = try await database.day("busy", "2026-11-22", everything: true).slots.filter(\.hasOwnTask)
             #expect(ahead.count == 200 && ahead.first?.key == "09:20:11")
@@ -37,7 +37,7 @@ import Testing
     @Test("A day of a device with thirty thousand tasks visits few rows, also with a generic plan")
     func visits() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 09:30Z") { database in
-            // Statistics know of one task, and of thousands.
+            // First the statistics know of one task, then of thousands.
             _ = try await database.register("big", "2026-11-22T09:40:00Z")
             try await database.run("ANALYZE letsswitch.task, letsswitch.due")
             for isKnown in [false, true] {
@@ -72,7 +72,7 @@ import Testing
                 ("letsswitch.find_room('\(own.socketId)')", 50),
                 ("letsswitch.next_due()", 50),
                 ("letsswitch.open_rooms()", 50),
-                // Two thousand entries.
+                // The calendar has two thousand entries.
                 ("letsswitch.read_calendar('secret')", 20_000),
                 (
                     "letsswitch.register_task('big', 'Again', 'UTC', \(own.startsAt.seconds), "

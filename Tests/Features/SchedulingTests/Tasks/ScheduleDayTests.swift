@@ -24,7 +24,7 @@ import Testing
             let eleven = try #require(day.slot("11:00"))
             #expect(!eleven.hasOwnTask && eleven.hasSomebodyElse && eleven.title == "" && eleven.roomId == nil)
             #expect(day.slot("12:00")?.hasSomebodyElse == false)
-            // A third sees neither the match nor its titles.
+            // A third user sees neither the match nor its titles.
             let third = try await database.day("c", "2026-11-22T00:00:00Z")
             #expect(third.slots.filter(\.hasSomebodyElse).map(\.key) == ["10:00", "11:00"])
             #expect(third.slots.allSatisfy { $0.title.isEmpty && $0.partnerTask == nil && $0.roomId == nil })
@@ -37,20 +37,20 @@ import Testing
     @Test("The day's zone is the given one, else the latest task's at its midnight, else computed from the date")
     func zones() async throws {
         try await ScheduleDatabase.with(now: "2025-03-01 00:00Z") { database in
-            // Nine in Vancouver, on the day that has no half past two.
+            // Nine o'clock in Vancouver, on the day on which its clocks skip half past two.
             let own = try await database.register("a", day: "2025-03-09", time: "09:00", zone: "America/Vancouver")
             #expect(own.isCreated)
             let midnight = "2025-03-09T08:00:00Z"
             #expect(try await database.day("a", midnight, zone: "America/Vancouver").slot("09:00")?.hasOwnTask == true)
             #expect(try await database.day("a", midnight).slot("09:00")?.hasOwnTask == true)
             #expect(try await database.day("a", "2025-03-09").slot("09:00")?.hasOwnTask == true)
-            // An hour off, this isn't midnight in Vancouver. Hours count from the date.
+            // This instant is an hour before midnight in Vancouver. Hours are counted from the date.
             #expect(try await database.day("a", "2025-03-09T07:00:00Z").slot("09:00")?.hasOwnTask == true)
-            // A device without a task has no zone: sixteen hours after eight.
+            // A device without a task has no zone. Its day is the sixteen hours from eight o'clock.
             let stranger = try await database.day("b", midnight)
             #expect(stranger.slot("08:00")?.hasSomebodyElse == true)
             #expect(stranger.slot("09:00")?.hasSomebodyElse == false)
-            // The latest task tells: now London.
+            // The zone is that of the latest task, now London.
             _ = try await database.register("a", day: "2025-03-08", time: "09:00", zone: "Europe/London")
             #expect(try await database.day("a", midnight).slot("08:00")?.hasOwnTask == true)
             #expect(try await database.day("a", midnight, zone: "Asia/Tokyo") == .refused(.farFromMidnight))
@@ -65,7 +65,7 @@ import Testing
             _ = try await database.register("a", "2025-10-26T00:30:00Z")
             _ = try await database.register("b", "2025-10-26T10:00:05Z")
             _ = try await database.register("b", "2025-10-26T10:00:00Z")
-            // Outside: the days before and after.
+            // Tasks on the days before and after aren't listed.
             _ = try await database.register("a", "2025-10-25T22:59:59Z")
             _ = try await database.register("b", "2025-10-27T00:00:00Z")
             let day = try await database.day("a", "2025-10-26", zone: "Europe/London", everything: true)
@@ -74,7 +74,7 @@ import Testing
             #expect(day.slots.map(\.key) == keys)
             #expect(day.slot("10:00:05")?.hasSomebodyElse == true)
             #expect(day.slot("01:30+1")?.hasOwnTask == true)
-            // The app gets the sessions alone.
+            // Apart from the own tasks, the app gets only the sessions.
             #expect(try await database.day("a", "2025-10-26", zone: "Europe/London").slots.map(\.key) == Self.sessions)
         }
     }

@@ -25,7 +25,7 @@ import Testing
             let partner = try #require(try await database.day("b", "2026-11-22").slot("09:00"))
             #expect(partner.hasSomebodyElse && partner.partnerTask == nil && partner.roomId == room)
             #expect(try await database.cancel("b", nine).code == "has_partner")
-            // Registering again is a new start: no partner with the rest of oneself.
+            // A new task of an erased device isn't matched with the device's erased task.
             #expect(try await database.register("a", nine).task?.isPaired == false)
 
             try await database.setClock("2026-11-22 08:59Z")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Many at once, over many connections, by the real clock.
+/// Many users at the same time, over many connections, with the real clock.
 @Suite(.serialized) struct SchedulePairingTests {
     private static func tomorrow(_ minutes: Int = 0) -> Instant {
         let now = Int(Date().timeIntervalSince1970)
@@ -103,7 +103,7 @@ import Testing
             #expect(reminders.count == 300 && Set(reminders.map(\.taskId)).count == 300)
             #expect(Set(firings.flatMap(\.rooms).map(\.id)).count == 150)
             #expect(try await database.reminders.openRooms().count == 150)
-            // Serialised: the batches' numbers are in the order of commit, and so are their reminders.
+            // Claims are serialised: the numbers of batches and of their reminders are in the order of the commits.
             let byBatch = firings.sorted { $0.batch < $1.batch }.flatMap(\.reminders).map(\.seq)
             #expect(byBatch == byBatch.sorted())
         }
@@ -112,7 +112,7 @@ import Testing
     @Test("Registering at the lead races with the claim: matched and reminded, single and reminded, or refused")
     func registerAgainstClaim() async throws {
         try await ScheduleDatabase.with(now: nil, lead: 0.25, connections: 16) { database in
-            // The start of the next whole second but one; its lead is passed while this runs.
+            // The start is in one to two seconds, so its lead passes while this runs.
             for _ in 0..<2 {
                 let start = Instant(seconds: Int(Date().timeIntervalSince1970) + 2)
                 let lead = Double(start.seconds) - 0.25
@@ -162,7 +162,8 @@ import Testing
             for round in 0..<100 {
                 let start = Self.tomorrow(round)
                 _ = try await database.register("a", start.description)
-                // Due in this moment, but not by the lead that cancelling looks at: only the claim decides.
+                // The task becomes due in 3 ms. Its start is far away, so the cancellation isn't refused as too late,
+                // and only the claim decides.
                 try await database.run(
                     """
                     WITH soon AS (UPDATE letsswitch.due SET reminds_at = clock_timestamp() + interval '3 ms' RETURNING *)
@@ -245,7 +246,7 @@ import Testing
                     $0.missed += $1.missed
                 }
             }
-            // One final state each.
+            // Each reminder is either delivered or missed.
             #expect(Set(delivered + missed).count == delivered.count + missed.count)
             try await database.checkStages()
             while try await !database.reminders.expire().isEmpty {}

@@ -11,7 +11,7 @@ import Testing
         try TaskRequest.decode(Array(json.utf8), zones: zones)
     }
 
-    /// The app's body, with members replaced; nil leaves one out.
+    /// The app's body with other values for some members. `nil` leaves a member out.
     private func body(_ changes: [String: String?] = [:]) -> String {
         var members: [String: String] = [
             "date": #""2026-11-22T00:00:00Z""#, "deviceId": #""d""#, "startTime": #""09:00""#, "title": #""History""#,
@@ -68,7 +68,7 @@ import Testing
         let json = String(decoding: try JSONEncoder().encode(title), as: UTF8.self)
         let error = #expect(throws: RequestError.self) { try task(body(["title": json])) }
         #expect(error?.status == 400 && error?.code == "invalid_request" && error?.reason.hasPrefix("title ") == true)
-        // Ids are never shown to people.
+        // A device's id may consist of invisible characters, because users never see it.
         if !title.unicodeScalars.allSatisfy(\.properties.isWhitespace) { _ = try task(body(["deviceId": json])) }
     }
 
@@ -109,7 +109,7 @@ import Testing
 
     @Test("Lengths are counted in Unicode scalars")
     func lengthsAreCountedInUnicodeScalars() throws {
-        // One character each, two scalars.
+        // 100 flags, each of two Unicode scalars, have the maximum length.
         let flags = String(repeating: "🇬🇧", count: 100)
         _ = try task(body(["title": "\"\(flags)\""]))
         #expect(throws: RequestError.self) { try task(body(["title": "\"\(flags)x\""])) }

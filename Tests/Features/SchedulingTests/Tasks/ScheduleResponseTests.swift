@@ -7,7 +7,7 @@ import Testing
 @Suite struct ScheduleResponseTests {
     private let id = UUID(uuid: (0xAB, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))
 
-    /// As an iOS developer would write them.
+    /// The types that an iOS developer would write.
     private struct Schedule: Decodable {
         struct Slot: Decodable {
             let id: UUID

@@ -23,7 +23,7 @@ import Testing
             let session = try await PostgresSession.connect(database.configuration)
             try await session.execute("BEGIN")
             #expect(try await session.execute(retitle("a", "New"))?[0].string("code") == "retitled")
-            // It is about to commit when the lead comes.
+            // The title's transaction isn't committed when the lead begins.
             try await database.setClock("2026-11-22 08:59Z")
             let early = try await database.reminders.claimDue(limit: 10)
             #expect(early == nil)
@@ -39,7 +39,7 @@ import Testing
     func afterTheClaim() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:58Z") { database in
             for device in ["a", "b"] { _ = try await database.register(device, nine, "Old") }
-            // Registered at a daemon with another lead.
+            // The task was registered at a daemon with a longer lead.
             try await database.run(
                 """
                 WITH task AS (

@@ -10,13 +10,13 @@ import Testing
         let zone: String
         let day: String
         let time: String
-        /// Nil: refused, naming `member`.
+        /// The expected start; `nil` if the request is refused because of `member`.
         let startsAt: String?
         var member = "startTime"
     }
 
     static let cases = [
-        // Vancouver, into and out of summer time.
+        // Vancouver, at the beginning and the end of summer time.
         Case(zone: "America/Vancouver", day: "2025-03-09T08:00:00Z", time: "09:00", startsAt: "2025-03-09T16:00:00Z"),
         Case(zone: "America/Vancouver", day: "2025-03-09", time: "09:00", startsAt: "2025-03-09T16:00:00Z"),
         Case(zone: "America/Vancouver", day: "2025-03-09", time: "02:30", startsAt: nil),
@@ -28,21 +28,21 @@ import Testing
         Case(zone: "Europe/London", day: "2025-03-30T00:00:00Z", time: "09:00", startsAt: "2025-03-30T08:00:00Z"),
         Case(zone: "Europe/London", day: "2025-10-26", time: "01:30", startsAt: "2025-10-26T00:30:00Z"),
         Case(zone: "Europe/London", day: "2025-10-25T23:00:00Z", time: "08:00", startsAt: "2025-10-26T08:00:00Z"),
-        // Lord Howe's clocks move by half an hour.
+        // Lord Howe's clocks change by half an hour.
         Case(zone: "Australia/Lord_Howe", day: "2025-10-05", time: "02:15", startsAt: nil),
         Case(zone: "Australia/Lord_Howe", day: "2025-10-05", time: "09:00", startsAt: "2025-10-04T22:00:00Z"),
         Case(zone: "Australia/Lord_Howe", day: "2025-04-06", time: "01:45", startsAt: "2025-04-05T14:45:00Z"),
-        // Apia crossed the date line: 2011-12-30 was never.
+        // Apia crossed the date line, so 2011-12-30 didn't exist there.
         Case(zone: "Pacific/Apia", day: "2011-12-30", time: "09:00", startsAt: nil),
         Case(zone: "Pacific/Apia", day: "2011-12-31", time: "09:00", startsAt: "2011-12-30T19:00:00Z"),
         Case(zone: "Pacific/Apia", day: "2011-12-30T10:00:00Z", time: "09:00", startsAt: "2011-12-30T19:00:00Z"),
         Case(zone: "Pacific/Apia", day: "2011-12-29T10:00:00Z", time: "09:00", startsAt: "2011-12-29T19:00:00Z"),
-        // Havana's clocks move at midnight: skipped in spring, twice in autumn.
+        // Havana's clocks change at midnight: it is skipped in spring, and comes twice in autumn.
         Case(zone: "America/Havana", day: "2025-03-09T05:00:00Z", time: "09:00", startsAt: "2025-03-09T13:00:00Z"),
         Case(zone: "America/Havana", day: "2025-03-09", time: "00:30", startsAt: nil),
         Case(zone: "America/Havana", day: "2025-11-02T04:00:00Z", time: "09:00", startsAt: "2025-11-02T14:00:00Z"),
         Case(zone: "America/Havana", day: "2025-11-02", time: "00:30", startsAt: "2025-11-02T04:30:00Z"),
-        // To AT TIME ZONE these are abbreviations, which have no summer.
+        // PostgreSQL's AT TIME ZONE treats these names as abbreviations without summer time.
         Case(zone: "CET", day: "2026-07-01", time: "09:00", startsAt: "2026-07-01T07:00:00Z"),
         Case(zone: "CET", day: "2026-01-15", time: "09:00", startsAt: "2026-01-15T08:00:00Z"),
         Case(zone: "CET", day: "2026-06-30T22:00:00Z", time: "09:00", startsAt: "2026-07-01T07:00:00Z"),
@@ -51,7 +51,7 @@ import Testing
         Case(zone: "EET", day: "2026-07-01", time: "09:00", startsAt: "2026-07-01T06:00:00Z"),
         Case(zone: "WET", day: "2026-07-01", time: "09:00", startsAt: "2026-07-01T08:00:00Z"),
         Case(zone: "EST", day: "2026-07-01", time: "09:00", startsAt: "2026-07-01T14:00:00Z"),
-        // A phone that knows newer rules: its midnight is an hour off, and so is its nine o'clock.
+        // A phone with newer rules sends a midnight that is an hour off, and its nine o'clock is an hour off too.
         Case(zone: "Europe/London", day: "2025-06-01T00:00:00Z", time: "09:00", startsAt: "2025-06-01T09:00:00Z"),
         Case(zone: "Europe/London", day: "2025-06-01T02:00:00Z", time: "09:00", startsAt: "2025-06-01T11:00:00Z"),
         Case(
@@ -62,7 +62,7 @@ import Testing
 
     @Test("A requested clock time becomes the instant of the zone's clocks")
     func wishes() async throws {
-        // One database for all: making one takes longer than all the cases.
+        // All cases share one database, because making one takes longer than all cases.
         try await ScheduleDatabase.with(now: nil) { database in
             for wish in Self.cases {
                 let now = wish.startsAt.flatMap { Instant($0) }.map {
@@ -97,7 +97,8 @@ import Testing
     @Test("Every zone is read as in its file, week by week")
     func files() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
-            // As `SET TIME ZONE` reads it, which knows no abbreviations. Functions' own names, so that they are tried too.
+            // Returns the names that `zone_rules` reads differently from `SET TIME ZONE`, which knows no abbreviations.
+            // All names of `zone_names()` are tried.
             try await database.run(
                 """
                 CREATE FUNCTION letsswitch.test_misread() RETURNS SETOF text
@@ -142,10 +143,11 @@ import Testing
             #expect(try await database.day("a", "2026-07-01").slot("09:00")?.id == task.id)
             let midnight = try await database.day("a", "2026-07-01T00:00:00Z", everything: true)
             #expect(midnight.slots.count == 16 && midnight.slot("09:00")?.title == "History")
-            // Others see the slot, and may join it; it may be retitled and is found by its instant.
+            // Other users see the slot and can join it. The task's title can be changed, and the task is found by its
+            // instant.
             #expect(try await database.register("b", "2026-07-01T09:00:00Z", "Maths").task?.isPaired == true)
             #expect(try await database.register("a", "2026-07-01T09:00:00Z", "Art").task?.timeZone == "Nowhere/Gone")
-            // The daemon may have read the names before.
+            // The daemon may have read the zone names before.
             await #expect(throws: RequestError.self) { try await database.day("a", "2026-07-01", zone: "Nowhere/Gone") }
             await #expect(throws: RequestError.self) {
                 try await database.register("c", "2026-07-01T09:00:00Z", zone: "Nowhere/Gone")
