@@ -1,6 +1,6 @@
 package import Rooms
 
-/// A daemon's place at a ``MemoryHub``.
+/// A daemon's bus at a ``MemoryHub``.
 package struct MemoryBus: Bus {
     package let id: DaemonID
     private let hub: MemoryHub

@@ -9,7 +9,7 @@ package import Rooms
 /// `@unchecked Sendable`: `members` and the switches are accessed with `lock` held, and the lock is never held across a
 /// call out of here.
 package final class MemoryHub: @unchecked Sendable {
-    /// Decides of one packet on its way to one daemon.
+    /// Returns `true` for a packet that the hub drops on its way to one daemon.
     package typealias DropRule = @Sendable (_ packet: BusPacket, _ sender: DaemonID, _ receiver: DaemonID) -> Bool
 
     private let inboxLimit: Int
@@ -19,12 +19,12 @@ package final class MemoryHub: @unchecked Sendable {
     private var refusal: String?
     private var isDropped: DropRule?
 
-    /// - Parameter inboxLimit: How many packets may wait for a held daemon. Beyond it the oldest are lost.
+    /// - Parameter inboxLimit: The maximum number of waiting packets for a held daemon. Beyond it the oldest are lost.
     package init(inboxLimit: Int = 100_000) {
         self.inboxLimit = inboxLimit
     }
 
-    /// A daemon's bus on this hub.
+    /// Returns a bus for a daemon on this hub.
     package func makeBus(_ id: DaemonID = DaemonID()) -> MemoryBus {
         MemoryBus(hub: self, id: id)
     }
@@ -39,7 +39,7 @@ package final class MemoryHub: @unchecked Sendable {
         }
     }
 
-    /// One daemon loses its connection.
+    /// Cuts the connection of one daemon.
     package func cut(_ id: DaemonID) {
         change { members[id]?.lose("the hub has cut this daemon off") }
     }
@@ -66,7 +66,7 @@ package final class MemoryHub: @unchecked Sendable {
         change { isDropped = rule }
     }
 
-    /// From now on the hub takes nothing, with these words; it does again if they are `nil`.
+    /// Refuses all packets with this message from now on. `nil` ends that.
     package func refuse(_ message: String?) {
         change { refusal = message }
     }
@@ -84,7 +84,7 @@ package final class MemoryHub: @unchecked Sendable {
 
     func stop(_ id: DaemonID) async {
         let queue = lock.withLock { members.removeValue(forKey: id)?.queue }
-        // An event may just be on its way.
+        // The daemon's queue may still be delivering an event, so this waits until the queue is empty.
         await withCheckedContinuation { ended in
             guard let queue else { return ended.resume() }
             queue.async { ended.resume() }
@@ -102,7 +102,7 @@ package final class MemoryHub: @unchecked Sendable {
     }
 
     private func pass(_ packet: BusPacket, from sender: DaemonID) {
-        // By their keys: a member in hand would have its inbox copied for each packet.
+        // Iterates over the keys. Iterating over the members would copy a member's inbox for each packet.
         for id in Array(members.keys) where members[id]?.wants(packet, from: sender) == true {
             if let isDropped, isDropped(packet, sender, id) { continue }
             members[id]?.take(packet, from: sender, limit: inboxLimit)
@@ -124,7 +124,7 @@ package final class MemoryHub: @unchecked Sendable {
         member.queue.async { self.deliver(to: id) }
     }
 
-    /// On the daemon's queue: one event at a time.
+    /// Delivers one event at a time on the daemon's queue.
     private func deliver(to id: DaemonID) {
         while let (event, receive) = lock.withLock({ nextEvent(for: id) }) { receive(event) }
     }

@@ -36,7 +36,7 @@ extension MemoryHub {
             inbox.append(.connected)
         }
 
-        /// Also reports it for a member that was never connected.
+        /// Reports the loss of the connection, even if the member was never connected.
         mutating func lose(_ message: String) {
             standing = .away
             inbox = inbox.dropFirst(firstWaiting).filter { !$0.isPacket } + [.lost(message: message)]
@@ -64,7 +64,7 @@ extension MemoryHub {
             return inbox[firstWaiting]
         }
 
-        /// In bulk, so that an event costs no shift.
+        /// Removes delivered packets many at a time, so that an event costs no shift.
         private mutating func compact() {
             guard firstWaiting > 1_000, firstWaiting > inbox.count / 2 else { return }
             inbox.removeFirst(firstWaiting)

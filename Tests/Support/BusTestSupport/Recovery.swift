@@ -6,7 +6,8 @@ import Testing
 package enum Recovery {
     private static let promise = TimeAllowance.bound(.seconds(5))
 
-    /// To be called when the thing is up again; `isWhole` returns when something has crossed. Says how long it took.
+    /// Waits until `isWhole` returns, which must be when a packet has arrived. Call this when the database or broker
+    /// runs again. Prints the time that the recovery took.
     package static func expect(
         after what: String, isolation: isolated (any Actor)? = #isolation, _ isWhole: () async throws -> Void
     ) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// Validates each message that the tests receive against the schema in `/schemas/…` that describes it.
 package enum ProductDoors {
-    /// In `body`, a message that doesn't match its schema fails the test.
+    /// Runs `body`. A message in it that doesn't match its schema fails the test.
     package static func judged<Value>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async rethrows -> Value {
@@ -19,7 +19,7 @@ package enum ProductDoors {
             }, isolation: isolation)
     }
 
-    /// A code that isn't in the routes' descriptions, because it means that there is no route.
+    /// The code of the answer if no route has the request's method. No route's description has it.
     private static let codesOfNoRoute: Set = ["method_not_allowed"]
 
     /// Compares a refusal with its example in `/openapi.json`, except for the varying parts of its reason. Returns the
@@ -43,7 +43,7 @@ package enum ProductDoors {
     }
 
     /// - Parameters:
-    ///   - target: The same.
+    ///   - target: The request's target, such as `/questions/6B1D…/socket?live=true`.
     ///   - complain: Called with a description of each invalid message.
     package static func judge(_ target: String, _ complain: @escaping @Sendable (String) -> Void) -> Doors.Judge? {
         guard let name = schema(of: target) else { return nil }
@@ -54,12 +54,12 @@ package enum ProductDoors {
         }
     }
 
-    /// The name of the schema for a target; `nil` if its messages aren't described, as those of `/echo`.
+    /// Returns the name of the schema for a target; `nil` if its messages aren't described, such as those of `/echo`.
     package static func schema(of target: String) -> String? {
         let parts = target.split(separator: "?", maxSplits: 1)
         let path = parts.first?.split(separator: "/") ?? []
         switch path {
-        // Without a room it is the open question session.
+        // `/socket` without `id` is the open question session.
         case ["socket"]: return parts.count == 2 && parts[1].contains("id=") ? "ale" : "questions"
         case ["cable"]: return "cable"
         case ["conversations", "socket"]: return "conversations"
@@ -68,7 +68,7 @@ package enum ProductDoors {
         }
     }
 
-    /// Each read once.
+    /// Each schema is parsed once.
     private static let checks = SocketSchemas.all.mapValues { schemas in
         Result { try SchemaCheck(try TestJSON(parsing: schemas.json)) }
     }

@@ -1,7 +1,7 @@
 package import TestSupport
 
 extension TestJSON {
-    /// The first difference from an example in members or their types; `nil` if there is none.
+    /// Returns the first difference from an example in members or their types; `nil` if there is none.
     package func difference(from example: TestJSON, at place: String = "it") -> String? {
         switch (self, example) {
         case (.object(let members), .object(let others)):

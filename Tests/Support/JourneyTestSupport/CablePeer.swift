@@ -20,9 +20,9 @@ package struct CablePeer: Sendable {
         return peer
     }
 
-    /// The next message that isn't a ping, as text.
+    /// Returns the next message that isn't a ping, as text.
     package func hear(within allowed: Duration = Deadline.standard) async throws -> String {
-        // Pings come for ever.
+        // Pings never end, so the limit is for all of them together.
         let end = ContinuousClock.now + allowed
         while true {
             guard case .text(let text) = try await socket.nextMessage(within: max(.zero, end - .now)) else {
@@ -32,7 +32,7 @@ package struct CablePeer: Sendable {
         }
     }
 
-    /// The next message of an identifier: its type and data.
+    /// Returns the type and data of an identifier's next message.
     package func hearMessage(of identifier: String) async throws -> (type: String?, data: TestJSON) {
         let message = try TestJSON(parsing: Array(try await hear().utf8))
         guard message["identifier"].string == identifier, message.object?.count == 2 else {
@@ -41,9 +41,9 @@ package struct CablePeer: Sendable {
         return (message["message"]["type"].string, message["message"]["data"])
     }
 
-    /// Everything said so far has been dealt with, and nothing but pings came of it.
+    /// Checks that the server has handled everything sent so far and sent nothing except pings.
     package func hearsNothing() async throws {
-        // The answer comes after whatever there was to say before.
+        // The rejection of this command comes after all earlier messages.
         let probe = #"{"channel":"Probe \#(UUID().uuidString)"}"#
         try await subscribe(probe)
         let text = try await hear()

@@ -2,7 +2,7 @@ package import Domain
 package import Foundation
 package import TestSupport
 
-/// What users do at a daemon, each on its own connection.
+/// Actions of users at a daemon, each on its own connection.
 extension ClientEndpoint {
     package func get(_ target: String) async throws -> TestResponse {
         try await HTTPTestClient.request(at: self, "GET", target)
@@ -28,7 +28,7 @@ extension ClientEndpoint {
         return try response.decode(RegisteredTask.self)
     }
 
-    /// Registers two tasks that pair: the room.
+    /// Registers two tasks that are matched. Returns their room.
     package func pair(_ one: String, _ other: String, _ start: Instant) async throws -> UUID {
         try await register(one, start)
         let second = try await register(other, start, "Maths")
@@ -36,7 +36,7 @@ extension ClientEndpoint {
         return second.socketId
     }
 
-    /// Opens the device's stream, and waits for its first comment: what happens from now on comes.
+    /// Opens the device's stream and waits for its first comment. The stream receives all later events.
     package func reminders(of device: String, after last: UUID? = nil) async throws -> EventStreamTestClient {
         let stream = try await EventStreamTestClient.connect(
             to: self, "/reminders?deviceId=\(device)", lastEventID: last?.uuidString)
@@ -55,7 +55,7 @@ extension ClientEndpoint {
         return peer
     }
 
-    /// The status of an upgrade for a room: 101 if the client may enter.
+    /// Returns the status of an upgrade for a room: 101 if the client may enter.
     package func status(of room: UUID) async throws -> Int {
         do {
             let peer = try await WebSocketTestClient.connect(to: self, Self.room(room))
@@ -68,12 +68,12 @@ extension ClientEndpoint {
 }
 
 extension TestResponse {
-    /// An error's code for programs.
+    /// The error's code.
     package var code: String? { try? json()["code"].string }
 }
 
 extension EventStreamTestClient {
-    /// The next reminder; events of other types on the way are passed over.
+    /// Returns the next reminder. Skips other events.
     package func nextReminder(within allowed: Duration = Deadline.standard) async throws -> ReceivedReminder {
         while true {
             let event = try await nextEvent(within: allowed)
@@ -88,7 +88,7 @@ extension EventStreamTestClient {
         }
     }
 
-    /// The slot of the next `schedule` event; reminders on the way are passed over.
+    /// Returns the slot of the next `schedule` event. Skips reminders.
     package func nextChange(within allowed: Duration = Deadline.standard) async throws -> String? {
         while true {
             let event = try await nextEvent(within: allowed)

@@ -2,7 +2,7 @@ package import Foundation
 package import TestSupport
 import Testing
 
-/// A socket that hears conversations, and what the handshake said.
+/// A socket that receives conversations, and the server's handshake message.
 package struct ConversationPeer {
     package let socket: WebSocketTestClient
     package let handshake: TestJSON
@@ -37,7 +37,7 @@ package struct ConversationPeer {
         }
     }
 
-    /// That must be of this type.
+    /// Returns the next message, which must have this type.
     @discardableResult
     package func hear(_ type: String) async throws -> TestJSON {
         let message = try await next()
@@ -63,7 +63,7 @@ package struct ConversationPeer {
         }
     }
 
-    /// Passes over other messages until one is of this type.
+    /// Skips messages until one has this type.
     @discardableResult
     package func await(_ type: String) async throws -> TestJSON {
         while true {
@@ -73,7 +73,7 @@ package struct ConversationPeer {
     }
 }
 
-/// What users with names do at a daemon. `user1` has the device `d1`.
+/// Actions of named users at a daemon. `user1` has the device `d1`.
 extension ClientEndpoint {
     package func makeUsers(_ users: ClosedRange<Int>) async throws {
         for user in users {
@@ -92,7 +92,7 @@ extension ClientEndpoint {
         return id
     }
 
-    /// `user1` and `user2` send half of `count` messages each, at the same time, each at one daemon.
+    /// Sends `count` messages, half of them by `user1` and half by `user2`, at the same time, each at one daemon.
     package static func twoSay(_ count: Int, in conversation: UUID, at daemons: [ClientEndpoint]) async throws {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for (index, daemon) in daemons.prefix(2).enumerated() {

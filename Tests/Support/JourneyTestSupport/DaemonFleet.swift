@@ -10,7 +10,7 @@ package struct DaemonFleet {
 
     package private(set) var members: [Member] = []
 
-    /// None yet.
+    /// Creates a fleet without daemons.
     package init() {}
 
     package var endpoints: [ClientEndpoint] { members.map(\.endpoint) }
@@ -25,7 +25,7 @@ package struct DaemonFleet {
         return fleet
     }
 
-    /// Starts one more; others may not know of it yet.
+    /// Starts another daemon. Others may not know it yet when this returns.
     package mutating func add(in journey: Journey, database: String? = nil, _ arguments: [String] = []) async throws {
         let (process, endpoint) = try await DaemonProcess.listening(
             [
@@ -37,7 +37,7 @@ package struct DaemonFleet {
 
     package subscript(index: Int) -> Member { members[index] }
 
-    /// Returns when each of these daemons, or of all, knows the others, and its bus stands.
+    /// Returns when each of these daemons, or each of all, knows the others and its bus is connected.
     package func waitUntilTogether(_ some: [Int]? = nil) async throws {
         let together = some ?? Array(members.indices)
         for index in together { try await Self.wait(at: members[index].endpoint, others: together.count - 1) }
@@ -51,19 +51,19 @@ package struct DaemonFleet {
         }
     }
 
-    /// Ales that the daemon gave up, since the bus was away.
+    /// Returns the number of ales that the daemon dropped because the bus was unavailable.
     package func dropped(at index: Int) async throws -> Int {
         Int(try await MetricsReading(members[index].endpoint).sum("letsswitch_bus_dropped_total"))
     }
 
-    /// Ales that the daemon knows it has never heard.
+    /// Returns the number of ales that the daemon knows it has missed.
     package func lost(at index: Int) async throws -> Int {
         Int(try await MetricsReading(members[index].endpoint).sum("letsswitch_bus_lost_total"))
     }
 }
 
 extension MetricsReading {
-    /// A metric's samples, added up over all labels.
+    /// Returns the sum of a metric over all labels.
     package func sum(_ name: String) -> Double {
         samples.reduce(0) { $1.key.prefix { $0 != "{" } == name ? $0 + $1.value : $0 }
     }

@@ -4,13 +4,13 @@ package import TestSupport
 import Testing
 
 extension DaemonProcess {
-    /// `kill -9`; returns when it has ended.
+    /// Kills the process with SIGKILL, and returns when it has ended.
     package func kill9() async throws {
         await signal(SIGKILL)
         #expect(try await waitForExit() == .signalled(SIGKILL))
     }
 
-    /// Stops the process; returns when none of its threads runs any more.
+    /// Stops the process with SIGSTOP, and returns when none of its threads runs any more.
     package func freeze() async throws {
         await signal(SIGSTOP)
         try await eventually("all threads stopped") { try threadStates().allSatisfy { $0 == "T" || $0 == "t" } }
@@ -18,7 +18,7 @@ extension DaemonProcess {
 
     package func thaw() async { await signal(SIGCONT) }
 
-    /// The letters of proc(5), `/proc/pid/task/tid/stat`.
+    /// The states of the process's threads, as the letters of proc(5), `/proc/pid/task/tid/stat`.
     private func threadStates() throws -> [Character] {
         let tasks = "/proc/\(process.pid)/task"
         return try FileManager.default.contentsOfDirectory(atPath: tasks).compactMap { task in

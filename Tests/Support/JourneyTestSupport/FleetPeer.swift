@@ -8,11 +8,11 @@ package actor FleetPeer {
     package nonisolated let daemon: Int
     private let client: WebSocketTestClient
     package private(set) var said = 0
-    /// Others' ales.
+    /// The number of ales received from others.
     package private(set) var heard = 0
     /// The member counts that it received, in order, if it asked for presence.
     package private(set) var counts: [Int] = []
-    /// Anything else that came, and how the connection ended.
+    /// Unexpected messages, and how the connection ended.
     package private(set) var objections: [String] = []
     package private(set) var close: TestClose?
     package private(set) var isConnected = true
@@ -28,9 +28,9 @@ package actor FleetPeer {
         self.daemon = daemon
     }
 
-    /// Enters, and has been greeted when it returns.
+    /// Enters the room, and returns after the server's greeting.
     ///
-    /// - Parameter query: Further members of it: `&presence=true`.
+    /// - Parameter query: Further items of the query, such as `&presence=true`.
     package static func enter(
         _ room: UUID, at endpoint: ClientEndpoint, daemon: Int = 0, _ query: String = ""
     ) async throws -> FleetPeer {

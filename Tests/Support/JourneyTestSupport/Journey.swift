@@ -12,7 +12,7 @@ package import TestSupport
 ///
 /// Daemons wait by their own timers, so they have to be notified of an advanced clock. ``advance(to:)`` does that.
 package final class Journey: Sendable {
-    /// libpq's name of the database.
+    /// libpq's connection string of the database.
     package let conninfo: String
     package let client: PostgresClient
     private let patience: Patience
@@ -21,9 +21,9 @@ package final class Journey: Sendable {
 
     /// How long daemons wait for a silent database or for a peer that doesn't read.
     package enum Patience {
-        /// Busy: so it is in tests of something else, on a machine that has much to do.
+        /// Long, for tests of something else on a busy machine.
         case long
-        /// Away, after the time that is promised.
+        /// The documented time, for tests of outages.
         case promised
     }
 
@@ -74,12 +74,13 @@ package final class Journey: Sendable {
 
     // MARK: Daemons
 
-    /// Starts a daemon of this process. `change` goes last over its configuration.
+    /// Starts a daemon in this process. `change` is applied last to its configuration.
     package func daemon(_ change: (inout Configuration) -> Void = { _ in }) async throws -> ClientEndpoint {
         try await daemonAndEndpoint(change).endpoint
     }
 
-    /// The same on a Unix socket, which takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
+    /// Starts a daemon on a Unix socket. For a client that doesn't read, the kernel buffers about 200 kB there, always
+    /// the same amount.
     package func daemonOnUnixSocket(
         _ change: (inout Configuration) -> Void = { _ in }
     ) async throws -> ClientEndpoint {
@@ -89,7 +90,7 @@ package final class Journey: Sendable {
         }
     }
 
-    /// Like ``daemon(_:)``, for a test that sends the daemon the system's events.
+    /// Starts a daemon and returns it too, for tests that send it the system's events.
     package func daemonAndEndpoint(
         _ change: (inout Configuration) -> Void = { _ in }
     ) async throws -> (daemon: Daemon, endpoint: ClientEndpoint) {
@@ -135,7 +136,7 @@ package final class Journey: Sendable {
     /// Sets the clock to `seconds` after `instant`, or before it if negative. From there it runs on.
     package func advance(to instant: Instant, _ seconds: Double = 0) async throws {
         try await sql(ShiftedClock.advance(toSeconds: Double(instant.seconds) + seconds))
-        // Due before everything that is known: the schedulers look, and read the clock.
+        // This notification of a very early due time makes all schedulers read the database's clock.
         try await sql("SELECT pg_notify('\(ReminderStore.dueChannel)', '0')")
     }
 
@@ -151,12 +152,12 @@ package final class Journey: Sendable {
         try await client.query(PostgresStatement(name: "", sql: text), [], timeout: nil)
     }
 
-    /// How many rows there are in this table, with this condition.
+    /// Returns the number of rows in a table. `table` may contain a condition.
     package func count(_ table: String) async throws -> Int {
         try await sql("SELECT count(*) AS n FROM \(table)")[0].integer("n")
     }
 
-    /// Asks every few milliseconds until the query's first column `is` true.
+    /// Queries every few milliseconds until the condition is true.
     package func wait(until condition: String, within allowed: Duration = Deadline.standard) async throws {
         try await eventually(condition, within: allowed) {
             try await sql("SELECT (\(condition)) AS is")[0].boolean("is")

@@ -1,13 +1,13 @@
 package import TestSupport
 
-/// A WebSocket in a room, by whichever library.
+/// A WebSocket in a room, with any of the client libraries.
 package protocol JourneyPeer: Sendable {
     func say(_ text: String) async throws
     func say(_ binary: [UInt8]) async throws
     func hear() async throws -> TestMessage
-    /// Everything said so far has been dealt with, and nothing came of it for this peer.
+    /// Checks that the server has handled everything sent so far and sent nothing to this peer.
     func hearsNothing() async throws
-    /// How the server ended it.
+    /// Returns how the server closed the connection.
     func end() async throws -> TestClose
 }
 
@@ -32,7 +32,7 @@ extension PythonWebSocketClient: JourneyPeer {
     package func hear() async throws -> TestMessage { try await nextMessage() }
 
     package func hearsNothing() async throws {
-        // The pong comes after whatever the server had to say before, and the library keeps that for us.
+        // The pong comes after all earlier messages, which the library keeps.
         try await ping()
         do {
             throw ClientFailure.violation(
@@ -62,7 +62,7 @@ package enum ClientLibrary: CaseIterable {
         }
     }
 
-    /// The answer to a refused upgrade.
+    /// Returns the answer to a refused upgrade.
     package func refusal(_ target: String, at endpoint: ClientEndpoint) async throws -> TestResponse {
         do {
             _ = try await enter(target, at: endpoint)

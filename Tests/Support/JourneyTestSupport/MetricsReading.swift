@@ -1,7 +1,7 @@
 import Foundation
 package import TestSupport
 
-/// A page of Prometheus' text format, read strictly: sample by sample.
+/// A page in Prometheus' text format, read strictly.
 package struct MetricsReading {
     package let samples: [String: Double]
 
@@ -12,7 +12,7 @@ package struct MetricsReading {
         samples = try Self.parse(response.text)
     }
 
-    /// Reads the page again and again until it shows what is wanted: some is counted a moment after it happened.
+    /// Reads the page repeatedly until it has the wanted value, because some events are counted a moment later.
     package static func wait(
         at endpoint: ClientEndpoint, within allowed: Duration = Deadline.standard,
         until condition: (MetricsReading) -> Bool
@@ -30,8 +30,8 @@ package struct MetricsReading {
         return reading
     }
 
-    /// Every sample's family is announced by `HELP` and `TYPE`, and no sample comes twice. By Foundation: going through a page of
-    /// hundreds of lines character by character takes a debug build longer than all the rest of reading it.
+    /// Parses a page. Each family must have `HELP` and `TYPE`, and each sample must occur once. Uses Foundation,
+    /// because reading a page of hundreds of lines by characters takes very long in a debug build.
     package static func parse(_ page: String) throws -> [String: Double] {
         guard page.hasSuffix("\n") else { throw ClientFailure.violation("the last line has no end") }
         var samples: [String: Double] = [:]
@@ -59,7 +59,7 @@ package struct MetricsReading {
         return samples
     }
 
-    /// A sample by its name, labels included; 0 for one that isn't on the page.
+    /// The value of a sample by its name with labels; 0 if it isn't on the page.
     package subscript(name: String) -> Double { samples[name] ?? 0 }
 }
 

@@ -43,7 +43,7 @@ package struct QuestionPeer {
         try await hear("error")
     }
 
-    /// Passes over other messages until one is as wanted.
+    /// Skips messages until one fulfils the condition.
     @discardableResult
     package func hear(_ type: String, where isWanted: (TestJSON) -> Bool) async throws -> TestJSON {
         while true {
@@ -52,7 +52,7 @@ package struct QuestionPeer {
         }
     }
 
-    /// The list of a session, which is of one part, and the session's state, which follows.
+    /// Receives a session's list, which fits into one message, and then the session's state.
     @discardableResult
     package func hearList(_ state: String = "open") async throws -> TestJSON {
         let list = try await hear("questions")
@@ -62,13 +62,13 @@ package struct QuestionPeer {
         return list
     }
 
-    /// The answer to a question; what else comes on the way is passed over.
+    /// Asks a question and returns the answer. Skips other messages.
     package func ask(_ content: String) async throws -> TestJSON {
         try await say(["type": "newQuestion", "id": .string(id.uuidString), "content": .string(content)])
         return try await hear("questionResponse") { _ in true }
     }
 
-    /// The id of a question that must be stored.
+    /// Asks a question, which must be stored, and returns its id.
     package func asked(_ content: String) async throws -> UUID {
         let response = try await ask(content)
         guard response["success"] == true, let id = response["id"].string.flatMap(UUID.init(uuidString:)) else {

@@ -11,7 +11,7 @@ actor RunningDaemons {
     /// For output that isn't read.
     private static let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
 
-    /// - Parameter patience: How long it waits for the database.
+    /// - Parameter patience: How long the daemon waits for the database.
     func start(
         _ configuration: Configuration, patience: Duration
     ) async throws -> (daemon: Daemon, endpoint: ClientEndpoint) {

@@ -4,7 +4,7 @@ import Foundation
 package import TestSupport
 
 extension APNsSettings {
-    /// Settings with a key of their own, written as Apple does.
+    /// Returns settings with a new key, in a file of Apple's format.
     package static func forTests(in authority: TestAuthority) async throws -> (APNsSettings, ES256Verifier) {
         let path = "\(authority.directory)/AuthKey_ABC123DEFG.p8"
         try await authority.openssl([

@@ -11,10 +11,10 @@ package struct ClientCrowd {
 
     private let database: ScheduleDatabase
     private let clients: [PostgresClient]
-    /// Closes the gate. It has a client of its own, because no other statement may wait behind it.
+    /// The client that closes the gate. No other statement uses it, so none waits behind it.
     private let gatekeeper: PostgresClient
 
-    /// Runs `body` with a crowd in which nothing is repeated after a conflict.
+    /// Runs `body` with clients that don't repeat statements after a conflict.
     package static func with(_ database: ScheduleDatabase, _ body: (ClientCrowd) async throws -> Void) async throws {
         var configuration = database.configuration
         configuration.maxConnections = 1
@@ -35,8 +35,8 @@ package struct ClientCrowd {
         for client in clients + [gatekeeper] { await client.shutdown() }
     }
 
-    /// Calls `act` with each of the numbers below `count`, all at once, and a client for it. Returns how often it returned `true` (new),
-    /// `false` (known), and threw each code.
+    /// Calls `act` at the same time with each number below `count` and a client for it. Returns how often it returned
+    /// `true` (new), `false` (known), and threw each code.
     package func count(
         _ count: Int, _ act: @escaping @Sendable (Int, PostgresClient) async throws -> Bool
     ) async throws -> [String: Int] {
@@ -55,8 +55,8 @@ package struct ClientCrowd {
         }
     }
 
-    /// Runs `body` while every insert into a table waits, until a statement of each client waits for a lock. All of
-    /// them have then done their checks before the first row exists, unless a lock prevents that.
+    /// Runs `body` while every insert into a table waits, until a statement of each client waits for a lock. Without a
+    /// lock that prevents it, all statements have made their checks before the first row exists.
     package func holdingInserts(into table: String, _ body: @Sendable () async throws -> Void) async throws {
         try await database.run(
             """

@@ -4,7 +4,7 @@ import FoundationEssentials
 @testable package import Scheduling
 
 extension Reminder {
-    /// One that fired in time, at that place of a batch.
+    /// Returns a reminder that fired in time, at this position in a batch.
     package static func sample(_ device: String = "ada", batch: Int, place: Int = 0) -> Reminder {
         let (id, task) = (UUID(), UUID())
         return Reminder(

@@ -2,8 +2,8 @@ import FoundationEssentials
 import Postgres
 
 extension ScheduleDatabase {
-    /// Adds `count` open tasks of a device, one per second of time, as if it had registered each so fast that the
-    /// planner's statistics don't know them.
+    /// Adds `count` open tasks of a device, one per second of time. The planner's statistics don't know them yet, as
+    /// after very fast registrations.
     package func crowd(of device: String, count: Int, after first: String) async throws {
         try await run(
             """
@@ -20,11 +20,11 @@ extension ScheduleDatabase {
             """)
     }
 
-    /// The number of rows and index entries that each of `count` calls visits. The calls run one after the other in one session, so that the
-    /// last ones use the plan that fits any parameters.
+    /// Returns the number of rows and index entries that each of `count` calls visits. The calls run one after the
+    /// other in one session, so the last ones use the generic plan, which fits any parameters.
     ///
-    /// - Parameter growth: A statement that runs before the last call, in the same session and transaction. So the plan of the last call was
-    ///   made before the tables grew.
+    /// - Parameter growth: A statement that runs before the last call, in the same session and transaction. The last
+    ///   call's plan is then older than the tables' growth.
     package func visits(_ call: String, count: Int = 8, growth: String = "SELECT") async throws -> [Int] {
         try await run(
             """

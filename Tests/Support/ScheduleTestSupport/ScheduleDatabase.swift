@@ -6,7 +6,7 @@ package import Scheduling
 import Schema
 import TestSupport
 
-/// A fresh database with the schedule's schema and a clock that stands where the test puts it.
+/// A fresh database with the schedule's schema and a clock that the test sets.
 package struct ScheduleDatabase {
     package let configuration: PostgresConfiguration
     package let client: PostgresClient
@@ -15,7 +15,7 @@ package struct ScheduleDatabase {
     package var addresses: AddressStore { AddressStore(database: client) }
     package var erasures: ErasureStore { ErasureStore(database: client) }
 
-    /// `now` nil: the real clock.
+    /// - Parameter now: The clock's time; `nil` for the real clock.
     package static func with<Result>(
         now: String?, lead: Double = 60, connections: Int = 4,
         _ body: (ScheduleDatabase) async throws -> Result
@@ -82,7 +82,7 @@ package struct ScheduleDatabase {
         try await schedule.register(try Self.request(device, startsAt, title, zone: zone))
     }
 
-    /// By the app's way of asking: midnight (or date) and time of day.
+    /// Registers a task in the app's way: by midnight (or a date) and a time of day.
     package func register(
         _ device: String, day: String, time: String, zone: String, title: String = "History"
     ) async throws -> RegistrationOutcome {
@@ -90,7 +90,7 @@ package struct ScheduleDatabase {
         return try await schedule.register(TaskRequest(slot: slot, title: title))
     }
 
-    /// Two who register for 2026-11-22 at nine, and are reminded of their match.
+    /// Registers two matched tasks for 2026-11-22 at nine, and claims their reminders.
     package func remindedPair(_ first: String, _ second: String) async throws -> (TaskResponse, TaskResponse) {
         var tasks: [TaskResponse] = []
         for device in [first, second] {

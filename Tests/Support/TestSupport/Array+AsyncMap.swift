@@ -1,5 +1,5 @@
 extension Array {
-    /// One after the other.
+    /// Transforms the elements one after the other.
     package func asyncMap<T>(_ transform: (Element) async throws -> T) async throws -> [T] {
         var results: [T] = []
         for element in self { results.append(try await transform(element)) }

@@ -2,18 +2,18 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// A process that a test runs. It is killed when this object goes, and when the test process ends however it ends:
-/// `setpriv --pdeathsig` has the kernel kill it together with the thread that started it, and that thread lives until
-/// the child is gone (prctl(2), PR_SET_PDEATHSIG).
+/// A process that a test runs. It is killed when this object is released, and when the test process ends for any
+/// reason: `setpriv --pdeathsig` makes the kernel kill it when the thread that started it ends, and that thread lives
+/// as long as the child (prctl(2), PR_SET_PDEATHSIG).
 package actor ChildProcess {
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         ClientExecutor.shared.asUnownedSerialExecutor()
     }
 
     package nonisolated let pid: Int32
-    /// The child's output by lines, the newest 10,000. The order between its two outputs is unknown.
+    /// The lines of the child's output, the newest 10,000. The order of lines from different outputs is unknown.
     package nonisolated let lines: EventRecorder<OutputLine>
-    /// The child's standard input and output, if it was started to converse.
+    /// The child's standard input and output, if it was started with `converses`.
     package nonisolated let conversation: RawConnection?
     private let life: ChildLife
 
@@ -30,8 +30,9 @@ package actor ChildProcess {
         ClientExecutor.shared.queue.async { [life] in life.signal(SIGKILL) }
     }
 
-    /// Starts `executable` (a path). `environment` is the whole of it. If `converses` is set, standard input and output
-    /// are one socket, `conversation`; else input is empty, and the lines of both outputs go to `lines`.
+    /// Starts `executable` (a path). `environment` is the child's whole environment. If `converses` is set, standard
+    /// input and output are one socket, `conversation`. Otherwise the input is empty, and the lines of both outputs go
+    /// to `lines`.
     package static func start(
         _ executable: String, _ arguments: [String], environment: [String: String], converses: Bool = false
     ) async throws -> ChildProcess {
@@ -53,7 +54,8 @@ package actor ChildProcess {
                 for stream in [input, output, error] { stream?.closeTheirs() }
                 continuation.resume(returning: result)
                 guard case .success(let pid) = result else { return }
-                // Waits without reaping: the pid stays the child's until `ChildLife` knows, and no signal hits another.
+                // Waits without reaping. The pid is kept for the child until `ChildLife` knows its end, so no signal
+                // can hit another process.
                 var information = siginfo_t()
                 while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
                 ClientExecutor.shared.queue.async { life.reap() }
@@ -82,25 +84,25 @@ package actor ChildProcess {
         lines.all.filter { $0.stream == stream }.map(\.text).joined(separator: "\n")
     }
 
-    /// Sends a signal; nothing happens if the child has ended.
+    /// Sends a signal. Does nothing if the child has ended.
     package func signal(_ number: Int32) { life.signal(number) }
 
-    /// How the child ended; fails after `allowed`.
+    /// Waits for the child's end and returns it. Fails after `allowed`.
     package func waitForExit(within allowed: Duration = Deadline.standard) async throws -> ExitStatus {
         if let status = life.status { return status }
         do {
             return try await life.exits.next("the end of process \(pid)", within: allowed)
         } catch {
-            // Another task may have been the one to take the event.
+            // Another task may have taken the event.
             guard let status = life.status else { throw error }
             return status
         }
     }
 }
 
-/// A child's pid for as long as it is the child's, and its end.
+/// A child's pid while the child exists, and its exit status.
 ///
-/// `@unchecked Sendable`: used on the clients' queue only, the two recorders excepted, which take care of themselves.
+/// `@unchecked Sendable`: used on the clients' queue only, except for the two recorders, which have their own locks.
 final class ChildLife: @unchecked Sendable {
     let exits = EventRecorder<ExitStatus>()
     private(set) var status: ExitStatus?
@@ -132,8 +134,8 @@ final class ChildLife: @unchecked Sendable {
         var reaped = waitpid(pid, &word, 0)
         while reaped < 0, errno == EINTR { reaped = waitpid(pid, &word, 0) }
         self.pid = nil
-        // The last output is still in the pipes. They may stay open, since processes that the child left behind hold
-        // them too.
+        // The last output is still in the pipes. They may stay open, because processes started by the child hold them
+        // too.
         for reader in readers {
             reader.drain()
             reader.stop()

@@ -1,13 +1,13 @@
 package import Glibc
 
-/// Where a server listens, in the writing of `--listen`: `127.0.0.1:8080`, `[::1]:8080`, `unix:/path`. Of `tls:127.0.0.1:8443` the address:
-/// who speaks what there is the client's business.
+/// The address of a server, in the format of `--listen`: `127.0.0.1:8080`, `[::1]:8080`, `unix:/path`.
+/// `tls:127.0.0.1:8443` gives only the address; the client must know that the server expects TLS.
 package enum ClientEndpoint: Sendable, Hashable, CustomStringConvertible {
-    /// `host` is a numeric address, IPv4 or IPv6 without brackets; tests ask no name server.
+    /// `host` is a numeric address, IPv4 or IPv6 without brackets. Tests don't look up names.
     case tcp(host: String, port: UInt16)
     case unix(path: String)
 
-    /// `nil` if the text is none of the three forms.
+    /// Returns `nil` if the text has none of the three forms.
     package init?(_ text: String) {
         if text.hasPrefix("unix:") {
             self = .unix(path: String(text.dropFirst("unix:".count)))
@@ -55,7 +55,7 @@ extension ClientEndpoint {
         }
     }
 
-    /// Gives the socket address to `body`, for the length of the call.
+    /// Calls `body` with the socket address, which is valid only during the call.
     package func withSocketAddress<Result>(
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) throws(ClientFailure) -> Result {

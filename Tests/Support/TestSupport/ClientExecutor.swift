@@ -1,7 +1,7 @@
 package import Dispatch
 
 /// The serial queue on which all test clients run: sockets' readiness, timers and the actors' own code. Nothing on it
-/// ever blocks, so hundreds of connections share one thread, and a call from one client to another doesn't hop.
+/// blocks, so hundreds of connections share one thread, and calls between clients don't switch threads.
 package final class ClientExecutor: SerialExecutor {
     package static let shared = ClientExecutor()
 

@@ -1,10 +1,11 @@
 import Glibc
 
-/// Why a test client gave up. Thrown out of a test, it fails the test and says what was awaited and what came instead.
+/// The reason why a test client gave up. If a test throws it, the failure shows what was awaited and what was received
+/// instead.
 package enum ClientFailure: Error, Equatable, CustomStringConvertible {
-    /// Nothing sufficient came in time. `received` shows what did come.
+    /// The awaited event didn't come in time. `received` shows what came.
     case timedOut(waitingFor: String, after: Duration, received: String)
-    /// The peer ended the connection, or the process ended, before `waitingFor` was there.
+    /// The peer ended the connection, or the process ended, before the awaited event.
     case ended(waitingFor: String, received: String)
     /// The peer reset the connection (ECONNRESET, EPIPE).
     case reset(waitingFor: String)
@@ -12,9 +13,9 @@ package enum ClientFailure: Error, Equatable, CustomStringConvertible {
     case cancelled(waitingFor: String)
     /// A system call failed; `code` is its `errno`.
     case system(call: String, code: Int32)
-    /// The peer broke a rule, or sent something else than the test expects.
+    /// The peer broke a rule, or sent something that the test doesn't expect.
     case violation(String)
-    /// The client was used in a way that it doesn't allow, or something that it needs is not installed.
+    /// The client was used wrongly, or something that it needs isn't installed.
     case misuse(String)
 
     package var description: String {

@@ -10,7 +10,7 @@ final class ClientSocket: @unchecked Sendable {
     let readable: ReadinessGate
     let writable: ReadinessGate
 
-    /// Takes over the descriptor, also when it throws, for want of descriptors.
+    /// Takes over the descriptor, also if it throws because no descriptors are left.
     init(descriptor: Int32, queue: DispatchQueue) throws {
         do {
             readable = try ReadinessGate(descriptor, for: .read, queue: queue)
@@ -22,11 +22,11 @@ final class ClientSocket: @unchecked Sendable {
         self.descriptor = descriptor
     }
 
-    /// Not to be called twice. Waits under way end with `.closed`.
+    /// Closes the socket. Must be called once only. Waits in progress end with `.closed`.
     func close() {
         readable.close()
         writable.close()
-        // Nothing is written buffered here, and Linux frees the descriptor whatever `close` answers.
+        // No written data is buffered here, and Linux frees the descriptor even if `close` fails.
         _ = Glibc.close(descriptor)
     }
 }

@@ -1,15 +1,15 @@
-/// `curl`, a foreign client.
+/// `curl`, an independent client.
 package enum Curl {
     package struct Result: Sendable, CustomStringConvertible {
         package let status: ExitStatus
-        /// Standard output and standard error, kept apart, because the order between two pipes is unknown.
+        /// Standard output. Standard error is separate, because the order between two pipes is unknown.
         package let output: String
         package let notes: String
 
         package var description: String { "\(status)\n\(output)\n\(notes)" }
     }
 
-    /// Runs it without a word about progress.
+    /// Runs `curl` without its progress output.
     package static func run(_ arguments: [String]) async throws -> Result {
         let process = try await ChildProcess.start(
             "/usr/bin/curl", ["-sS", "--max-time", "150"] + arguments, environment: DaemonProcess.cleanEnvironment())

@@ -1,8 +1,8 @@
 import Postgres
 
 extension TestCluster {
-    /// A fresh database in which a daemon has made its tables, which another need not do then: its connection string. It knows its
-    /// zones (``KeptZones``).
+    /// Makes a fresh database with a daemon's tables and zone names (``KeptZones``), so that a daemon needn't create
+    /// them. Returns its connection string.
     package func makeDaemonDatabase() async throws -> String {
         try await makeDatabase(named: "daemon") { conninfo in
             let (daemon, _) = try await DaemonProcess.ready(
@@ -13,8 +13,8 @@ extension TestCluster {
     }
 }
 
-/// SQL by which a database keeps the zones' names, which a daemon asks for at its start. PostgreSQL reads a thousand files and more for
-/// them, for each of hundreds of daemons.
+/// SQL that stores the zones' names in a database. Daemons read them at their start, and PostgreSQL would read more
+/// than a thousand files for each of hundreds of daemons.
 package enum KeptZones {
     package static let install = [
         "CREATE TABLE letsswitch.test_zone AS SELECT letsswitch.zone_names() AS name",

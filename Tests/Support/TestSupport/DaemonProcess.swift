@@ -4,8 +4,8 @@ import Foundation
 package struct DaemonProcess: Sendable {
     package let process: ChildProcess
 
-    /// Starts the daemon. Of the test's environment it inherits all but what configures it (`PG…`, `LETSSWITCH_…`,
-    /// `DATABASE_URL`, `PORT`) and systemd's sockets; `environment` is added.
+    /// Starts the daemon. It inherits the test's environment without the variables that configure it (`PG…`,
+    /// `LETSSWITCH_…`, `DATABASE_URL`, `PORT`) and without systemd's sockets. `environment` is added.
     package static func start(
         _ arguments: [String] = [], environment: [String: String] = [:], executable: String? = nil
     ) async throws -> DaemonProcess {
@@ -24,8 +24,8 @@ package struct DaemonProcess: Sendable {
         return (daemon, try await daemon.nextListening(within: allowed))
     }
 
-    /// The same, and waits until the daemon is ready, since it already listens while its tables are created. Where
-    /// `/health` isn't available, it is taken for ready.
+    /// Starts the daemon and waits until it is ready. It listens earlier, while its tables are still being created. If
+    /// the address doesn't serve `/readyz`, the daemon counts as ready.
     package static func ready(
         _ arguments: [String], environment: [String: String] = [:]
     ) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
@@ -36,7 +36,7 @@ package struct DaemonProcess: Sendable {
         return started
     }
 
-    /// The next line of either output that fulfils `condition`.
+    /// Returns the next line of either output that fulfils `condition`.
     @discardableResult
     package func waitForLine(
         _ what: String = "a line", within allowed: Duration = Deadline.standard,
@@ -45,7 +45,7 @@ package struct DaemonProcess: Sendable {
         try await process.lines.next(what, within: allowed) { condition($0.text) }.text
     }
 
-    /// The next log line (JSON) whose `msg` is `message`, and that fulfils `condition`.
+    /// Returns the next log line (JSON) whose `msg` is `message` and that fulfils `condition`.
     @discardableResult
     package func waitForLog(
         _ message: String, within allowed: Duration = Deadline.standard,
@@ -58,7 +58,7 @@ package struct DaemonProcess: Sendable {
         return Self.log(line) ?? .absent
     }
 
-    /// The address of the next `listening` line; with several `--listen` there is one for each.
+    /// Returns the address in the next `listening` line. The daemon writes one line for each `--listen`.
     package func nextListening(within allowed: Duration = Deadline.standard) async throws -> ClientEndpoint {
         let log = try await waitForLog("listening", within: allowed)
         guard let address = log["address"].string, let endpoint = ClientEndpoint(address) else {
@@ -67,14 +67,14 @@ package struct DaemonProcess: Sendable {
         return endpoint
     }
 
-    /// `SIGTERM`, `SIGKILL`, `SIGSTOP`, `SIGCONT`, …
+    /// Sends `SIGTERM`, `SIGKILL`, `SIGSTOP`, `SIGCONT`, …
     package func signal(_ number: Int32) async { await process.signal(number) }
 
     package func waitForExit(within allowed: Duration = Deadline.standard) async throws -> ExitStatus {
         try await process.waitForExit(within: allowed)
     }
 
-    /// Ends the daemon as an operator does, and waits.
+    /// Stops the daemon as an operator does, and waits for its end.
     @discardableResult
     package func terminate(within allowed: Duration = Deadline.standard) async throws -> ExitStatus {
         await signal(SIGTERM)
@@ -84,7 +84,8 @@ package struct DaemonProcess: Sendable {
     /// All lines so far (the newest 10,000), for a failure's message.
     package var output: String { process.lines.all.map(\.text).joined(separator: "\n") }
 
-    /// The daemon beside the test's own executable (one build directory holds both); else the debug build's.
+    /// Returns the path of the daemon in the directory of the test's executable, or else in the debug build's
+    /// directory.
     package static func executable() throws(ClientFailure) -> String {
         let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         let candidates = [
@@ -97,7 +98,7 @@ package struct DaemonProcess: Sendable {
         throw .misuse("letsswitchd is not built; looked for \(candidates.map(\.path))")
     }
 
-    /// The test's environment without what would configure a daemon.
+    /// Returns the test's environment without the variables that configure a daemon.
     package static func cleanEnvironment() -> [String: String] {
         ProcessInfo.processInfo.environment.filter { name, _ in
             !name.hasPrefix("PG") && !name.hasPrefix("LETSSWITCH_") && !name.hasPrefix("LISTEN_")

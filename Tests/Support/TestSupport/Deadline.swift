@@ -1,4 +1,4 @@
-/// An instant until which a wait may last, and how long that was at the outset (for the message).
+/// The instant at which a wait ends, and the wait's original duration for the message.
 package struct Deadline: Sendable {
     /// The limit of every wait if the test sets none. It is far longer than anything takes, even under a sanitizer on a
     /// busy machine. It only turns a hang into a failure.

@@ -3,7 +3,7 @@ package import Crypto
 import Foundation
 import Wire
 
-/// Checks what ES256 signed, as those who receive a token do.
+/// Verifies ES256 signatures, as the recipients of a token do.
 package struct ES256Verifier: Sendable {
     private let key: P256PublicKey
 
@@ -11,7 +11,7 @@ package struct ES256Verifier: Sendable {
         self.key = key
     }
 
-    /// Whether the key's owner signed the message: 64 bytes, r and s.
+    /// Whether the key's owner signed the message. The signature has 64 bytes, r and s.
     package func accepts(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         defer { ERR_clear_error() }
         guard signature.count == 64, let numbers = ECDSA_SIG_new() else { return false }
@@ -30,7 +30,7 @@ package struct ES256Verifier: Sendable {
             && EVP_DigestVerify(context, der, Int(count), message, message.count) == 1
     }
 
-    /// A token's header and claims, if the key's owner signed it.
+    /// Returns a token's header and claims, if the key's owner signed it.
     package func decode(_ token: String) throws -> (header: TestJSON, claims: TestJSON) {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Base64.decode(parts[0]), let claims = Base64.decode(parts[1]),

@@ -1,13 +1,12 @@
 import Dispatch
 import Foundation
 
-/// Keeps what callbacks under test report, from any thread, and lets a test await it.
+/// Records the events that callbacks report from any thread, and lets a test wait for them.
 ///
-/// `next` takes the first event that fits and wasn't taken before; those it passes over stay for others. The newest
-/// `limit` events are kept.
+/// `next` takes the first event that fits and wasn't taken before. Events that it skips stay for later calls. The
+/// newest `limit` events are kept.
 ///
-/// `@unchecked Sendable`: all state is touched with `lock` held, which is never held across a call out of here but the
-/// waiters' own conditions.
+/// `@unchecked Sendable`: all state is accessed with `lock` held. Only the waiters' conditions are called with it held.
 package final class EventRecorder<Event: Sendable>: @unchecked Sendable {
     private struct Waiter {
         let what: String
@@ -19,7 +18,7 @@ package final class EventRecorder<Event: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private let limit: Int
     private var events: [(event: Event, isTaken: Bool)] = []
-    /// All events before this one are taken.
+    /// All events before this index have been taken.
     private var firstUntaken = 0
     private var waiters: [(id: UInt64, waiter: Waiter)] = []
     /// Waits that were cancelled before they began.
@@ -37,7 +36,7 @@ package final class EventRecorder<Event: Sendable>: @unchecked Sendable {
     package func append(_ event: Event) {
         let waiter: Waiter? = lock.withLock {
             if events.count == limit {
-                // In bulk, so that a full recorder costs no shift for each event.
+                // Drops many events at a time, so that a full recorder doesn't shift the array for each event.
                 let dropped = max(1, limit / 2)
                 events.removeFirst(dropped)
                 firstUntaken = max(0, firstUntaken - dropped)
@@ -50,7 +49,7 @@ package final class EventRecorder<Event: Sendable>: @unchecked Sendable {
         waiter?.continuation.resume(returning: event)
     }
 
-    /// Nothing more will come: waits under way and later ones that nothing fits end with `ended`.
+    /// Reports that no more events will come. Waits end with `ended` if no event fits.
     package func finish() {
         let (ended, received): ([Waiter], String) = lock.withLock {
             isFinished = true
@@ -63,8 +62,8 @@ package final class EventRecorder<Event: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// The first event not taken yet that fulfils `condition`, which must not call the recorder. Fails after `allowed`;
-    /// `what` is for the failure's message.
+    /// Returns the first event that wasn't taken and fulfils `condition`, which must not call the recorder. Fails after
+    /// `allowed`. `what` is used in the failure's message.
     @discardableResult
     package func next(
         _ what: String = "an event", within allowed: Duration = Deadline.standard,
@@ -123,7 +122,7 @@ package final class EventRecorder<Event: Sendable>: @unchecked Sendable {
         waiter?.continuation.resume(throwing: reason)
     }
 
-    /// The newest events, for a failure's message. With the lock held.
+    /// The newest events, for a failure's message. The lock must be held.
     private var summary: String {
         let shown = events.suffix(20).map { "\($0.event)" }.joined(separator: "\n  ")
         return events.isEmpty ? "no event" : "\(events.count) events, the last:\n  \(shown)"

@@ -1,7 +1,7 @@
-/// An event of a stream. `id` is the one that the event itself bore, not the last one remembered.
+/// An event of a stream. `id` is the id in the event itself, not the last one remembered.
 package struct StreamedEvent: Sendable, Equatable {
     package let id: String?
-    /// `message` if the event bore no type.
+    /// The event's type; `message` if the event has none.
     package let event: String
     package let data: String
 
@@ -19,8 +19,8 @@ package enum EventStreamItem: Sendable, Equatable {
     case comment(String)
 }
 
-/// Bytes to events, by the WHATWG's rules (HTML §9.2.6): lines end in LF, CR or CRLF, an empty line dispatches what has
-/// data. Fields that the rules ignore are violations here: our server has no reason to send any.
+/// Decodes events by the WHATWG's rules (HTML §9.2.6): lines end in LF, CR or CRLF, and an empty line dispatches an
+/// event with data. Fields that the rules ignore are violations here, because our server has no reason to send any.
 package struct EventStreamDecoder {
     private var line: [UInt8] = []
     private var endedWithCR = false

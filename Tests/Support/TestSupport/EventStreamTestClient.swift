@@ -1,4 +1,4 @@
-/// A client of `text/event-stream` (WHATWG HTML §9.2), reading events as their bytes come.
+/// A client of `text/event-stream` (WHATWG HTML §9.2). It decodes events as their bytes arrive.
 package actor EventStreamTestClient {
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         ClientExecutor.shared.asUnownedSerialExecutor()
@@ -20,8 +20,8 @@ package actor EventStreamTestClient {
         body = ResponseBodyReader(of: response, to: "GET")
     }
 
-    /// Opens a stream; throws `StreamRefused` with the whole response unless the answer is
-    /// `200` and `text/event-stream`.
+    /// Opens a stream. Throws `StreamRefused` with the whole response unless the answer is `200` and
+    /// `text/event-stream`.
     package static func connect(
         to endpoint: ClientEndpoint, _ target: String, lastEventID: String? = nil, headers: TestHeaders = [:],
         receiveBuffer: Int32? = nil, within allowed: Duration = Deadline.standard
@@ -44,22 +44,22 @@ package actor EventStreamTestClient {
         return EventStreamTestClient(connection: connection, response: response, judge: Doors.judge?(target))
     }
 
-    /// The next event; comments before it stay for `nextComment`.
+    /// Returns the next event. Comments before it stay for `nextComment`.
     package func nextEvent(within allowed: Duration = Deadline.standard) async throws -> StreamedEvent {
         try await next(within: allowed, "an event") { if case .event(let event) = $0 { event } else { nil } }
     }
 
-    /// The next comment, without its colon; events before it stay for `nextEvent`.
+    /// Returns the next comment without its colon. Events before it stay for `nextEvent`.
     package func nextComment(within allowed: Duration = Deadline.standard) async throws -> String {
         try await next(within: allowed, "a comment") { if case .comment(let text) = $0 { text } else { nil } }
     }
 
-    /// The next item, an event or a comment.
+    /// Returns the next item, an event or a comment.
     package func nextItem(within allowed: Duration = Deadline.standard) async throws -> EventStreamItem {
         try await next(within: allowed, "an event or a comment") { $0 }
     }
 
-    /// Expects the server to end the stream; events on the way are kept.
+    /// Waits for the server to end the stream. Keeps the events before the end.
     package func expectEnd(within allowed: Duration = Deadline.standard) async throws {
         let deadline = Deadline(after: allowed)
         do {
@@ -102,7 +102,7 @@ package actor EventStreamTestClient {
     }
 }
 
-/// A server's answer to a stream's request that isn't a stream.
+/// A response that isn't a stream, although a stream was requested.
 package struct StreamRefused: Error, Sendable, Equatable {
     package let response: TestResponse
 }

@@ -2,7 +2,7 @@
 package enum ExitStatus: Sendable, Equatable {
     case exited(Int32)
     case signalled(Int32)
-    /// Somebody else reaped the process, or the test process ignores `SIGCHLD`.
+    /// Other code reaped the process, or the test process ignores `SIGCHLD`.
     case unknown
 
     /// From `waitpid`'s status word (wait(2): WIFEXITED, WEXITSTATUS, WTERMSIG).

@@ -1,11 +1,11 @@
 extension HTTP2Proxy {
-    /// Arguments for ``requests``, with as many streams as Apple allows.
+    /// The arguments that make nghttpx write the log for ``requests``, with Apple's number of streams.
     package static let accessLog = [
         "--accesslog-file=/dev/stdout", "--accesslog-format=$alpn $remote_port $status",
         "--frontend-http2-max-concurrent-streams=1000",
     ]
 
-    /// The newest requests that were answered: protocol by its name in ALPN (`h2`), the client's port, status.
+    /// The newest answered requests: the protocol by its ALPN name (`h2`), the client's port, and the status.
     package var requests: [(protocol: String, port: String, status: String)] {
         process.lines.all.compactMap { line in
             let words = line.text.split(separator: " ").map(String.init)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Debian's `nghttpx` before a server of ours: HTTP/2 over TLS, by people who know how.
+/// Debian's `nghttpx` in front of a server of ours: an independent implementation of HTTP/2 over TLS.
 package final class HTTP2Proxy: Sendable {
     private static let executable = "/usr/sbin/nghttpx"
     private static let attempts = 5
@@ -8,7 +8,7 @@ package final class HTTP2Proxy: Sendable {
     package let port: UInt16
     package let process: ChildProcess
 
-    /// As the certificate says.
+    /// Returns a URL with the host name in the certificate.
     package func url(_ path: String = "") -> String { "https://localhost:\(port)\(path)" }
 
     private init(port: UInt16, process: ChildProcess) {
@@ -22,7 +22,7 @@ package final class HTTP2Proxy: Sendable {
         guard case .tcp(let host, let backendPort) = backend else { throw ClientFailure.misuse("\(backend)") }
         var last = ""
         for _ in 0..<attempts {
-            // Free now, and taken by somebody else perhaps before the proxy has it: then another.
+            // The port is free now. If another process takes it before the proxy does, another port is tried.
             let port = try FreePort.find()
             let process = try await ChildProcess.start(
                 executable,

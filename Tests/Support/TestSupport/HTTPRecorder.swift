@@ -2,15 +2,15 @@ package import Server
 import Sockets
 import Wire
 
-/// An HTTP server that keeps what it is asked, and answers what the test wants.
+/// An HTTP server that records requests and answers as the test decides.
 package final class HTTPRecorder: Sendable {
     package struct Asked: Sendable, Hashable {
         package let method: String
         package let target: String
-        /// Names in small letters.
+        /// Header fields with lower-case names.
         package let headers: [String: String]
         package let body: [UInt8]
-        /// 0 for the first.
+        /// The request's number, starting with 0.
         package let number: Int
 
         package func json() throws -> TestJSON { try TestJSON(parsing: body) }
@@ -26,7 +26,7 @@ package final class HTTPRecorder: Sendable {
         }
     }
 
-    /// Names that are kept, of those that this project sends.
+    /// The names of the recorded fields: those that this project sends.
     private static let fields: [StaticString] = [
         "authorization", "content-type", "content-encoding", "ttl", "urgency", "topic", "webhook-id",
         "webhook-timestamp", "webhook-signature", "user-agent", "apns-topic", "apns-push-type", "apns-priority",
@@ -42,13 +42,13 @@ package final class HTTPRecorder: Sendable {
         self.endpoint = endpoint
     }
 
-    /// `http://127.0.0.1:…`; with TLS `https://localhost:…`, as the certificate says.
+    /// Returns `http://127.0.0.1:…`, or with TLS `https://localhost:…`, the name in the certificate.
     package func url(_ path: String = "", speaksTLS: Bool = false) -> String {
         guard case .tcp(let host, let port) = endpoint else { return "" }
         return speaksTLS ? "https://localhost:\(port)\(path)" : "http://\(host):\(port)\(path)"
     }
 
-    /// Serves `POST /`, `POST /hook`, `POST /hook/:name`, `POST /3/device/:name` and `GET /get` for the length of `body`.
+    /// Serves `POST /`, `POST /hook`, `POST /hook/:name`, `POST /3/device/:name` and `GET /get` during `body`.
     package static func run<Result>(
         identity: TestAuthority.Identity? = nil, answer: Answer = Answer { _ in Response() },
         _ body: (HTTPRecorder) async throws -> Result
@@ -93,7 +93,7 @@ package final class HTTPRecorder: Sendable {
         }
     }
 
-    /// Its port is closed from now on, and the connections.
+    /// Closes the port and all connections.
     package func stop() async { await application.stop() }
 
     fileprivate static func fields(of request: Request) -> [String: String] {

@@ -1,13 +1,13 @@
 /// An HTTP/1.1 client on one connection. `request` is one exchange; `sendRequest` and `readResponse` are its halves,
-/// for pipelining. It never reconnects: a connection that the server closed is what a test wants to know about.
+/// for pipelining. It never reconnects, so tests notice a connection that the server closed.
 package actor HTTPTestClient {
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         ClientExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// For bytes of one's own. Requests sent past the client are answered to `readResponse(to:)`.
+    /// The connection, for sending any bytes. Requests sent directly on it are answered to `readResponse(to:)`.
     package nonisolated let connection: RawConnection
-    /// The methods of the requests whose responses are outstanding, oldest first: HEAD's has no body.
+    /// The methods of the requests whose responses are outstanding, oldest first. The response to HEAD has no body.
     private var outstanding: [String] = []
 
     package init(over connection: RawConnection) {
@@ -20,7 +20,7 @@ package actor HTTPTestClient {
         HTTPTestClient(over: try await RawConnection.connect(to: endpoint, within: allowed))
     }
 
-    /// One request on a connection of its own, which is closed afterwards.
+    /// Sends one request on a new connection, which is closed afterwards.
     package static func request(
         at endpoint: ClientEndpoint, _ method: String, _ target: String, headers: TestHeaders = [:],
         body: [UInt8]? = nil, json: TestJSON? = nil, within allowed: Duration = Deadline.standard
@@ -32,8 +32,8 @@ package actor HTTPTestClient {
         return response
     }
 
-    /// Sends a request and reads its response. `json` goes before `body`. `Host`, and `Content-Length` for a body, are
-    /// added unless `headers` has them (or `Transfer-Encoding`); other than that, what is given is what is sent.
+    /// Sends a request and reads its response. `json` takes precedence over `body`. Adds `Host`, and `Content-Length`
+    /// for a body, unless `headers` has them (or `Transfer-Encoding`). Everything else is sent as given.
     package func request(
         _ method: String, _ target: String, headers: TestHeaders = [:], body: [UInt8]? = nil, json: TestJSON? = nil,
         within allowed: Duration = Deadline.standard
@@ -56,8 +56,8 @@ package actor HTTPTestClient {
         try await sendHead(method, target, headers: headers, body: body ?? [], within: allowed)
     }
 
-    /// Sends a head as it is (and, in the same call, the first bytes of the body), for bodies that come later:
-    /// `Expect: 100-continue`, chunks, bodies that never come. The rest goes by `connection.send`.
+    /// Sends a head as it is, with the first bytes of the body, if any. This is for bodies that come later or never:
+    /// `Expect: 100-continue`, chunks. Send the rest with `connection.send`.
     package func sendHead(
         _ method: String, _ target: String, headers: TestHeaders, body: [UInt8] = [],
         within allowed: Duration = Deadline.standard
@@ -67,13 +67,13 @@ package actor HTTPTestClient {
             requestHead(method, target, headers: headers, host: connection.endpoint.authority) + body, within: allowed)
     }
 
-    /// Reads the response to the oldest request that has none; interim ones before it are noted in it.
+    /// Reads the response to the oldest unanswered request. Records the statuses of interim responses in it.
     package func readResponse(within allowed: Duration = Deadline.standard) async throws -> TestResponse {
         guard !outstanding.isEmpty else { throw ClientFailure.misuse("no request is outstanding") }
         return try await readResponse(to: outstanding.removeFirst(), within: allowed)
     }
 
-    /// Reads a response to a request that went by `connection.send`.
+    /// Reads a response to a request that was sent with `connection.send`.
     package func readResponse(to method: String, within allowed: Duration = Deadline.standard) async throws
         -> TestResponse
     {
@@ -90,7 +90,7 @@ package actor HTTPTestClient {
         return response
     }
 
-    /// Reads one head and nothing behind it: the `100 Continue` that a body waits for, or the head of a stream.
+    /// Reads one head and nothing after it, such as the `100 Continue` before a body, or the head of a stream.
     package func readHead(within allowed: Duration = Deadline.standard) async throws -> TestResponse {
         try ResponseHeadParser.parse(try await connection.receiveUntil("\r\n\r\n", within: allowed))
     }
@@ -102,7 +102,7 @@ package actor HTTPTestClient {
     package func close() async { await connection.close() }
 }
 
-/// A request's head in bytes; `Host` comes first unless `headers` has one.
+/// Returns a request's head. `Host` comes first unless `headers` has one.
 func requestHead(_ method: String, _ target: String, headers: TestHeaders, host: String) -> [UInt8] {
     var head = "\(method) \(target) HTTP/1.1\r\n"
     if headers["Host"] == nil { head += "Host: \(host)\r\n" }

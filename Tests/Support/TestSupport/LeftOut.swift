@@ -1,5 +1,5 @@
-/// Reports what a test skips on this machine, in a line that `Sources/Scripts/test.sh` repeats at the end, so that a
-/// passed run doesn't seem to cover more than it did.
+/// Prints a line for each test that is skipped on this machine. `Sources/Scripts/test.sh` repeats the lines at the end,
+/// so that a reader sees what wasn't tested.
 package enum LeftOut {
     package static func say(_ what: String) {
         print("Left out: \(what)")

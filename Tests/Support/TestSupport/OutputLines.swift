@@ -17,7 +17,7 @@ package struct OutputLine: Sendable, Equatable, CustomStringConvertible {
     package var description: String { text }
 }
 
-/// Splits what comes out of a pipe into lines for a recorder, as it comes.
+/// Splits the output of a pipe into lines for a recorder.
 ///
 /// `@unchecked Sendable`: used on the clients' queue only.
 final class OutputLines: @unchecked Sendable {
@@ -31,7 +31,7 @@ final class OutputLines: @unchecked Sendable {
     private var partial: [UInt8] = []
     private var hasEnded = false
 
-    /// Takes over `descriptor`, the non-blocking read end of a pipe; throws when no descriptor is left to watch it with.
+    /// Takes over `descriptor`, the non-blocking read end of a pipe. Throws if no descriptor is left for watching it.
     init(
         _ descriptor: Int32, stream: OutputLine.Stream, to lines: EventRecorder<OutputLine>, queue: DispatchQueue
     ) throws {
@@ -42,7 +42,7 @@ final class OutputLines: @unchecked Sendable {
     }
 
     private func watch(on queue: DispatchQueue) throws {
-        // The source keeps this object until the pipe ends, or `stop`.
+        // The source keeps this object alive until the pipe ends or `stop` is called.
         source = ReadinessSource(queue: queue) { self.drain() }
         guard source?.watch(descriptor, for: .read) == true else {
             let failure = ClientFailure.system(call: "epoll_ctl", code: errno)
@@ -53,7 +53,7 @@ final class OutputLines: @unchecked Sendable {
         }
     }
 
-    /// Takes what is in the pipe now.
+    /// Reads the bytes that are in the pipe now.
     func drain() {
         while !hasEnded {
             var failure: Int32 = 0

@@ -1,6 +1,6 @@
-/// Places for a few at a time; the others wait, in the order in which they came. `make test` runs few tests at once, but `swift test` all
-/// of them: they would wait for one another's databases, browsers and processors, and what is due within a second would be late for that
-/// reason alone.
+/// Lets a limited number of tests run at the same time. The others wait in the order of their arrival. `make test` runs
+/// few tests at once, but `swift test` runs all: then they would slow each other down, and exceed limits of a second
+/// for that reason alone.
 package actor Places {
     /// For tests with daemons and their own database.
     package static let journeys = Places(8)
@@ -14,7 +14,7 @@ package actor Places {
         free = places
     }
 
-    /// Does `body` in a place, as soon as there is one.
+    /// Runs `body` as soon as a place is free.
     package func hold<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {

@@ -1,12 +1,13 @@
 package import Server
 
-/// A push service that writes down what it gets, and answers as the test says.
+/// A push service that records its requests and answers as the test decides.
 package struct PushRecorder: Sendable {
-    /// The answers to the next requests, in order, then always the same one.
+    /// The answers to the next requests, in order, and the answer to all later ones.
     package actor Answers {
         private var scripted: [Response] = []
-        // With some content: nghttpx ends an answer without any by a frame of its own, which libcurl 7.88 doesn't wait for but resets
-        // the stream; and after a thousand of those nghttpx ends the connection. (Apple's answer ends with its head.)
+        // The answer has some content. nghttpx ends an empty answer with a separate frame. libcurl 7.88 doesn't wait
+        // for that frame and resets the stream, and nghttpx closes a connection after a thousand resets. Apple's
+        // answers end with their head.
         private var fallback = Response.text("ok")
 
         package func script(_ responses: [Response]) { scripted += responses }
@@ -28,7 +29,7 @@ package struct PushRecorder: Sendable {
 
     package var endpoint: ClientEndpoint { recorder.endpoint }
     package var url: String { recorder.url() }
-    /// The newest 10,000.
+    /// The newest 10,000 requests.
     package var received: EventRecorder<HTTPRecorder.Asked> { recorder.requests }
 
     package func next() async throws -> HTTPRecorder.Asked {

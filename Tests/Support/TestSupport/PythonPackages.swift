@@ -1,16 +1,16 @@
 import Foundation
 
-/// Foreign implementations from PyPI. set-up.sh installs them into virtual environments; `areInstalled` is false if
+/// Independent implementations from PyPI. set-up.sh installs them into virtual environments; `areInstalled` is false if
 /// that failed.
 package struct PythonPackages: Sendable {
     /// `icalendar`, `http-ece`, `py-vapid`, `PyJWT`.
     package static let ofTests = PythonPackages(in: "python", hint: "make setup-test")
     /// Readers of OpenAPI: `openapi-spec-validator`, `schemathesis`.
     package static let ofOpenAPI = PythonPackages(in: "python-openapi", hint: "make setup-interop")
-    /// Clients of Action Cable: `aioactioncable`, and `actioncable-client`; with them `websockets`.
+    /// Clients of Action Cable: `aioactioncable` and `actioncable-client`, and `websockets`, which they need.
     package static let ofCable = PythonPackages(in: "python-cable", hint: "make setup-interop")
 
-    /// Autobahn's test suite of WebSockets, which is of Python 2.7.
+    /// Autobahn's test suite for WebSockets, which needs Python 2.7.
     package static let ofAutobahn = PythonPackages(in: "python-autobahn", hint: "make setup-interop")
 
     private let directory: String
@@ -23,7 +23,7 @@ package struct PythonPackages: Sendable {
         self.hint = "packages from PyPI are missing: \(hint)"
     }
 
-    /// Runs a program that reads JSON from its standard input and prints JSON, each one line.
+    /// Runs a program that reads JSON from its standard input and prints JSON, one line each.
     package func run(
         _ program: String, _ input: TestJSON, within allowed: Duration = Deadline.standard
     ) async throws -> TestJSON {
@@ -44,7 +44,7 @@ package struct PythonPackages: Sendable {
             environment: DaemonProcess.cleanEnvironment().filter { !$0.key.hasPrefix("PYTHON") })
     }
 
-    /// Starts a program; what it prints is in the process' lines, unless it converses.
+    /// Starts a program. Its output is in the process's `lines`, unless it converses.
     package func start(_ program: String, converses: Bool = false) async throws -> ChildProcess {
         try await ChildProcess.start(
             "\(directory)/bin/python", ["-u", "-c", program],

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A WebSocket connection by Debian's `python3-websockets`, a foreign client. Each is a process that is controlled by
-/// lines of JSON.
+/// A WebSocket connection of Debian's `python3-websockets`, an independent client. Each is a process that is controlled
+/// by lines of JSON.
 package actor PythonWebSocketClient {
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         ClientExecutor.shared.asUnownedSerialExecutor()
@@ -19,8 +19,8 @@ package actor PythonWebSocketClient {
         self.judge = judge
     }
 
-    /// Connects, by TLS if an authority is given; `compression` offers permessage-deflate. Throws `UpgradeRefused` with status and fields (the library
-    /// keeps no body) if the server refuses.
+    /// Connects, with TLS if an authority is given. `compression` offers permessage-deflate. If the server refuses,
+    /// throws `UpgradeRefused` with the status and fields, without the body, which the library drops.
     package static func connect(
         to endpoint: ClientEndpoint, _ target: String, compression: Bool = false,
         trusting authority: TestAuthority? = nil, within allowed: Duration = Deadline.standard
@@ -63,10 +63,10 @@ package actor PythonWebSocketClient {
         _ = try await ask(["op": "ping"], within: allowed)
     }
 
-    /// The next message; throws `TestClose` if the server closed.
+    /// Returns the next message. Throws `TestClose` if the server closed the connection.
     package func nextMessage(within allowed: Duration = Deadline.standard) async throws -> TestMessage {
         let (seconds, attoseconds) = allowed.components
-        // The library gives up by itself, so that a message which comes later isn't lost with this call.
+        // The library itself stops waiting at the limit. So a message that comes later isn't lost with this call.
         let answer = try await ask(
             ["op": "receive", "seconds": .number(Double(seconds) + Double(attoseconds) * 1e-18)],
             within: allowed + .seconds(5))
@@ -84,7 +84,7 @@ package actor PythonWebSocketClient {
         throw TestClose(code: answer["closed"].int.map { UInt16($0) }, reason: answer["reason"].string ?? "")
     }
 
-    /// The closing handshake; gives what the server answered.
+    /// Performs the closing handshake. Returns the server's close frame.
     @discardableResult
     package func close(_ code: UInt16 = 1000, _ reason: String = "", within allowed: Duration = Deadline.standard)
         async throws -> TestClose
@@ -94,7 +94,7 @@ package actor PythonWebSocketClient {
         return TestClose(code: answer["closed"].int.map { UInt16($0) }, reason: answer["reason"].string ?? "")
     }
 
-    /// Vanishes without a closing handshake.
+    /// Ends the process without a closing handshake.
     package func kill() async throws {
         await process.signal(SIGKILL)
         _ = try await process.waitForExit()

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A foreign WebSocket server, by Debian's `python3-websockets`. It echoes messages, closes with 4000 on request,
+/// An independent WebSocket server, Debian's `python3-websockets`. It echoes messages, closes with 4000 on request,
 /// refuses `/refused`, and reports the close code of each connection.
 package struct PythonWebSocketServer: Sendable {
     private static let script = #"""
@@ -43,7 +43,7 @@ package struct PythonWebSocketServer: Sendable {
         return PythonWebSocketServer(process: process, port: port)
     }
 
-    /// By which code the next connection ends, as the server sees it.
+    /// Returns the close code of the next connection that ends, as the server sees it.
     package func nextClose() async throws -> UInt16? {
         let line = try await process.lines.next("the end of a connection") { $0.text.hasPrefix("closed ") }
         return UInt16(line.text.dropFirst("closed ".count))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rails' own server of Action Cable, with a room like ours: what ours is compared with.
+/// Rails' own Action Cable server with a room like ours, for comparison.
 package struct RailsServer: Sendable {
     private static let puma = "/usr/bin/puma"
     private static let gem = "/usr/share/rubygems-integration/all/specifications/actioncable-6.1.7.10.gemspec"
@@ -28,7 +28,7 @@ package struct RailsServer: Sendable {
         guard !listens.text.isEmpty, let endpoint = ClientEndpoint("127.0.0.1:\(port)") else {
             throw ClientFailure.violation("Puma said \(process.lines.all.map(\.text))")
         }
-        // It is read by now.
+        // Rails has read the files by now.
         try FileManager.default.removeItem(at: directory)
         return RailsServer(endpoint: endpoint, port: port, process: process)
     }

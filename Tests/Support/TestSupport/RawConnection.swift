@@ -15,7 +15,7 @@ package actor RawConnection {
     private let socket: ClientSocket
     private var received = ReceivedBytes()
     private var hasEnded = false
-    /// A reset that the kernel reported already, and reports once only.
+    /// The kernel has reported a reset. It does so only once.
     private var wasReset = false
     private var isClosed = false
     private var isReceiving = false
@@ -52,7 +52,7 @@ package actor RawConnection {
 
     private func establish(receiveBuffer: Int32?, deadline: Deadline) async throws {
         if let receiveBuffer { try set(SO_RCVBUF, at: SOL_SOCKET, to: receiveBuffer) }
-        // So that pieces leave as pieces.
+        // Without Nagle's delay, each piece is sent as its own segment.
         if case .tcp = endpoint { try set(TCP_NODELAY, at: Int32(IPPROTO_TCP), to: 1) }
         while true {
             let outcome = try endpoint.withSocketAddress { address, length in
@@ -72,7 +72,7 @@ package actor RawConnection {
                 guard code == 0 || wasReset else { throw ClientFailure.system(call: "connect", code: code) }
                 return
             case EAGAIN where deadline.remainingNanoseconds > 0:
-                // A Unix socket whose backlog is full: there is no event for it (connect(2)).
+                // The Unix socket's backlog is full. No event reports its end (connect(2)).
                 try await Task.sleep(for: .milliseconds(5))
             default: throw ClientFailure.system(call: "connect", code: outcome)
             }
@@ -90,7 +90,7 @@ package actor RawConnection {
         try await send(Array(text.utf8), within: allowed)
     }
 
-    /// Sends pieces of `size` bytes, each in a call (and, as Nagle's delay is off, a segment) of its own.
+    /// Sends pieces of `size` bytes, each with its own call. Nagle's delay is off, so each is its own segment.
     package func send(_ bytes: [UInt8], inPiecesOf size: Int, within allowed: Duration = Deadline.standard)
         async throws
     {
@@ -127,22 +127,22 @@ package actor RawConnection {
 
     // MARK: - Receiving
 
-    /// At least one byte and at most `limit`; empty at the end of the stream.
+    /// Returns at least one byte and at most `limit` bytes, or none at the end of the stream.
     package func receive(upTo limit: Int, within allowed: Duration = Deadline.standard) async throws -> [UInt8] {
         try await receive(awaiting: "up to \(limit) bytes", within: allowed) { bytes, ended in
             bytes.count > 0 ? min(bytes.count, limit) : (ended ? 0 : nil)
         }
     }
 
-    /// Exactly `count` bytes.
+    /// Returns exactly `count` bytes.
     package func receiveExactly(_ count: Int, within allowed: Duration = Deadline.standard) async throws -> [UInt8] {
         try await receive(awaiting: "\(count) bytes", within: allowed) { bytes, _ in
             bytes.count >= count ? count : nil
         }
     }
 
-    /// Everything up to and including the first `delimiter`; what comes after it stays for the next call. More than
-    /// `limit` bytes without one are a violation.
+    /// Returns all bytes up to and including the first `delimiter`. The bytes after it stay for the next call. More
+    /// than `limit` bytes without a delimiter are a violation.
     package func receiveUntil(
         _ delimiter: String, limit: Int = 1 << 20, within allowed: Duration = Deadline.standard
     ) async throws -> [UInt8] {
@@ -159,7 +159,7 @@ package actor RawConnection {
         }
     }
 
-    /// All bytes until the peer ends the stream.
+    /// Returns all bytes until the peer ends the stream.
     package func receiveToEnd(limit: Int = 16 << 20, within allowed: Duration = Deadline.standard) async throws
         -> [UInt8]
     {
@@ -181,7 +181,7 @@ package actor RawConnection {
         }
     }
 
-    /// Bytes that are in the process already, or in the kernel now; doesn't wait.
+    /// Returns the bytes that have already arrived, without waiting.
     package func receivedNow() throws -> [UInt8] {
         while !hasEnded, try fill(awaiting: "bytes") {}
         return received.take(received.count)
@@ -197,14 +197,15 @@ package actor RawConnection {
         }
     }
 
-    /// Closes; calls under way fail. Idempotent. (The kernel sends RST instead of FIN if unread bytes are left.)
+    /// Closes the connection. Calls in progress fail. Idempotent. The kernel sends RST instead of FIN if unread bytes
+    /// are left.
     package func close() async {
         guard !isClosed else { return }
         isClosed = true
         socket.close()
     }
 
-    /// Vanishes: the peer gets a reset (`SO_LINGER` of zero), bytes not sent yet are lost.
+    /// Resets the connection (`SO_LINGER` of zero). Unsent bytes are lost.
     package func reset() async throws {
         try checkOpen("the reset")
         var linger = linger(l_onoff: 1, l_linger: 0)
@@ -217,7 +218,8 @@ package actor RawConnection {
 
     // MARK: -
 
-    /// `rule` looks at what came (and whether the stream has ended), and says how many bytes to take; `nil` is more.
+    /// Receives until `rule` returns the number of bytes to take. It gets the bytes received so far, and whether the
+    /// stream has ended. `nil` means that it needs more.
     private func receive(
         awaiting what: String, within allowed: Duration,
         rule: (ReceivedBytes, _ ended: Bool) throws -> Int?
@@ -233,7 +235,7 @@ package actor RawConnection {
         }
     }
 
-    /// One `recv`; false if the kernel has nothing now.
+    /// Calls `recv` once. Returns `false` if the kernel has no bytes now.
     private func fill(awaiting what: String) throws -> Bool {
         while true {
             try checkOpen(what)
@@ -273,8 +275,8 @@ package actor RawConnection {
         }
     }
 
-    /// A method of its own, so that the continuation is made on this actor: the compiler runs a closure that doesn't use
-    /// `self` wherever it likes.
+    /// A separate method, so that the continuation is made on this actor. The compiler may run a closure that doesn't
+    /// use `self` anywhere.
     private func suspend(at gate: ReadinessGate, until deadline: Deadline, turn: UInt64) async -> ReadinessGate.WakeUp {
         await withCheckedContinuation { gate.wait($0, until: deadline, turn: turn) }
     }

@@ -16,14 +16,14 @@ final class ReadinessGate: @unchecked Sendable {
     private var source: ReadinessSource?
     private let timer: any DispatchSourceTimer
     private var waiter: CheckedContinuation<WakeUp, Never>?
-    /// Tells a late cancellation from one of the present wait.
+    /// The number of the wait. It distinguishes a late cancellation from one of the current wait.
     private var turn: UInt64 = 0
-    /// The turn that was cancelled last, maybe before its wait began.
+    /// The last wait that was cancelled, possibly before it began.
     private var cancelledTurn: UInt64 = 0
     private var isArmed = false
     private var isClosed = false
 
-    /// `descriptor` stays open until ``close()``. Throws when no descriptor is left to watch it with.
+    /// Watches `descriptor`, which must stay open until ``close()``. Throws if no descriptor is left for watching it.
     init(_ descriptor: Int32, for interest: ReadinessSource.Interest, queue: DispatchQueue) throws {
         self.queue = queue
         timer = DispatchSource.makeTimerSource(queue: queue)
@@ -62,7 +62,7 @@ final class ReadinessGate: @unchecked Sendable {
         }
     }
 
-    /// Ends the wait; the descriptor may be closed afterwards.
+    /// Ends the wait. The descriptor may be closed afterwards.
     func close() {
         guard !isClosed else { return }
         isClosed = true

@@ -1,4 +1,4 @@
-/// Bytes that came and weren't taken yet. Taking is O(bytes taken), the spent front is dropped now and then.
+/// Bytes that were received and not taken yet. Taking n bytes is O(n). Taken bytes are removed now and then.
 struct ReceivedBytes {
     private var storage: [UInt8] = []
     private var start = 0
@@ -22,7 +22,7 @@ struct ReceivedBytes {
         return taken
     }
 
-    /// How many bytes there are up to and including the first `delimiter`, looking no further back than `offset`.
+    /// Returns the number of bytes up to and including the first `delimiter`. Bytes before `offset` aren't searched.
     func length(through delimiter: [UInt8], searchingFrom offset: Int) -> Int? {
         var index = start + max(0, offset - delimiter.count + 1)
         while index + delimiter.count <= storage.count {
@@ -34,7 +34,7 @@ struct ReceivedBytes {
         return nil
     }
 
-    /// The first bytes as a message shows them.
+    /// The first bytes, as a failure's message shows them.
     var preview: String { Self.preview(storage[start...]) }
 
     static func preview(_ bytes: some Collection<UInt8>) -> String {

@@ -1,11 +1,11 @@
-/// Reads a response's body piece by piece as it comes, by whichever framing the head announced (RFC 9112 §6.3), and
-/// never a byte beyond it.
+/// Reads a response's body piece by piece with the framing that its head announced (RFC 9112 §6.3), and no byte after
+/// it.
 struct ResponseBodyReader: Sendable {
     private enum Framing: Sendable {
         case length(remaining: Int)
         case chunkSize
         case chunk(remaining: Int)
-        /// The CRLF behind a chunk's last byte.
+        /// The CRLF after a chunk's last byte.
         case chunkEnd
         case trailer
         case untilClosed
@@ -27,7 +27,7 @@ struct ResponseBodyReader: Sendable {
         }
     }
 
-    /// The next bytes, at least one; `nil` at the body's end. A call that failed for want of time can be repeated.
+    /// Returns the next bytes, at least one; `nil` at the body's end. A call that timed out can be repeated.
     mutating func next(from connection: RawConnection, within allowed: Duration) async throws -> [UInt8]? {
         while true {
             switch framing {
@@ -63,7 +63,7 @@ struct ResponseBodyReader: Sendable {
         }
     }
 
-    /// Hexadecimal digits and nothing else: our server sends no chunk extensions.
+    /// Reads hexadecimal digits only, because our server sends no chunk extensions.
     private static func chunkSize(_ line: ArraySlice<UInt8>) throws(ClientFailure) -> Int {
         let text = String(decoding: line, as: UTF8.self)
         guard text.first?.isHexDigit == true, let size = Int(text, radix: 16) else {

@@ -1,6 +1,6 @@
-/// Reads a response's head strictly (RFC 9112 §2–5): what a lenient client would forgive is a failed test.
+/// Parses a response's head strictly (RFC 9112 §2–5). Errors that a lenient client would accept fail the test.
 enum ResponseHeadParser {
-    /// `bytes` end with the empty line.
+    /// Parses `bytes`, which end with the empty line.
     static func parse(_ bytes: [UInt8]) throws(ClientFailure) -> TestResponse {
         func wrong(_ what: String) -> ClientFailure { .violation("\(what) in \(ReceivedBytes.preview(bytes))") }
 
@@ -8,7 +8,7 @@ enum ResponseHeadParser {
         for byte in bytes where (byte < 0x20 && byte != 0x09 && byte != 0x0A && byte != 0x0D) || byte == 0x7F {
             throw wrong("control byte")
         }
-        // In Swift CR LF is one Character: a bare CR or LF stays inside its line and is found there.
+        // Swift treats CR LF as one Character, so a bare CR or LF stays inside its line and is detected there.
         var lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
         guard lines.count >= 3, lines.suffix(2).allSatisfy(\.isEmpty) else { throw wrong("no empty line at the end") }
         lines.removeLast(2)
@@ -35,7 +35,7 @@ enum ResponseHeadParser {
         return response
     }
 
-    /// RFC 9110 §8.6, RFC 9112 §6.1–6.3: what a server must not send together.
+    /// Checks the combinations that a server must not send (RFC 9110 §8.6, RFC 9112 §6.1–6.3).
     private static func checkFraming(of response: TestResponse) throws(ClientFailure) {
         let lengths = response.headers.values(of: "Content-Length")
         let codings = response.headers.values(of: "Transfer-Encoding")

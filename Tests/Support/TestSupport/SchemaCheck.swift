@@ -1,12 +1,12 @@
-/// Says whether a value is as a JSON Schema (2020-12) describes it, as far as our schemas go.
+/// Checks whether a value matches a JSON Schema (2020-12). Supports only the keywords that our schemas use.
 ///
-/// It is stricter than the standard in one thing: an object whose members are described has no others. Clients pass over what they don't
-/// know, but a server is to describe all that it says.
+/// It is stricter than the standard in one thing: an object with described members must have no others. Clients ignore
+/// unknown members, but the server must describe all that it sends.
 package struct SchemaCheck: Sendable {
     private let root: SchemaNode
     private let definitions: [String: SchemaNode]
 
-    /// - Throws: At a keyword, a type or a format that it doesn't know.
+    /// - Throws: An error for an unknown keyword, type or format.
     package init(_ schema: TestJSON) throws {
         root = try SchemaNode(schema, at: "#")
         var definitions: [String: SchemaNode] = [:]
@@ -16,7 +16,7 @@ package struct SchemaCheck: Sendable {
         self.definitions = definitions
     }
 
-    /// What is wrong with a value; `nil` if it matches.
+    /// Returns what is wrong with a value; `nil` if it matches.
     ///
     /// - Parameter definition: The name in `$defs` to match; by default the whole schema.
     package func complaint(about value: TestJSON, as definition: String? = nil) -> String? {
@@ -27,7 +27,7 @@ package struct SchemaCheck: Sendable {
     private struct Complaint {
         let place: String
         let text: String
-        /// Another word than the ones that may stand there: most often, another message was meant.
+        /// The value is a word, but not an allowed one. Then the sender probably meant another message.
         var isOfWord = false
     }
 
@@ -62,7 +62,7 @@ package struct SchemaCheck: Sendable {
             return nil
         case .object(let named, let required, let others):
             guard let members = value.object else { return complain("is no object") }
-            // First of all, whether it is this one of several objects that it may be.
+            // Checks the named members first. If several objects are possible, a wrong word shows that this isn't the one.
             for (name, node) in named.sorted(by: { $0.key < $1.key }) {
                 guard let value = members[name] else { continue }
                 if let complaint = complaint(value, node, "\(place)/\(name)") { return complaint }

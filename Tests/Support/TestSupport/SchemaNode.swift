@@ -1,19 +1,20 @@
 import Foundation
 
-/// One schema of a JSON Schema, read: which kinds of values it lets pass.
+/// A parsed JSON Schema: the kinds of values that it accepts.
 indirect enum SchemaNode: Sendable {
     case text(length: ClosedRange<Int>, format: SchemaFormat?, pattern: String?)
     case number(isWhole: Bool, range: ClosedRange<Double>)
     case boolean
     case words([String])
     case array(SchemaNode, most: Int)
-    /// - Parameter others: The schema of members that aren't named; `nil`: none are allowed.
+    /// - Parameter others: The schema of members that aren't named; `nil` if none are allowed.
     case object([String: SchemaNode], required: [String], others: SchemaNode?)
     case either([SchemaNode])
     case reference(String)
     case anything
 
-    /// - Throws: At what our schemas don't say, so that nothing passes because it wasn't understood.
+    /// - Throws: An error for anything that our schemas don't use, so that no value passes because a keyword was
+    ///   ignored.
     init(_ json: TestJSON, at path: String) throws(ClientFailure) {
         guard let object = json.object else { throw .misuse("\(path) is no schema") }
         var members = Members(object, path)
@@ -77,7 +78,7 @@ indirect enum SchemaNode: Sendable {
     }
 }
 
-/// Keywords that are still to be read.
+/// Keywords that haven't been read yet.
 private struct Members {
     private var left: [String: TestJSON]
     private let path: String
@@ -112,14 +113,14 @@ enum SchemaFormat: String, Sendable {
     func fits(_ text: String) -> Bool {
         switch self {
         case .uuid: UUID(uuidString: text) != nil
-        // To the second, in UTC: as all that we write.
+        // An instant in UTC, to the second, as everywhere in our interface.
         case .instant: Self.isInstant(text)
         case .day: Self.isInstant("\(text)T00:00:00Z")
         case .uri: URL(string: text)?.scheme != nil
         }
     }
 
-    /// One that is written back as it came: neither in another manner nor of a month or day that there isn't.
+    /// Whether the text is an existing instant in our format: it is parsed and written back unchanged.
     private static func isInstant(_ text: String) -> Bool {
         (try? Date(text, strategy: .iso8601))?.formatted(.iso8601) == text
     }

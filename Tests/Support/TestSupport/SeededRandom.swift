@@ -1,4 +1,4 @@
-/// SplitMix64: random numbers that a seed repeats.
+/// SplitMix64: random numbers that are the same for the same seed.
 package struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

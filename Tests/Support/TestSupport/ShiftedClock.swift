@@ -1,6 +1,6 @@
-/// SQL by which a daemon's database goes ahead of the machine's clock.
+/// SQL that sets a database's clock ahead of the machine's.
 package enum ShiftedClock {
-    /// Gives the database such a clock, which isn't ahead yet. Once more, it changes nothing.
+    /// Gives the database a clock that can be advanced. It isn't ahead yet. A second run changes nothing.
     package static let install = [
         "CREATE TABLE IF NOT EXISTS letsswitch.test_clock AS SELECT interval '0' AS shift",
         """
@@ -9,12 +9,12 @@ package enum ShiftedClock {
         """,
     ]
 
-    /// Puts it to an instant, in seconds since 1970, from where it runs on.
+    /// Sets the clock to an instant in seconds since 1970. It runs on from there.
     package static func advance(toSeconds seconds: Double) -> String {
         "UPDATE letsswitch.test_clock SET shift = to_timestamp(\(seconds)) - clock_timestamp()"
     }
 
-    /// Puts it so far ahead.
+    /// Sets the clock this many seconds ahead.
     package static func shift(bySeconds seconds: Int) -> String {
         "UPDATE letsswitch.test_clock SET shift = interval '\(seconds) s'"
     }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Two ends of a pipe or socket pair: `ours`, non-blocking, and `theirs`, which the child gets.
+/// The two ends of a pipe or socket pair: `ours`, which is non-blocking, and `theirs`, which the child gets.
 struct ChildStream: Sendable {
-    /// -1 if there is none on our side.
+    /// Our end; -1 if there is none.
     let ours: Int32
     let theirs: Int32
 
@@ -36,8 +36,8 @@ struct ChildStream: Sendable {
 }
 
 enum Spawn {
-    /// Starts `command` (its first element is a path) with the three descriptors (ours close by themselves), every signal at its
-    /// default and none blocked.
+    /// Starts `command`, whose first element is a path, with the three descriptors. The child doesn't inherit our
+    /// descriptors. Each of its signals has the default action and is unblocked.
     static func run(
         _ command: [String], environment: [String: String], input: Int32, output: Int32, error: Int32
     ) -> Result<pid_t, ClientFailure> {
@@ -68,7 +68,8 @@ enum Spawn {
             return .failure(.system(call: "posix_spawn: \(call)", code: code))
         }
 
-        // `strdup` fails for want of memory only, and then ends the list early: the child reports what it misses.
+        // `strdup` fails only if there is no memory. The list of arguments then ends early, and the child reports the
+        // missing argument.
         let arguments = command.map { strdup($0) } + [nil]
         let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for string in arguments + variables { free(string) } }

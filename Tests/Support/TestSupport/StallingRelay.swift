@@ -27,7 +27,7 @@ package final class StallingRelay: @unchecked Sendable {
     private var held: [Direction: Int] = [:]
     private var isClosed = false
 
-    /// Listens, and connects to `server` for each connection that comes.
+    /// Listens, and opens a connection to `server` for each connection that it accepts.
     package init(to server: ClientEndpoint) throws(ClientFailure) {
         self.server = server
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -75,23 +75,24 @@ package final class StallingRelay: @unchecked Sendable {
 
     // MARK: Faults
 
-    /// Nothing passes from now on, in these directions, on connections there are and on those to come: these are accepted, and
-    /// then hear nothing.
+    /// Forwards nothing in these directions from now on, also on new connections. They are accepted, but receive
+    /// nothing.
     package func stall(_ directions: Set<Direction> = Set(Direction.allCases)) {
         change { stalled = directions }
     }
 
-    /// Continues where it stopped.
+    /// Continues forwarding, beginning with the pieces that were held.
     package func resume() {
         change { stalled = [] }
     }
 
-    /// The connections there are never forward anything again, and don't end either: a half-open connection as each side sees it.
+    /// Never forwards anything again on the open connections, and doesn't close them. Both sides see a half-open
+    /// connection.
     package func abandon() {
         change { for connection in connections { connection.isAbandoned = true } }
     }
 
-    /// Ends the connections there are, for both sides; what was held is lost.
+    /// Closes the open connections on both sides. Held pieces are lost.
     package func drop() {
         change {
             for connection in connections { connection.end() }
@@ -106,12 +107,12 @@ package final class StallingRelay: @unchecked Sendable {
 
     // MARK: What is seen
 
-    /// How many pieces wait in a direction, for `stall` to end or for ever.
+    /// Returns the number of pieces held in a direction.
     package func heldPieces(_ direction: Direction) -> Int {
         gate.withLock { held[direction, default: 0] }
     }
 
-    /// Connections that have not ended.
+    /// The number of connections that haven't ended.
     package var connectionCount: Int {
         gate.withLock { connections.count { !$0.hasEnded } }
     }
@@ -126,7 +127,8 @@ package final class StallingRelay: @unchecked Sendable {
     }
 
     private func accept(_ client: Int32) {
-        // A child that is started in between inherits it: the relay's connections end by shutdown, not by close alone.
+        // A child process started between these calls inherits the descriptor. The relay therefore ends connections
+        // with shutdown, not with close alone.
         _ = fcntl(client, F_SETFD, FD_CLOEXEC)
         let upstream = connect()
         guard upstream >= 0 else {
@@ -155,13 +157,13 @@ package final class StallingRelay: @unchecked Sendable {
         return descriptor
     }
 
-    /// Runs on a thread of its own, until either side ends.
+    /// Forwards in one direction on its own thread until either side ends.
     private func forward(_ connection: RelayedConnection, _ direction: Direction, from: Int32, to: Int32) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = recv(from, &buffer, buffer.count, 0)
             if count < 0, errno == EINTR { continue }
-            // The end is a piece as any other: a network that is gone doesn't tell of it.
+            // The end of the stream is held like any piece, because a lost network doesn't report it.
             guard pass(connection, direction), count > 0 else { break }
             var sent = 0
             while sent < count {
@@ -177,7 +179,7 @@ package final class StallingRelay: @unchecked Sendable {
         change { connection.finish() }
     }
 
-    /// Waits until the piece may pass; false when its connection has ended.
+    /// Waits until the piece may be forwarded. Returns `false` if the connection has ended.
     private func pass(_ connection: RelayedConnection, _ direction: Direction) -> Bool {
         gate.lock()
         defer { gate.unlock() }
@@ -214,7 +216,7 @@ private final class RelayedConnection: @unchecked Sendable {
         self.server = server
     }
 
-    /// Ends both sides; the threads notice, and close the descriptors.
+    /// Ends both sides. The threads notice that and close the descriptors.
     func end() {
         guard !hasEnded else { return }
         hasEnded = true
@@ -222,7 +224,7 @@ private final class RelayedConnection: @unchecked Sendable {
         shutdown(server, Int32(SHUT_RDWR))
     }
 
-    /// A thread is done: one side has ended, and so shall the other.
+    /// Called when a thread ends because one side has ended. Ends the other side too.
     func finish() {
         end()
         threads -= 1

@@ -1,28 +1,28 @@
 import Basics
 
-/// How long something takes that is promised within a time, less what the machine itself doesn't get done in that time.
+/// Measures a time that the documentation promises, without the delay that other programs on the machine cause.
 ///
-/// A task that wants to run every few milliseconds sees how late the machine is: a test that holds a daemon to its seconds then
-/// says nothing of the other programs that run beside it. A daemon that is slow by itself, and waits, is slow here too.
+/// A task that wants to run every few milliseconds measures that delay. So a test of a daemon's time limit doesn't fail
+/// because of other programs. A daemon that is slow for its own reasons is still slow here.
 ///
-/// It never stands still: what takes ten times as long as is promised is too slow on any machine.
+/// The counted time never stands still. A daemon that takes ten times the promised time is too slow on any machine.
 package final class Stopwatch: Sendable {
     private static let tick = Duration.milliseconds(10)
-    /// Several processes have to get their turns, one after the other, where that task waits for one.
+    /// Several processes must run one after the other, while the measuring task waits for only one turn.
     private static let turns = 4
-    /// At least one part in this many of the time passed is counted.
+    /// At least this fraction of the time passed is counted: one part in ten.
     private static let slowestPace = 10
 
     private let start = ContinuousClock.now
     private let late = Locked(Duration.zero)
     private let watch: Task<Void, Never>
 
-    /// Starts it.
+    /// Starts the stopwatch.
     package init() {
         watch = Task.detached { [late] in
             while !Task.isCancelled {
                 let before = ContinuousClock.now
-                // Cut short by cancelling alone.
+                // The sleep ends early only if it is cancelled.
                 try? await Task.sleep(for: Self.tick)
                 let lateness = ContinuousClock.now - before - Self.tick
                 late.withLock { $0 += max(.zero, lateness) }
@@ -35,10 +35,10 @@ package final class Stopwatch: Sendable {
     /// The time since the start.
     package var passed: Duration { ContinuousClock.now - start }
 
-    /// The time not to be counted: the machine's delay since the start, for all processes that had to run.
+    /// The time that isn't counted: the machine's delay since the start, for all processes that had to run.
     package var allowance: Duration { late.withLock { $0 } * Self.turns }
 
-    /// The time since the start that is to be counted.
+    /// The counted time since the start.
     package var elapsed: Duration { Self.counted(of: passed, allowance: allowance) }
 
     static func counted(of passed: Duration, allowance: Duration) -> Duration {

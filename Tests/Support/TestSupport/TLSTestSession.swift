@@ -1,8 +1,9 @@
 import COpenSSL
 
-/// A client's TLS in memory, so that a test decides about every byte between the two ends. It checks no certificate.
+/// A client's TLS session in memory, so that a test controls every byte between the two ends. It doesn't verify
+/// certificates.
 ///
-/// Not `Sendable`: one task's.
+/// Not `Sendable`: used by one task.
 package final class TLSTestSession {
     /// OpenSSL's error.
     package struct Failure: Error {
@@ -74,13 +75,13 @@ package final class TLSTestSession {
         }
     }
 
-    /// Whether the server's close_notify has come.
+    /// Whether the server's close_notify has arrived.
     package var hasEnded: Bool { SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 }
 
-    /// Says close_notify.
+    /// Sends close_notify.
     package func close() { SSL_shutdown(ssl) }
 
-    /// Asks for new keys, and for the server's as well (RFC 8446 §4.6.3).
+    /// Updates the client's keys, and asks the server to update its keys (RFC 8446 §4.6.3).
     package func updateKeys() throws {
         guard SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED) == 1 else { return try check(0) }
         _ = try shakeHands()

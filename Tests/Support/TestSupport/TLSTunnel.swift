@@ -1,10 +1,10 @@
-/// A TLS connection by `openssl s_client`: bytes written to ``plain`` are encrypted on the other side, so that every
-/// test client can use TLS while it holds the tunnel. If the client doesn't read, the server has to wait.
+/// A TLS connection by `openssl s_client`. Bytes written to ``plain`` are encrypted, so every test client can use TLS
+/// while it holds the tunnel. If the client doesn't read, the server has to wait.
 package struct TLSTunnel: Sendable {
     private let process: ChildProcess
     package let plain: RawConnection
 
-    /// - Parameter arguments: Further ones of `s_client`.
+    /// - Parameter arguments: Further arguments of `s_client`.
     package static func connect(
         to endpoint: ClientEndpoint, trusting authority: TestAuthority, _ arguments: [String] = []
     ) async throws -> TLSTunnel {
@@ -20,7 +20,7 @@ package struct TLSTunnel: Sendable {
 
     package var http: HTTPTestClient { HTTPTestClient(over: plain) }
 
-    /// The error output of `s_client`. Waits for its end.
+    /// Waits for the end of `s_client`. Returns its error output.
     package func complaints() async throws -> String {
         _ = try await process.waitForExit()
         return process.lines.all.map(\.text).joined(separator: "\n")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A certificate authority for a test, made by the `openssl` command in a directory of its own, which goes with it.
+/// A certificate authority for a test, made with the `openssl` command. Its directory is deleted with this object.
 package final class TestAuthority: Sendable {
     /// A certificate with its key, in files.
     package struct Identity: Sendable {
@@ -15,7 +15,7 @@ package final class TestAuthority: Sendable {
     package init() async throws {
         directory = TestClusterDirectories.shared.make()
         file = "\(directory)/authority.pem"
-        // Ours alone: it holds keys.
+        // Only this user may read the directory, because it contains keys.
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory)
         try await openssl(
             ["req", "-x509", "-keyout", "\(directory)/authority.key", "-out", file, "-subj", "/CN=Test authority"]
@@ -26,9 +26,9 @@ package final class TestAuthority: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// A certificate, in files of that name; those that are there are replaced.
+    /// Issues a certificate in files with this name, and replaces existing files.
     ///
-    /// - Parameter hosts: For whom it is.
+    /// - Parameter hosts: The host names and addresses for which it is valid.
     package func issue(
         _ name: String = "server", serial: Int = 1, days: Int = 30, hosts: String = "DNS:localhost,IP:127.0.0.1"
     ) async throws -> Identity {
@@ -44,7 +44,7 @@ package final class TestAuthority: Sendable {
 
     private static let ellipticCurve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc"]
 
-    /// Runs the command, and gives what it says.
+    /// Runs the command, and returns its output.
     @discardableResult
     package func openssl(_ arguments: [String]) async throws -> String {
         let process = try await ChildProcess.start(

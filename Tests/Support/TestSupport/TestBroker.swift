@@ -11,15 +11,15 @@ package actor TestBroker {
     private static let control = "/usr/lib/rabbitmq/bin/rabbitmqctl"
     private static let portMapper = "/usr/bin/epmd"
     private static let attempts = 3
-    /// On a machine that is busy with other things.
+    /// Long enough for a busy machine.
     private static let startTimeout: Duration = .seconds(180)
 
-    /// Whether `make interop` runs the tests that need one.
+    /// Whether `make interop` is running, which runs the tests that need a broker.
     package static let isWanted = ProcessInfo.processInfo.environment["LETSSWITCH_INTEROP"] != nil
     package static let isInstalled = [server, control, portMapper].allSatisfy { (path: String) in
         access(path, X_OK) == 0
     }
-    /// Why such tests are skipped.
+    /// The reason why such tests are skipped.
     package static let whySkipped =
         isWanted
         ? "there is no broker of RabbitMQ: sh Sources/Scripts/set-up.sh interop" : "they need a broker: make interop"
@@ -38,19 +38,19 @@ package actor TestBroker {
     private var mapper: ChildProcess?
     private var broker: ChildProcess?
 
-    /// As RabbitMQ's default user.
+    /// The URL for RabbitMQ's default user.
     package nonisolated var url: String { "amqp://guest:guest@127.0.0.1:\(port)/" }
 
-    /// The same with TLS, for a broker that has an identity.
+    /// The URL with TLS, for a broker with an identity.
     package nonisolated var tlsURL: String { "amqps://guest:guest@localhost:\(tlsPort)/" }
 
-    /// A broker that takes connections.
+    /// Starts a broker that accepts connections.
     ///
-    /// - Parameter identity: With which it speaks TLS too.
+    /// - Parameter identity: The certificate and key for TLS.
     package static func start(as identity: TestAuthority.Identity? = nil) async throws -> TestBroker {
         var last: (any Error)?
         for _ in 0..<attempts {
-            // A port that was free may have been taken meanwhile.
+            // A free port may have been taken meanwhile.
             let broker = try TestBroker()
             if let identity { try await broker.setIdentity(identity) }
             do {
@@ -93,13 +93,13 @@ package actor TestBroker {
         try Self.give("\(directory)/\(name)")
     }
 
-    /// To the user whom it runs as.
+    /// Gives a file to the user that runs the broker.
     private static func give(_ path: String) throws {
         guard let user else { return }
         guard chown(path, user.uid, user.gid) == 0 else { throw ClientFailure.system(call: "chown", code: errno) }
     }
 
-    /// From its next start on it speaks TLS too, as this.
+    /// Makes the broker accept TLS with this certificate from its next start on.
     package func setIdentity(_ identity: TestAuthority.Identity) throws {
         for (file, name) in [(identity.certificate, "certificate.pem"), (identity.key, "key.pem")] {
             try write(try String(contentsOfFile: file, encoding: .utf8), to: name)
@@ -113,11 +113,11 @@ package actor TestBroker {
         try write(settings(lines), to: "rabbitmq.conf")
     }
 
-    /// Starts it, if it doesn't run, with what it kept.
+    /// Starts the broker with its stored data, unless it runs.
     package func start() async throws {
         guard broker == nil else { return }
         if mapper == nil {
-            // The broker would leave one behind.
+            // Starts `epmd` first. Otherwise the broker would start one and leave it running.
             mapper = try await child(Self.portMapper, ["-address", "127.0.0.1", "-port", "\(mapperPort)"])
         }
         let broker = try await child(Self.server, [])
@@ -127,21 +127,21 @@ package actor TestBroker {
         }
     }
 
-    /// Stops it in order, with a message to its clients.
+    /// Stops the broker in an orderly way: it notifies its clients.
     package func stop() async throws {
         await broker?.signal(SIGTERM)
         _ = try await broker?.waitForExit()
         broker = nil
     }
 
-    /// Without a word.
+    /// Kills the broker, which then can't notify its clients.
     package func kill() async {
         await broker?.signal(SIGKILL)
         _ = try? await broker?.waitForExit()
         broker = nil
     }
 
-    /// The broker and what belongs to it; nothing of it runs any more.
+    /// Ends the broker and all its processes.
     package func end() async {
         await kill()
         await mapper?.signal(SIGKILL)
@@ -149,7 +149,7 @@ package actor TestBroker {
         mapper = nil
     }
 
-    /// From now on it takes nothing that is published, as if memory were short; or does again.
+    /// Makes the broker refuse published messages, as if memory were low, or accept them again.
     package func setMemoryAlarm(_ isOn: Bool) async throws {
         try await run("set_vm_memory_high_watermark", isOn ? "0.0000001" : "0.9")
     }
@@ -165,7 +165,7 @@ package actor TestBroker {
         return try await ChildProcess.start("/usr/bin/setpriv", command + arguments, environment: environment)
     }
 
-    /// The broker's user.
+    /// Returns the id of the broker's user.
     package func user() throws -> Int {
         var status = stat()
         guard let pid = broker?.pid, stat("/proc/\(pid)", &status) == 0 else {
@@ -174,7 +174,7 @@ package actor TestBroker {
         return Int(status.st_uid)
     }
 
-    /// Resident, in bytes.
+    /// Returns the broker's resident memory in bytes.
     package func memory() throws -> Int {
         guard let pid = broker?.pid else { return 0 }
         let pages = try String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8).split(separator: " ")
@@ -205,11 +205,11 @@ package actor TestBroker {
             "RABBITMQ_CONF_ENV_FILE": "\(directory)/none",
             "RABBITMQ_ENABLED_PLUGINS_FILE": "\(directory)/plugins",
             "RABBITMQ_PID_FILE": "\(directory)/pid",
-            // Erlang's schedulers would turn round for work for a while, beside the tests.
+            // Erlang's schedulers would otherwise spin while they have no work, and slow the tests down.
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS":
                 "+sbwt none +sbwtdcpu none +sbwtdio none -kernel inet_dist_use_interface {127,0,0,1}",
             "RABBITMQ_CTL_ERL_ARGS": "+sbwt none",
-            // Its start script then becomes the broker, and doesn't stay before it.
+            // The start script then replaces itself with the broker, and doesn't remain as its parent.
             "RUNNING_UNDER_SYSTEMD": "true",
         ]
     }

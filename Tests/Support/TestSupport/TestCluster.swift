@@ -8,36 +8,37 @@ import Synchronization
 /// of its own by `dedicated()`. All of them are stopped and deleted when the process exits; what a crashed process left
 /// is cleared away by the next.
 package actor TestCluster {
-    /// The one of this process.
+    /// The cluster of this test process.
     package static let shared = TestCluster()
 
     package nonisolated let stateDirectory: String
     private let cluster: PrivateCluster
     private var starting: Task<PrivateClusterLocation, any Error>?
-    /// Databases that others are copied from, by what was done to them.
+    /// The databases that others are copied from, by the name of their preparation.
     private var templates: [String: Task<String, any Error>] = [:]
 
-    // Suites run at the same time, each with pools of its own.
+    // Suites run at the same time, and each has its own pools.
     private init(maxConnections: Int = 400) {
         stateDirectory = TestClusterDirectories.shared.make()
         cluster = PrivateCluster(
             stateDirectory: stateDirectory, names: .test, isDurable: false, maxConnections: maxConnections)
     }
 
-    /// A started cluster that belongs to one test, which may stop it; costs about a second.
+    /// Starts a cluster that belongs to one test, which may stop it. Takes about a second.
     package static func dedicated(maxConnections: Int = 400) async throws -> TestCluster {
         let cluster = TestCluster(maxConnections: maxConnections)
         _ = try await cluster.start()
         return cluster
     }
 
-    /// A fresh, empty database: its connection string.
+    /// Makes an empty database. Returns its connection string.
     package func makeDatabase() async throws -> String {
         try await makeDatabase(copying: "template1")
     }
 
-    /// A fresh database in which `prepare`, given its connection string, has been done: its connection string. The shared cluster
-    /// does it once, for all that ask by the same name, and copies what came of it. `prepare` leaves no connection behind.
+    /// Makes a database that `prepare` has prepared, and returns its connection string. `prepare` gets a connection
+    /// string too, and must leave no connection open. The shared cluster runs it once for each name, and copies the
+    /// result.
     package func makeDatabase(
         named template: String, prepare: @escaping @Sendable (String) async throws -> Void
     ) async throws -> String {
@@ -62,7 +63,8 @@ package actor TestCluster {
         let name = "test_\(UInt64.random(in: 0...UInt64.max))"
         let session = try await PostgresSession.connect(Self.configuration(location.conninfo))
         do {
-            // As files are copied, not block by block through the log: the only way up to 14, and the other by default since.
+            // Copies files instead of writing each block to the log. That is the only method up to PostgreSQL 14; later
+            // versions use the log by default.
             let version = Int(
                 try await session.execute("SHOW server_version_num")?.first?.string("server_version_num") ?? "")
             let strategy = version ?? 0 < 150_000 ? "" : " STRATEGY file_copy"
@@ -76,10 +78,10 @@ package actor TestCluster {
         return location.conninfo + Self.databaseKey + name
     }
 
-    /// Deletes a database that its test needs no more, and ends who is still connected to it. Each is hundreds of files: what
-    /// tests leave is deleted at the process's exit, and takes minutes on a busy machine where it is all of them.
+    /// Deletes a database that its test no longer needs, and ends its remaining connections. Each database has hundreds
+    /// of files. Deleting all of them at the end of the process takes minutes on a busy machine.
     package func remove(_ database: String) async {
-        // A cluster of a test's own goes as a whole.
+        // A dedicated cluster is deleted as a whole.
         guard self === Self.shared, let location = try? await starting?.value else { return }
         try? await Self.execute("DROP DATABASE \(Self.name(of: database)) WITH (FORCE)", location.conninfo)
     }
@@ -100,7 +102,7 @@ package actor TestCluster {
         database.split(separator: databaseKey).last.map { String($0) } ?? ""
     }
 
-    /// Starts it, if it doesn't run.
+    /// Starts the server, unless it runs.
     @discardableResult
     package func start() async throws -> PrivateClusterLocation {
         if let starting { return try await starting.value }
@@ -110,13 +112,13 @@ package actor TestCluster {
         return try await task.value
     }
 
-    /// Stops the server; the data stays.
+    /// Stops the server. The data stays.
     package func stop() async {
         starting = nil
         await cluster.stop()
     }
 
-    /// Stops the server as a crash does (immediate mode): the next start recovers.
+    /// Stops the server as a crash does (immediate mode). The next start recovers the data.
     package func crash() async {
         if let pid = await cluster.processIdentifier { kill(pid, SIGQUIT) }
         await stop()
@@ -127,7 +129,7 @@ package actor TestCluster {
         try await start()
     }
 
-    /// The server's process, to be sent signals.
+    /// Returns the pid of the server, for signals.
     package func processIdentifier() async -> Int32? {
         await cluster.processIdentifier
     }
@@ -140,6 +142,6 @@ package actor TestCluster {
 }
 
 extension ClusterNames {
-    /// The daemon's, so that a test may begin with its data or with ours.
+    /// The daemon's names, so that tests and daemons can use each other's data.
     package static let test = ClusterNames(program: "letsswitch")
 }

@@ -20,7 +20,7 @@ package struct TestClusterDirectories: Sendable {
 
     private init() {
         Self.clearLeftovers()
-        // A C function that captures nothing: it finds the directories by their names.
+        // A C function can't capture variables, so the directories are found by their names.
         atexit { TestClusterDirectories.clear { $0 == getpid() } }
     }
 
@@ -30,7 +30,7 @@ package struct TestClusterDirectories: Sendable {
         return UInt64(status.f_bavail) * UInt64(status.f_frsize) >= wantedBytes
     }
 
-    /// An empty directory that the cluster's user can enter.
+    /// Makes an empty directory that the cluster's user can enter.
     package func make() -> String {
         let number = Self.made.add(1, ordering: .relaxed).newValue
         let path = "\(Self.parent)/\(Self.prefix)\(getpid())-\(number)"
@@ -44,7 +44,7 @@ package struct TestClusterDirectories: Sendable {
         clear { $0 == getpid() || (kill($0, 0) != 0 && errno == ESRCH) }
     }
 
-    /// Only our own user's directories.
+    /// Removes the wanted directories of this user only.
     private static func clear(_ isWanted: (pid_t) -> Bool) {
         for parent in [memory, disk] { clear(parent, isWanted) }
     }
@@ -72,14 +72,14 @@ package struct TestClusterDirectories: Sendable {
         let digits = line.prefix { $0 >= 48 && $0 <= 57 }.map { UInt8(bitPattern: $0) }
         guard read, let server = pid_t(String(decoding: digits, as: UTF8.self)), server > 1 else { return }
         var cwd = [CChar](repeating: 0, count: 512)
-        // The number may be another process's by now: the server is the one that works in this directory.
+        // Another process may have this number by now. The server is the process whose working directory is this one.
         let length = readlink("/proc/\(server)/cwd", &cwd, cwd.count)
         let directory = cwd.prefix(max(0, length)).map { UInt8(bitPattern: $0) }
         guard String(decoding: directory, as: UTF8.self) == "\(path)/postgres/data" else { return }
         kill(server, SIGQUIT)
         for _ in 0..<500 {
             var status: Int32 = 0
-            // A child has to be reaped, or its number stays.
+            // A child process must be reaped, or its number stays in use.
             if waitpid(server, &status, WNOHANG) == server { return }
             if kill(server, 0) != 0 { return }
             usleep(10_000)

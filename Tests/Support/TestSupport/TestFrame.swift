@@ -1,8 +1,9 @@
-/// A WebSocket frame (RFC 6455 §5.2), written as told, also wrongly, for tests of what the server makes of it.
-///
-///      0               1               2               3
-///     |F|R|R|R| opcode|M|   length    |  extended length (0, 2 or 8 bytes)
-///     | masking key (4 bytes if M)    |  payload
+/// A WebSocket frame (RFC 6455 §5.2). It may be invalid, for tests of the server's reaction.
+/// ```
+///     0               1               2               3
+///    |F|R|R|R| opcode|M|   length    |  extended length (0, 2 or 8 bytes)
+///    | masking key (4 bytes if M)    |  payload
+/// ```
 package struct TestFrame: Sendable, Equatable {
     package struct Opcode: Sendable, Equatable, CustomStringConvertible {
         package let rawValue: UInt8
@@ -30,7 +31,7 @@ package struct TestFrame: Sendable, Equatable {
         }
     }
 
-    /// How many bytes encode the length. All forms but `minimal` may break the rule of §5.2.
+    /// The number of bytes that encode the length. All forms except `minimal` may break the rule of §5.2.
     package enum LengthForm: Sendable {
         case minimal, sixteenBits, sixtyFourBits
     }
@@ -52,14 +53,14 @@ package struct TestFrame: Sendable, Equatable {
         self.init(opcode, Array(text.utf8), isFinal: isFinal, reserved: reserved)
     }
 
-    /// A close frame; without a code its payload is empty.
+    /// Returns a close frame. Without a code its payload is empty.
     package static func close(_ code: UInt16?, _ reason: String = "") -> TestFrame {
         guard let code else { return TestFrame(.close) }
         return TestFrame(.close, [UInt8(code >> 8), UInt8(code & 0xFF)] + Array(reason.utf8))
     }
 
-    /// The frame's bytes. `mask` is the masking key (a random one is what §5.3 asks of a client), `nil` leaves the
-    /// frame unmasked; `announcedLength` is written in place of the payload's own.
+    /// Returns the frame's bytes. `mask` is the masking key, which is random for a valid client (§5.3); `nil` leaves
+    /// the frame unmasked. `announcedLength` replaces the payload's own length.
     package func bytes(
         mask: [UInt8]? = TestFrame.randomMask(), lengthForm: LengthForm = .minimal, announcedLength: UInt64? = nil
     ) -> [UInt8] {

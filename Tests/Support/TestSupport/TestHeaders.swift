@@ -1,4 +1,4 @@
-/// Header fields in the order in which they go over the wire, repeated ones included; names match in any case.
+/// Header fields in the order in which they are sent, repeated ones included. Names ignore case.
 package struct TestHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     package struct Field: Sendable, Equatable {
         package let name: String
@@ -15,22 +15,23 @@ package struct TestHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral 
         fields.append(Field(name: name, value: value))
     }
 
-    /// The values of all fields of that name, in order.
+    /// Returns the values of all fields with that name, in order.
     package func values(of name: String) -> [String] {
         fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }
 
-    /// The value of the first field of that name.
+    /// The value of the first field with that name.
     package subscript(name: String) -> String? { values(of: name).first }
 
-    /// The comma-separated members of all fields of that name, lower-cased, as `Connection` and `Upgrade` have them.
+    /// Returns the comma-separated members of all fields with that name in lower case, as for `Connection` and
+    /// `Upgrade`.
     package func tokens(of name: String) -> [String] {
         values(of: name).flatMap { $0.split(separator: ",") }.map { $0.trimmed.lowercased() }
     }
 }
 
 extension Substring {
-    /// Without the blanks and tabs at both ends (RFC 9110 §5.6.3, OWS).
+    /// The text without spaces and tabs at both ends (RFC 9110 §5.6.3, OWS).
     var trimmed: Substring {
         var rest = self
         while let first = rest.first, first == " " || first == "\t" { rest.removeFirst() }

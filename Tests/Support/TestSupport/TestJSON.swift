@@ -1,7 +1,7 @@
 import Foundation
 
-/// A JSON value to look into by name and index, and to write as a literal:
-/// `["deviceId": "a", "debug": false]`, `response.json()["schedule"][1]["hasOwnTask"].bool`.
+/// A JSON value that is read by name and index, and written as a literal: `["deviceId": "a", "debug": false]`,
+/// `response.json()["schedule"][1]["hasOwnTask"].bool`.
 package enum TestJSON: Sendable, Equatable {
     case object([String: TestJSON])
     case array([TestJSON])
@@ -9,10 +9,10 @@ package enum TestJSON: Sendable, Equatable {
     case number(Double)
     case bool(Bool)
     case null
-    /// A member that isn't there; never written.
+    /// A missing member. It is never encoded.
     case absent
 
-    /// Parses `bytes` strictly: one value, nothing after it.
+    /// Parses `bytes` strictly: one value, and nothing after it.
     package init(parsing bytes: [UInt8]) throws {
         do {
             self = try JSONDecoder().decode(TestJSON.self, from: Data(bytes))
@@ -21,20 +21,20 @@ package enum TestJSON: Sendable, Equatable {
         }
     }
 
-    /// Members in the order of their names, slashes as they are.
+    /// Encodes the value with sorted members and without escaping slashes.
     package func encoded() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(self))
     }
 
-    /// The member of an object; `.absent` if this is none or has no such member.
+    /// The member of an object; `.absent` if this isn't an object or has no such member.
     package subscript(name: String) -> TestJSON {
         guard case .object(let members) = self else { return .absent }
         return members[name] ?? .absent
     }
 
-    /// The element of an array; `.absent` if this is none or is shorter.
+    /// The element of an array; `.absent` if this isn't an array or is shorter.
     package subscript(index: Int) -> TestJSON {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return .absent }
         return elements[index]

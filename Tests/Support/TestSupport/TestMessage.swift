@@ -1,9 +1,9 @@
-/// A whole message, its fragments put together.
+/// A complete message, assembled from its fragments.
 package enum TestMessage: Sendable, Equatable {
     case text(String)
     case binary([UInt8])
 
-    /// The message as JSON, whichever kind of frame it came in.
+    /// Parses the message as JSON, in text and binary frames.
     package func json() throws -> TestJSON {
         switch self {
         case .text(let text): try TestJSON(parsing: Array(text.utf8))
@@ -12,7 +12,7 @@ package enum TestMessage: Sendable, Equatable {
     }
 }
 
-/// How the server ended a WebSocket: the close frame's code (`nil`: the frame was empty) and reason.
+/// The server's close of a WebSocket: the close frame's code (`nil` if the frame was empty) and reason.
 package struct TestClose: Error, Sendable, Equatable {
     package let code: UInt16?
     package let reason: String

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// An HTTP response as it came.
+/// An HTTP response as it was received.
 package struct TestResponse: Sendable, Equatable {
     package let status: Int
     package let reason: String

@@ -2,7 +2,7 @@ import COpenSSL
 package import Crypto
 import Wire
 
-/// A browser's end of Web Push (RFC 8291): its keys, and how it decrypts.
+/// A browser's side of Web Push (RFC 8291): its keys and the decryption.
 package struct WebPushReceiver: Sendable {
     package let key: P256PrivateKey
     package let secret: [UInt8]
@@ -12,7 +12,7 @@ package struct WebPushReceiver: Sendable {
         secret = try RandomBytes.make(16)
     }
 
-    /// `PushSubscription.toJSON()`.
+    /// Returns the JSON of `PushSubscription.toJSON()`.
     package func subscription(_ endpoint: String) -> TestJSON {
         [
             "endpoint": .string(endpoint), "expirationTime": nil,
@@ -22,7 +22,7 @@ package struct WebPushReceiver: Sendable {
         ]
     }
 
-    /// The text of a message of one record.
+    /// Decrypts a message of one record.
     package func decrypt(_ body: [UInt8]) throws -> [UInt8] {
         guard body.count > 21, Array(body[16..<20]) == [0, 0, 16, 0], body[20] == 65, body.count > 86 + 16,
             body.count <= 4096

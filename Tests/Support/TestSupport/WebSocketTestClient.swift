@@ -1,27 +1,27 @@
 import Foundation
 import Wire
 
-/// A WebSocket client that sends anything, valid or not, and reads strictly: it checks handshakes and frames with the
+/// A WebSocket client that sends anything, valid or not, and reads strictly. It checks handshakes and frames with the
 /// client library's parsers, which pass Autobahn.
 package actor WebSocketTestClient {
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         ClientExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// For bytes of one's own.
+    /// The connection, for sending any bytes.
     package nonisolated let connection: RawConnection
     /// The server's answer to the handshake.
     package nonisolated let handshake: TestResponse
-    /// Answers pings as `nextMessage` and `expectClose` meet them; a peer that plays dead sets it to false.
+    /// Whether `nextMessage` and `expectClose` answer pings. Set it to `false` to simulate a dead peer.
     package var answersPings = true
-    /// A frame whose payload is announced longer is a violation.
+    /// A longer announced payload is a violation.
     private let maxPayload = 16 << 20
-    /// A fragmented message has begun.
+    /// Whether a fragmented message has begun.
     private var isInMessage = false
     /// An endpoint sends one close frame at most (RFC 6455 §5.5.1).
     private var hasSentClose = false
     private let judge: Doors.Judge?
-    /// The bytes of an incomplete message.
+    /// The bytes of an incomplete message, which can't be validated yet.
     private var unjudged: [UInt8] = []
 
     private init(connection: RawConnection, handshake: TestResponse, judge: Doors.Judge?) {
@@ -34,8 +34,8 @@ package actor WebSocketTestClient {
 
     // MARK: - Handshake
 
-    /// Upgrades a new connection; throws `UpgradeRefused` with the response if the server answers anything but `101`.
-    /// `headers` come after the handshake's own.
+    /// Upgrades a new connection. Throws `UpgradeRefused` with the response unless the server answers `101`. `headers`
+    /// come after the handshake's own fields.
     package static func connect(
         to endpoint: ClientEndpoint, _ target: String, headers: TestHeaders = [:], receiveBuffer: Int32? = nil,
         within allowed: Duration = Deadline.standard
@@ -68,7 +68,7 @@ package actor WebSocketTestClient {
         return WebSocketTestClient(connection: connection, handshake: response, judge: Doors.judge?(target))
     }
 
-    /// Expects the upgrade to be refused, and gives the response.
+    /// Checks that the upgrade is refused. Returns the response.
     package static func refusal(
         at endpoint: ClientEndpoint, _ target: String, headers: TestHeaders = [:],
         within allowed: Duration = Deadline.standard
@@ -82,7 +82,7 @@ package actor WebSocketTestClient {
         }
     }
 
-    /// RFC 6455 §4.1, what a client checks. An extension is judged by the test that offers it.
+    /// Performs a client's checks of RFC 6455 §4.1. A test that offers an extension checks the answer itself.
     private static func check(
         _ response: TestResponse, _ handshake: WebSocketClientHandshake, offered: TestHeaders
     ) throws(ClientFailure) {
@@ -122,7 +122,7 @@ package actor WebSocketTestClient {
         try await send(.close(code, reason), within: allowed)
     }
 
-    /// Sends a frame masked with a random key. For other bytes: `connection.send(frame.bytes(mask: nil, …))`.
+    /// Sends a frame, masked with a random key. To send other bytes, use `connection.send(frame.bytes(mask: nil, …))`.
     package func send(_ frame: TestFrame, within allowed: Duration = Deadline.standard) async throws {
         if frame.opcode == .close { hasSentClose = true }
         try await connection.send(frame.bytes(), within: allowed)
@@ -141,7 +141,7 @@ package actor WebSocketTestClient {
 
     // MARK: - Receiving
 
-    /// The next frame, whatever it is, after the checks that need no context.
+    /// Returns the next frame of any kind, after the checks that need no context.
     package func nextFrame(within allowed: Duration = Deadline.standard) async throws -> TestFrame {
         var bytes = try await connection.receiveExactly(2, within: allowed)
         while true {
@@ -158,7 +158,7 @@ package actor WebSocketTestClient {
         }
     }
 
-    /// Has a message judged, once it is whole.
+    /// Validates a message when it is complete.
     private func show(_ frame: TestFrame) {
         guard let judge else { return }
         unjudged += frame.payload
@@ -182,12 +182,12 @@ package actor WebSocketTestClient {
         }
     }
 
-    /// The next message, put together. Pings on the way are answered, pongs passed over; a close frame is answered and
-    /// thrown as `TestClose`.
+    /// Returns the next message, assembled from its fragments. Answers pings and skips pongs. Answers a close frame and
+    /// throws it as `TestClose`.
     package func nextMessage(within allowed: Duration = Deadline.standard) async throws -> TestMessage {
         var opcode: TestFrame.Opcode?
         var payload: [UInt8] = []
-        // One for all frames: the server's pings must not turn a wait in vain into one without end.
+        // One deadline for all frames. Otherwise the server's pings could extend a wait without end.
         let deadline = Deadline(after: allowed)
         while true {
             let frame = try await nextFrame(within: deadline.remaining)
@@ -210,8 +210,8 @@ package actor WebSocketTestClient {
         }
     }
 
-    /// Sends a ping and waits for its pong, passing over pongs of other payloads. A message before it is a violation:
-    /// this shows that the server has handled everything sent so far and had nothing to say to it.
+    /// Sends a ping and waits for its pong. Skips pongs with other payloads. A message before the pong is a violation.
+    /// So the server has handled everything sent so far, and had no message to send.
     package func expectSilence(within allowed: Duration = Deadline.standard) async throws {
         let mark = TestFrame.randomMask()
         try await ping(mark, within: allowed)
@@ -231,8 +231,8 @@ package actor WebSocketTestClient {
 
     // MARK: - Closing
 
-    /// Expects the server's close frame with `code` next (behind any number of messages if `passingOver` is set), answers
-    /// it, and expects the end of the connection. Gives the reason.
+    /// Waits for the server's close frame with `code`, answers it, and waits for the end of the connection. Other
+    /// messages before it are allowed only if `passingOver` is set. Returns the reason.
     @discardableResult
     package func expectClose(
         _ code: UInt16?, passingOver: Bool = false, within allowed: Duration = Deadline.standard
@@ -254,8 +254,8 @@ package actor WebSocketTestClient {
         }
     }
 
-    /// The closing handshake from this side: sends the close frame, expects the echo of its code and the end. Messages
-    /// on the way are passed over.
+    /// Performs the closing handshake from this side: sends a close frame, and waits for the same code and the end of
+    /// the connection. Skips messages before it.
     package func closeHandshake(_ code: UInt16 = 1000, within allowed: Duration = Deadline.standard) async throws {
         try await sendClose(code, within: allowed)
         while true {
@@ -274,7 +274,7 @@ package actor WebSocketTestClient {
     /// Ends the TCP connection without a closing handshake.
     package func close() async { await connection.close() }
 
-    /// Echoes the close (RFC 6455 §5.5.1). A server that is gone already needs no echo.
+    /// Echoes the close (RFC 6455 §5.5.1). A server that has already gone needs no echo.
     private func answer(_ frame: TestFrame, within allowed: Duration) async throws -> TestClose {
         let close = try Self.parse(frame)
         guard !hasSentClose else { return close }

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A shell script stands in for the daemon: what is tested is how it is run and understood.
+/// Starting a daemon and reading its output. A shell script replaces the daemon.
 @Suite struct DaemonProcessTests {
     private func daemon(_ script: String, environment: [String: String] = [:]) async throws -> DaemonProcess {
         try await DaemonProcess.start(["-c", script], environment: environment, executable: "/bin/sh")

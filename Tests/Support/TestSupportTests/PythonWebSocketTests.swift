@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Our client against python3-websockets' server, and its client, driven by us, against it: two opinions on RFC 6455.
+/// Our test client and the client of python3-websockets, both with the server of python3-websockets.
 @Suite struct PythonWebSocketTests {
     @Test("The test client and the Python library's server work together")
     func ourClient() async throws {

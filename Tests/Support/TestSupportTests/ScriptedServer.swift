@@ -3,8 +3,8 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A server that does with each connection what the test says, on a thread of its own with blocking calls: as unlike
-/// the clients under test as can be.
+/// A server that handles each connection with the test's script. It uses blocking calls on its own thread, to be as
+/// different as possible from the tested clients.
 final class ScriptedServer: Sendable {
     let endpoint: ClientEndpoint
     private let listener: Int32
@@ -27,7 +27,8 @@ final class ScriptedServer: Sendable {
         endpoint = Self.resolve(wanted, listener)
         Thread.detachNewThread {
             while true {
-                // Not inherited by a server that another test starts at this moment: it would keep the connection open.
+                // The descriptor isn't inherited by a process that another test starts at this moment, which would keep
+                // the connection open.
                 let descriptor = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
                 if descriptor < 0 { break }
                 Thread.detachNewThread {
@@ -50,7 +51,7 @@ final class ScriptedServer: Sendable {
         _ = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &size) }
         }
-        // The port lies at the same place in IPv4's and IPv6's addresses.
+        // The port is at the same place in IPv4 and IPv6 addresses.
         return .tcp(host: host, port: UInt16(bigEndian: address.sin6_port))
     }
 }
@@ -77,7 +78,7 @@ final class ScriptedPeer {
         }
     }
 
-    /// Up to `count` bytes; fewer at the end of the stream.
+    /// Reads up to `count` bytes; fewer at the end of the stream.
     func read(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -88,7 +89,7 @@ final class ScriptedPeer {
         return bytes
     }
 
-    /// A request's head as text.
+    /// Reads a request's head as text.
     @discardableResult
     func readHead() -> String {
         var bytes: [UInt8] = []
@@ -100,7 +101,7 @@ final class ScriptedPeer {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A client's frame (below 126 bytes), unmasked.
+    /// Reads a client's frame of less than 126 bytes, and unmasks it.
     func readFrame() -> TestFrame {
         let head = read(6)
         guard head.count == 6 else { return TestFrame(.init(15)) }

@@ -18,7 +18,7 @@ import Testing
     func goesOn() async throws {
         let stopwatch = Stopwatch()
         let first = stopwatch.passed
-        // Ends, whatever else runs.
+        // This loop ends even if other programs use the machine.
         while stopwatch.elapsed < .milliseconds(20) { try await Task.sleep(for: .milliseconds(1)) }
         #expect(stopwatch.passed >= .milliseconds(20) && stopwatch.passed > first)
     }

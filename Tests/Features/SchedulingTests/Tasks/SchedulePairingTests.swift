@@ -162,8 +162,7 @@ import Testing
             for round in 0..<100 {
                 let start = Self.tomorrow(round)
                 _ = try await database.register("a", start.description)
-                // The task becomes due in 3 ms. Its start is far away, so the cancellation isn't refused as too late,
-                // and only the claim decides.
+                // The task becomes due in 3 ms, so it is cancelled and claimed at the same time.
                 try await database.run(
                     """
                     WITH soon AS (UPDATE letsswitch.due SET reminds_at = clock_timestamp() + interval '3 ms' RETURNING *)
