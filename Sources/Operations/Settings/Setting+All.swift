@@ -161,7 +161,7 @@ extension Setting {
             "max-stored-votes", \.storage.votes, in: 1...1_000_000_000, .limits, "maximum stored votes for questions"),
         .integer(
             "max-conversations-per-device", \.conversations.perDevice, in: 1...10_000, .limits,
-            "maximum conversations per device"),
+            "maximum conversations per device, counting those that it has made or answered"),
         .integer(
             "max-stored-users", \.storage.users, in: 1...1_000_000_000, .limits, "maximum stored names in conversations"
         ),

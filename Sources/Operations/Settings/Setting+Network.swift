@@ -55,7 +55,7 @@ extension Setting {
             "maximum other requests per second from one address; 0 for no limit"),
         integer(
             "write-rate", \.limits.writeRate, in: 0...1_000_000, .limits,
-            "maximum of these per second that aren't GET, HEAD or OPTIONS; 0 for no limit"),
+            "maximum of these requests per second that aren't GET, HEAD or OPTIONS; 0 for no limit"),
         duration(
             "address-burst", \.limits.addressBurst, in: .seconds(1) ... .seconds(3_600), .limits,
             "burst: what these four rates allow within this time may come at once"),
