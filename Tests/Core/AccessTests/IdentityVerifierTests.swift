@@ -34,7 +34,7 @@ import Wire
         return head
     }
 
-    /// The device, or why there is none.
+    /// Returns the device, or the reason of the refusal.
     private func outcome(
         _ verifier: IdentityVerifier, _ query: String, _ fields: [String] = [], bearer: Bool = true
     ) throws -> Result<Identity, IdentityRefusal> {
@@ -73,7 +73,7 @@ import Wire
             #expect(try outcome(verifier(), "", ["Authorization: \(scheme) \(token)"]) == .success(identity))
         }
         #expect(try outcome(verifier(required: true), "?token=\(token)") == .success(identity))
-        // While a secret replaces another.
+        // Both secrets are valid while one replaces the other.
         let newer = "a newer secret of at least 32 bytes!"
         #expect(try outcome(verifier([newer, Self.secret]), "?token=\(token)") == .success(identity))
         #expect(try outcome(verifier([newer]), "?token=\(token)") == .failure(.badTicket(.signature)))
@@ -113,12 +113,12 @@ import Wire
         #expect(throws: IdentityRefusal.otherDevice) {
             try verifier().identity(identity, naming: DeviceID(stored: "bob"))
         }
-        // One `é` is not the other.
+        // An `é` in one scalar differs from one in two scalars.
         let accented = try outcome(verifier(), "?token=\(ticket(#"{"sub":"\u00e9","exp":2000}"#))").get()
         #expect(throws: IdentityRefusal.otherDevice) {
             try verifier().identity(accented, naming: DeviceID(stored: "e\u{301}"))
         }
-        // Of two plain names the closer one counts.
+        // Without a ticket, the device that the request names replaces the one of the connection.
         #expect(
             try verifier().identity(.device(ada), naming: DeviceID(stored: "bob"))
                 == .device(DeviceID(stored: "bob")))

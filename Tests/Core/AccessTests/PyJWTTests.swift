@@ -7,7 +7,7 @@ import Wire
 
 @testable import Access
 
-/// Tickets made by a foreign library, PyJWT, and the server's own tickets read by it.
+/// Tickets made by an independent library, PyJWT, and the server's own tickets read by PyJWT.
 @Suite struct PyJWTTests {
     private static let secret = "a secret of at least 32 bytes, or so"
     private static let other = "another secret of at least 32 bytes!"
@@ -34,7 +34,7 @@ import Wire
         settings.secrets = try [Self.secret, "a newer secret of 32 bytes or more"].map {
             try #require(TicketSecret($0))
         }
-        // Two thousand years on, when PyJWT looks at its own clock.
+        // PyJWT uses its own clock, so the tickets expire in two thousand years.
         let now = 60_000_000_000.0
         let verifier = try IdentityVerifier(settings) { now }
         let order = TicketOrder(

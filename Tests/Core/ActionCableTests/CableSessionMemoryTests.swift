@@ -6,7 +6,7 @@ import Wire
 
 @testable import ActionCable
 
-/// What the server remembers of lost connections.
+/// The sessions of lost connections that the server remembers.
 @Suite struct CableSessionMemoryTests {
     private let a = CableIdentifier("a")
     private let b = CableIdentifier("b")

@@ -22,7 +22,7 @@ import Testing
         #expect(pause.timeLeft(at: start + .milliseconds(49)) == .milliseconds(1))
         #expect(pause.timeLeft(at: start + .milliseconds(50)) == nil)
         #expect(!pause.isEmpty)
-        // The timer is late: still nothing overtakes what is held.
+        // The timer is late. A new frame still waits behind the held ones.
         #expect(pause.send(one, times: 1, at: start + .milliseconds(60)) == .hold)
         let held = pause.release()
         #expect(held.map(\.times) == [4, 1, 1])

@@ -8,7 +8,7 @@ import Wire
     private let b = CableIdentifier(#"{"channel":"B"}"#)
     private let ale: [UInt8] = [1]
 
-    /// A table in which `a` is confirmed, as number 1.
+    /// A table in which `a` is confirmed with number 1.
     private var confirmed: SubscriptionTable {
         var table = SubscriptionTable(limit: 100)
         _ = table.receive(.subscribe(a))

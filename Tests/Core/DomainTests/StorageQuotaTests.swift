@@ -12,7 +12,7 @@ import Testing
         #expect(!quota.isFull(.tasks) && quota.isFull(.addresses))
         quota.added(.tasks)
         #expect(quota.isFull(.tasks))
-        // The next count is what holds.
+        // The next count replaces all earlier numbers.
         quota.found([.tasks: 2], since: quota.added)
         #expect(!quota.isFull(.tasks) && !quota.isFull(.addresses))
         quota.found([.tasks: 2, .addresses: 0, .calendars: 2_000_001], since: quota.added)

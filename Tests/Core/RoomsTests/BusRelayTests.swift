@@ -9,7 +9,7 @@ import Testing
 
 /// Several daemons' rooms in one process, on a bus in memory.
 @Suite struct BusRelayTests {
-    /// A daemon: its rooms on a loop, and its relay.
+    /// A daemon with its rooms on one loop, and its relay.
     private final class Daemon: Sendable {
         let id = DaemonID()
         let rooms: Rooms
@@ -25,7 +25,7 @@ import Testing
             var connections = 0
         }
 
-        /// On the loop.
+        /// The peers, accessed on the loop.
         private final class Peers {
             var all: [(peer: RecordingPeer, connection: Connection)] = []
         }
@@ -77,7 +77,7 @@ import Testing
             await loop.run { reactor in peers(on: reactor).all[index].connection.leave() }
         }
 
-        /// By peer.
+        /// The number of ales that each peer received.
         var ales: [Int] {
             get async { await loop.run { reactor in peers(on: reactor).all.map(\.peer.ales) } }
         }
@@ -86,7 +86,7 @@ import Testing
             get async { await loop.run { reactor in peers(on: reactor).all.map(\.peer.counts) } }
         }
 
-        /// As this daemon knows.
+        /// Returns what this daemon knows about the room's members on other daemons.
         func elsewhere(_ room: UUID) async -> RoomMembers? {
             await loop.run { reactor in rooms.shard(on: reactor).link.members(of: room) }
         }
@@ -167,12 +167,12 @@ import Testing
         let daemons = try await daemons(2)
         let sender = daemons[0].id
         let hasTold = Locked(false)
-        // Loses no packet, but detects that the other daemon is given the number to listen from.
+        // Drops nothing. Detects the packet that tells the other daemon the sender's next number.
         hub.drop { packet, from, _ in
             if from == sender, case .counting = try? RelayMessage(packet.bytes) { hasTold.withLock { $0 = true } }
             return false
         }
-        // Known before the room is the sender's own.
+        // The daemon learns of the other's members before it has members itself.
         await daemons[1].enter(room)
         try await meet(daemons, [1, 0])
         await daemons[0].enter(room)
@@ -188,7 +188,7 @@ import Testing
         await daemons[0].cheer(times: 2)
         try await eventually("ales cross again") { await daemons[1].ales == [2] }
         hub.drop(where: nil)
-        // By the next word of how far the numbers are.
+        // The next packet with the sender's numbers reports the missing member.
         try await meet(daemons, [1, 2])
         for daemon in daemons { await daemon.end() }
     }
@@ -225,14 +225,14 @@ import Testing
             DaemonID(), bus: LastWordBus(word: news.bytes), rooms: rooms, grace: .seconds(15), report: { _ in })
         await relay.begin()
         await relay.end()
-        // The relay's queue has nothing more to do, and neither has the loop.
+        // The relay's queue and the loop are empty, so the late packet has been handled.
         await relay.begin()
         let elsewhere = await loop.run { reactor in rooms.shard(on: reactor).link.members(of: room) }
         #expect(elsewhere == nil)
         await loop.stop()
     }
 
-    /// A packet comes as it is stopped.
+    /// A bus that reports a packet while it is being stopped.
     private struct LastWordBus: Bus {
         let word: [UInt8]
         private let receiver = Locked<(@Sendable (BusEvent) -> Void)?>(nil)

@@ -3,7 +3,8 @@ import FoundationEssentials
 
 @testable import Rooms
 
-/// The rooms of several loops, without a loop: a turn ends, and what one loop has for another arrives, when a test says so.
+/// The rooms of several loops, without real loops. The test decides when a turn ends, and when a mail arrives at
+/// another loop.
 final class LoopsUnderTest {
     /// The work submitted to each loop, and the joins and leaves that were reported.
     private final class Post: @unchecked Sendable {
@@ -39,7 +40,7 @@ final class LoopsUnderTest {
 
     private static func home(of room: UUID, of count: Int) -> Int { Int(room.uuid.15) % count }
 
-    /// A room that lives on this loop.
+    /// Returns a room whose home is this loop.
     func room(on loop: Int) -> UUID {
         while true {
             let room = UUID()
@@ -51,21 +52,21 @@ final class LoopsUnderTest {
 
     var reported: [PresenceEvent] { post.events }
 
-    /// Mails, and words that one is awaited, that are on their way to a loop.
+    /// Returns the number of mails, and of notes that a mail is awaited, on their way to a loop.
     func waiting(for loop: Int) -> Int { post.waiting[loop].count }
 
     func endTurn(of loop: Int) {
         loops[loop].endTurn()
     }
 
-    /// The oldest of what is on its way to a loop, if there is any, as a turn of its own.
+    /// Delivers the oldest item on its way to a loop, if there is any, in its own turn.
     func arrive(at loop: Int) {
         guard !post.waiting[loop].isEmpty else { return }
         post.waiting[loop].removeFirst()(shards[loop])
         loops[loop].endTurn()
     }
 
-    /// Until nothing is on its way and no turn has anything to do.
+    /// Runs until nothing is on its way and no turn has work to do.
     func settle() {
         repeat {
             for loop in loops.indices {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rooms
 
-/// How many people are in a room, told to those who ask.
+/// The number of people in a room, as members with presence receive it.
 @Suite struct PresenceTests {
     private let rooms = RoomsUnderTest(grace: .seconds(15))
     private let room = UUID()
@@ -16,7 +16,7 @@ import Testing
         return (peer, connection)
     }
 
-    /// Advances by a second, in which changes are sent.
+    /// Advances by a second, after which changes are sent.
     private func advance(by time: Duration = .seconds(1)) {
         rooms.loop.advance(by: time)
         rooms.loop.endTurn()
@@ -96,7 +96,7 @@ import Testing
         advance(by: .seconds(15))
         advance()
         #expect(watcher.peer.partners == [.expected, .here, .away, .here, .away, .left])
-        // Back after a moment, she knows that he was there.
+        // When Ada returns at once, she still learns that her partner was there.
         watcher.connection.leave()
         #expect(enter(as: ada, watches: true).peer.partners == [.left])
     }
@@ -178,7 +178,7 @@ import Testing
     }
 }
 
-/// How many people are in a hall, where thousands may come within a minute.
+/// The number of people in a large room, where thousands may join within a minute.
 @Suite struct HallPresenceTests {
     private final class News: @unchecked Sendable {
         // Sendable holds: a manual loop is called by one test, on one thread.

@@ -42,7 +42,7 @@ struct Numbered: Message, Hashable {
 final class RecordingPeer: RoomPeer {
     enum Event: Hashable {
         case ales(Int)
-        /// Ales of a kind.
+        /// Ales of one kind, other than the plain one.
         case cheers(Int, CheerKind)
         case message(Int)
         case presence(Int)
@@ -52,10 +52,11 @@ final class RecordingPeer: RoomPeer {
     private(set) var events: [Event] = []
     /// The partner's presence, each time it was reported.
     private(set) var partners: [PartnerPresence] = []
-    /// Done with each message, as it is delivered.
+    /// Called with each message as it is delivered.
     var react: ((RecordingPeer) -> Void)?
     var forms: [ObjectIdentifier] { keptForms.map { ObjectIdentifier($0) } }
-    /// Kept: another's could get the place of one that is gone, and be taken for it.
+    /// The frames are kept, because a new object could otherwise have the address of a released one, and seem to be the
+    /// same.
     private var keptForms: [SharedBytes] = []
 
     func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {
@@ -75,7 +76,7 @@ final class RecordingPeer: RoomPeer {
 
     func roomClosed() { events.append(.closed) }
 
-    /// Ales received, of all kinds.
+    /// The number of received ales of all kinds.
     var ales: Int { CheerKind.allCases.reduce(0) { $0 + ales(of: $1) } }
 
     func ales(of kind: CheerKind) -> Int {
@@ -91,7 +92,7 @@ final class RecordingPeer: RoomPeer {
     var messages: [Int] { events.compactMap { if case .message(let number) = $0 { number } else { nil } } }
 }
 
-/// The rooms of one loop, without a loop.
+/// The rooms of one loop, without a real loop.
 final class RoomsUnderTest {
     let loop = ManualLoop()
     let shard: RoomShard

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rooms
 
-/// Two and more daemons as values, and what is lost between them.
+/// The states of two or more daemons as values, with lost packets between them.
 @Suite struct RelayStateTests {
     private let room = UUID()
 
@@ -194,7 +194,7 @@ import Testing
                 == RoomMembers(connections: 2, anonymous: 1, people: [person]))
         _ = daemons[2].state.remove([daemons[1].id])
         #expect(daemons[2].state.membersElsewhere(of: room) == RoomMembers(people: [person]))
-        // Its row in the database goes as well.
+        // The daemon's row in the database is deleted too.
         _ = daemons[2].state.remove([daemons[0].id])
         #expect(daemons[2].state.membersElsewhere(of: room) == RoomMembers(people: [person]))
         _ = daemons[2].state.beat(at: daemons.now + .seconds(15), isAnswered: true)
@@ -268,7 +268,7 @@ import Testing
             for daemon in daemons.all {
                 daemon.apply(daemon.state.beat(at: daemons.now, isAnswered: false))
                 daemon.say(1, in: room)
-                // Refused as a whole.
+                // The bus refuses the whole batch.
                 daemon.dropped += daemon.state.nextBatch().ales.reduce(0) { $0 + UInt64($1) }
                 daemon.state.introduceAgain()
             }
@@ -293,7 +293,8 @@ import Testing
             return Self.threadTime() - start
         }
         let (few, many) = (work(1_000), work(32_000))
-        // 32 times, were it not for caches; each room's costing the others' is a thousand times.
+        // Linear work takes 32 times as long, or somewhat longer because of caches. If each room cost time for all
+        // others, it would take a thousand times as long.
         #expect(many < 300 * few)
     }
 

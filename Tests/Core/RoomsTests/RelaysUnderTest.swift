@@ -3,14 +3,14 @@ import FoundationEssentials
 
 @testable import Rooms
 
-/// A daemon's knowledge of the others' rooms, and what it has received from them.
+/// A daemon's knowledge of the others' rooms, and the ales and messages that it received from them.
 final class RelayUnderTest {
     let id = DaemonID()
     var state: RelayState
     var heard: [UUID: Int] = [:]
     var lost: UInt64 = 0
     var dropped: UInt64 = 0
-    /// Messages to it are lost while it is away.
+    /// Whether messages to this daemon are lost.
     var isAway = false
 
     init() { state = RelayState(id: id, packetSize: 200, grace: .seconds(15)) }
@@ -38,7 +38,7 @@ final class RelayUnderTest {
     }
 }
 
-/// Several daemons as values, connected, with a medium that loses what a test says.
+/// Several connected daemons as values. The test decides which packets are lost.
 final class RelaysUnderTest {
     let all: [RelayUnderTest]
     var now = MonotonicTime(nanoseconds: 1_000_000_000)

@@ -23,7 +23,7 @@ import Testing
     }
 }
 
-/// All loops together.
+/// The rooms of all loops together.
 @Suite struct RoomsTests {
     @Test("Subscribers on every loop receive messages in order, and without subscribers nothing is sent")
     func subscriptions() async throws {

@@ -8,7 +8,8 @@ import Testing
     private static let people = (0..<60_000).map { _ in UUID() }
     private static let limit = 16_384
 
-    /// How many they are together, as daemons that have these of the people tell each other.
+    /// Returns the number of people that the daemons calculate from each other's reports. Each part lists the people on
+    /// one daemon.
     private func headcount(_ parts: [Range<Int>], anonymous: Int = 0) -> Int {
         var sum = RoomMembers()
         for part in parts {
@@ -27,7 +28,7 @@ import Testing
     @Test(
         "In large rooms each person counts once too, within about one percent",
         arguments: [
-            // The same people, half of them, others; few and a crowd; more than two daemons.
+            // The same people on both daemons, half of them, or others; few and many; and more than two daemons.
             [0..<40_000, 0..<40_000], [0..<40_000, 20_000..<60_000], [0..<30_000, 30_000..<60_000],
             [0..<40_000, 0..<100], [0..<100, 100..<40_000], [0..<20_000, 0..<60_000],
             [0..<20_000, 10_000..<30_000, 0..<30_000, 29_990..<30_000], [0..<25_000, 0..<25_000, 0..<25_000],

@@ -6,7 +6,7 @@ import Testing
 /// Joins, leaves, messages and closes in random order: each member receives each message once, in order, and never its
 /// own.
 @Suite struct RoomProperties {
-    /// A peer, and what it should have received by a simple model that knows nothing of the implementation.
+    /// A peer, and what it should have received according to a simple, independent model.
     private final class Member {
         let peer = RecordingPeer()
         let connection: Connection
@@ -40,7 +40,7 @@ import Testing
                 gone.append(member)
             case 4...7 where !members.isEmpty:
                 let sender = members[random.next(below: members.count)]
-                // Most are plain.
+                // Half of the ales are plain, and the others of any kind.
                 let kind = random.next(below: 2) == 0 ? CheerKind.plain : CheerKind.allCases[random.next(below: 6)]
                 sender.connection.cheer(kind)
                 for member in members where member.room == sender.room && member !== sender {
@@ -84,7 +84,7 @@ import Testing
     }
 }
 
-/// Numbers that look random, the same for the same seed.
+/// Random numbers that are the same for the same seed.
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

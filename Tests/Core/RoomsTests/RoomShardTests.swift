@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rooms
 
-/// The core, without a socket: a recorder for each peer, and a clock by hand.
+/// The rooms of a loop without sockets. Peers record what they receive, and the test sets the clock.
 @Suite struct RoomShardTests {
     private let rooms = RoomsUnderTest()
     private let room = UUID()
@@ -226,7 +226,7 @@ import Testing
         enterAnyRoom()
         rooms.loop.advance(by: PresenceReporter.delay)
         #expect(rooms.reported.count == 2 * PresenceReporter.rush + 1)
-        // No timer is left of it.
+        // The timer of the burst has ended, and a new report is sent after its own delay.
         enterAnyRoom()
         rooms.loop.advance(by: PresenceReporter.delay)
         #expect(rooms.reported.count == 2 * PresenceReporter.rush + 2)
@@ -251,7 +251,7 @@ import Testing
     }
 }
 
-/// Which rooms can be entered, and what is remembered of those that can't.
+/// The rooms that can be entered, and the refusals that are remembered.
 @Suite struct RoomAdmissionTests {
     private let rooms = RoomsUnderTest(anyRoomIsOpen: false)
     private let room = UUID()

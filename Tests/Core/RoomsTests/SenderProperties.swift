@@ -6,7 +6,7 @@ import Testing
 /// Joins, leaves, messages and closes on random loops with random delays between them: each member receives each other
 /// sender's ales and messages once, in order, and never its own.
 @Suite struct SenderProperties {
-    /// A member of a room, and what it should have received by a simple model that knows nothing of the implementation.
+    /// A member of a room, and what it should have received according to a simple, independent model.
     private final class Hearer {
         enum Place {
             case socket(Connection)
@@ -39,12 +39,12 @@ import Testing
         let place: Place
         /// Sockets of `/socket` have numbers below 0.
         let sender: Int
-        /// It was in the room before this round.
+        /// Whether it was in the room before this round.
         var isOld = false
-        /// Since it came, or since this round began.
+        /// The ales that it must have received since it joined, or since this round began.
         var ales = 0
         var messages: [Int] = []
-        /// Ales sent before each message, by the same sender.
+        /// The number of ales that the same sender had sent before each message.
         var alesBefore: [Int: Int] = [:]
         var alesOfSenders: [Int: Int] = [:]
         var eventsAtEnd: Int?
@@ -79,7 +79,7 @@ import Testing
         var authors: [Int] = []
         var sockets = 0
         for _ in 0..<12 {
-            /// Ales and messages sent in this round, by room: the most that a newcomer can have received.
+            /// The ales and messages sent in this round, by room. A new member can have received at most these.
             var said: [UUID: Int] = [:]
             for _ in 0..<80 {
                 switch random.next(below: 16) {
@@ -158,14 +158,14 @@ import Testing
         }
     }
 
-    /// Once nothing is on its way.
+    /// Checks a member when nothing is on its way.
     private func check(_ hearer: Hearer, atMost said: Int, _ authors: [Int]) {
         let heard = hearer.peer.messages
         if hearer.isOld {
             check(hearer.peer.ales == hearer.ales, "it heard each ale once")
             check(Set(heard) == Set(hearer.messages), "it heard each message")
         } else {
-            // Of ales sent while it joined, it may have received any number.
+            // A member may have received any number of the ales that were sent while it joined.
             let (ales, least) = (hearer.peer.ales, hearer.ales)
             check(least <= ales && ales <= said, "it heard each ale since it came")
             check(Set(heard).isSuperset(of: hearer.messages), "it heard each message since it came")

@@ -6,12 +6,12 @@ import Testing
 
 @testable import Rooms
 
-/// Sockets that stay on their loop, in rooms of any.
+/// Sockets that stay on their own loop, as members of rooms on other loops.
 @Suite struct SenderTests {
     private let loops = LoopsUnderTest(3)
     private static let policy = RoomPolicy.match(capacity: 5)
 
-    /// A place, and what came to it.
+    /// A member of a room, and the decisions that it received.
     private struct Place {
         final class Decisions {
             var all: [EntryDecision] = []
@@ -158,7 +158,7 @@ import Testing
         loops.settle()
         #expect(next.isIn)
         for place in places + [next] { place.member.leave() }
-        // It wasn't in, or not any more.
+        // This member was refused, so its ale does nothing.
         full.first?.member.cheer()
         loops.settle()
         #expect(loops.home(of: room).occupancy == (1, 1))
@@ -241,7 +241,7 @@ import Testing
         #expect(watcher.peer.counts.last == 3)
         places[1].member.leave()
         loops.settle()
-        // Without a person there is no grace period.
+        // A member without a person has no grace period.
         loops.advance(by: .seconds(1))
         #expect(watcher.peer.counts.last == 2)
         let person = UUID()
@@ -297,7 +297,7 @@ import Testing
     }
 }
 
-/// Which rooms a sender can enter.
+/// The rooms that a sender can enter.
 @Suite struct SenderAdmissionTests {
     private let loops = LoopsUnderTest(2, anyRoomIsOpen: false)
 
@@ -328,9 +328,9 @@ import Testing
     }
 }
 
-/// On loops as they are.
+/// Senders on real loops.
 @Suite struct SenderLoopTests {
-    /// On a loop.
+    /// The peers, accessed on the loop.
     private final class Peers {
         var all: [(peer: RecordingPeer, member: Member)] = []
     }

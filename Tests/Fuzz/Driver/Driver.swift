@@ -1,7 +1,7 @@
 import FuzzProperties
 import Glibc
 
-/// The reader that `FUZZ_TARGET` names; libFuzzer brings `main`, and its own options.
+/// The fuzz target that `FUZZ_TARGET` names. libFuzzer has its own `main` and options.
 private let target: FuzzTarget = {
     guard let name = getenv("FUZZ_TARGET").map({ String(cString: $0) }), let target = FuzzTarget(rawValue: name) else {
         let names = FuzzTarget.allCases.map(\.rawValue).joined(separator: ", ")
@@ -11,8 +11,8 @@ private let target: FuzzTarget = {
     return target
 }()
 
-/// Called by libFuzzer with every input that it makes up. A property that doesn't hold ends the process, and libFuzzer
-/// writes the input to a file.
+/// Called by libFuzzer with every input. If a property doesn't hold, the process ends, and libFuzzer writes the input
+/// to a file.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do throws(BrokenProperty) {

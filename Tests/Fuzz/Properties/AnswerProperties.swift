@@ -12,7 +12,7 @@ enum AnswerProperties {
         try checkRefusal(bytes, text)
         try checkAddress(text)
         try checkIdentifier(text)
-        // One after the other: each may take them, and none may trap.
+        // Each type tries to decode the bytes. It may accept them, and must not trap.
         _ = try? TaskPromise(bytes)
         _ = try? Reminder(text)
         let messages = (try? MessagePage(bytes))?.messages ?? []
@@ -26,7 +26,7 @@ enum AnswerProperties {
         _ = try? WireDate.decoder.decode(Room.Incoming.self, from: Data(bytes))
     }
 
-    /// An answer is what a plain reading finds: with the identifier that the server said, byte for byte.
+    /// A message is read exactly as by a simple parser. The identifier is returned byte for byte.
     private static func checkCable(_ bytes: [UInt8]) throws(BrokenProperty) {
         guard let answer = CableAnswer(bytes) else { return }
         let tree = PlainJSON(bytes, depth: 512)
@@ -46,7 +46,7 @@ enum AnswerProperties {
         }
     }
 
-    /// However a server refuses, the client waits for a day at most, and never less than nothing.
+    /// The client waits at most a day after a refusal, and never a negative time.
     private static func checkRefusal(_ bytes: [UInt8], _ text: String) throws(BrokenProperty) {
         for status in [403, 429, 503, 404] {
             for field in [String(text.prefix { $0.isASCII && $0 != "\r\n" }), "7"] {

@@ -70,7 +70,7 @@ enum BusProperties {
         for room in seen { try require(state.membersElsewhere(of: room).isEmpty, "somebody is left in \(room)") }
     }
 
-    /// A packet that was read, written again, is the same message.
+    /// A message that was read is the same after it is written and read again.
     private static func read(_ packet: [UInt8]) throws(BrokenProperty) -> RelayMessage? {
         guard let message = try? RelayMessage(packet) else { return nil }
         let again = try? RelayMessage(message.bytes)

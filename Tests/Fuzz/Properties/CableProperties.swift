@@ -31,14 +31,14 @@ enum CableProperties {
         case .success(let command):
             try checkCommand(command, tree)
         }
-        // The input as an identifier and as an action, too.
+        // Also uses the input as an identifier and as an action.
         try checkIdentifier(CableIdentifier(message), isText: String(validating: message, as: UTF8.self) != nil)
         if let action = CableAction(message) {
             try require(object != nil && action.members == object, "an action of another object")
         }
     }
 
-    /// What a server reads when a client sends a message in a channel.
+    /// Returns what a server reads when a client sends a message in a channel.
     static func heard(_ bytes: [UInt8]) -> (identifier: [UInt8], data: [UInt8]?)? {
         let command = bytes.withUnsafeBytes { bytes in Result { () throws(CableFault) in try CableCommand(bytes) } }
         guard case .success(.message(let identifier, let data)) = command else { return nil }

@@ -1,6 +1,6 @@
 @testable import LetsSwitchClient
 
-/// The values that decide for a client's connection, under whatever happens, in whatever order: each byte of the input is an event.
+/// The state values of a client's connection, with any events in any order. Each byte of the input is an event.
 enum ClientProperties {
     static func check(_ input: FuzzInput) throws(BrokenProperty) {
         try checkLife(input)
@@ -104,7 +104,7 @@ enum ClientProperties {
         }
     }
 
-    /// Events come out as they went in, and a full buffer says so.
+    /// Events leave the buffer in the order in which they were added, and a full buffer reports that.
     private static func checkBuffer(_ input: FuzzInput) throws(BrokenProperty) {
         let capacity = 1 + Int(input.options & 7)
         var buffer = EventBuffer<Int>(capacity: capacity)

@@ -51,7 +51,7 @@ enum ConversationProperties {
         }
     }
 
-    /// Byte for byte.
+    /// Compares byte for byte.
     private static func isSame(_ text: String, _ other: String?) -> Bool {
         other.map { Array(text.utf8) == Array($0.utf8) } ?? false
     }

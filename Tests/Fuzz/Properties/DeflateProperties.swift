@@ -1,14 +1,14 @@
 import CZlib
 import Wire
 
-/// permessage-deflate: what one end compresses the other inflates to the same, nothing exceeds its limit, and one
-/// connection's messages leave nothing behind for another's.
+/// permessage-deflate: the receiver inflates exactly what the sender compressed, no limit is exceeded, and connections
+/// don't affect each other.
 enum DeflateProperties {
     private static let limit = 2048
 
     static func check(_ input: FuzzInput) throws(BrokenProperty) {
         let parameters = WebSocketProperties.parameters(input)
-        // A first byte says where a second message begins.
+        // The first byte is the length of the first message. The rest is the second one.
         let cut = min(Int(input.content.first ?? 0), input.content.count)
         let messages = [Array(input.content.dropFirst().prefix(cut)), Array(input.content.dropFirst(1 + cut))]
         if input.option(0) {
@@ -21,7 +21,7 @@ enum DeflateProperties {
     private static func checkRoundTrip(
         _ messages: [[UInt8]], _ parameters: WebSocketDeflateParameters
     ) throws(BrokenProperty) {
-        // The other end: what is the server's here is the client's there.
+        // The other end's parameters: the server's and the client's are swapped.
         var mirrored = WebSocketDeflateParameters()
         mirrored.clientNoContextTakeover = parameters.serverNoContextTakeover
         mirrored.clientMaxWindowBits = parameters.serverMaxWindowBits
@@ -45,7 +45,7 @@ enum DeflateProperties {
         var other = WebSocketDeflate(parameters)
         for payload in payloads {
             let outcome = inflate(payload, &deflate, limit: limit, WebSocketDeflatePool())
-            // A pool that other connections use as well, before and between.
+            // Other connections use the same pool before and between these messages.
             _ = inflate(payload.reversed(), &other, limit: 64, used)
             other = WebSocketDeflate(parameters)
             let shared = inflate(payload, &fresh, limit: limit, used)
@@ -68,7 +68,8 @@ enum DeflateProperties {
         }
     }
 
-    /// The message of a payload in one call of zlib; blocks that call themselves the last begin a new one behind them.
+    /// Returns the message of a payload with one call of zlib. After a block that is marked as the last, a new stream
+    /// begins.
     private static func plainInflate(_ payload: [UInt8]) -> [UInt8]? {
         var stream = z_stream()
         var bytes = payload + [0, 0, 0xFF, 0xFF]

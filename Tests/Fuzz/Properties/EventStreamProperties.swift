@@ -1,7 +1,7 @@
 import Wire
 
-/// The client's reader of server-sent events: however the bytes are split it reads the same, as a plain reading does, and no event is
-/// longer than it may be.
+/// The client's parser of server-sent events: it reads the same for every splitting and as a simple parser, and limits
+/// the size of an event.
 enum EventStreamProperties {
     static func check(_ input: FuzzInput) throws(BrokenProperty) {
         let limit = input.option(0) ? 24 : 4096
@@ -35,7 +35,7 @@ enum EventStreamProperties {
         }
     }
 
-    /// The whole at once, line by line (WHATWG HTML §9.2.6).
+    /// Parses all bytes at once, line by line (WHATWG HTML §9.2.6).
     private static func plainEvents(_ bytes: [UInt8]) -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
         var (event, id, data): (String?, String?, [String]) = (nil, nil, [])
@@ -62,7 +62,7 @@ enum EventStreamProperties {
         return events
     }
 
-    /// The complete lines.
+    /// Returns the complete lines.
     private static func lines(_ bytes: [UInt8]) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         var line: [UInt8] = []
@@ -78,7 +78,7 @@ enum EventStreamProperties {
         return lines
     }
 
-    /// Events that were read, written as the server writes them, are read as the same.
+    /// Events that were read are the same after they are written by the server and read again.
     private static func checkRewritten(_ events: [ServerSentEvent]) throws(BrokenProperty) {
         // A NUL in a type is written as a space.
         for event in events where event.event?.unicodeScalars.contains("\0") != true {

@@ -1,12 +1,13 @@
 import Wire
 
-/// `X-Forwarded-For`: the address that a plain reading finds, and never one that stands left of an untrusted one.
+/// `X-Forwarded-For`: the address is the one that a simple parser finds, and never one to the left of an untrusted
+/// address.
 enum ForwardedProperties {
     static func check(_ input: FuzzInput) throws(BrokenProperty) {
         var trusted = TrustedNetworks.thisMachine
         if input.option(0) { trusted.insert("10.0.0.0/8") }
         if input.option(1) { trusted.insert("2001:db8::/32") }
-        // Line feeds separate fields; what can't be in a value is left out.
+        // A line feed begins another field. Bytes that a field's value can't contain are removed.
         let values = input.content.split(separator: 10, omittingEmptySubsequences: false).prefix(16).map { line in
             String(decoding: line.filter { $0 >= 0x20 && $0 < 0x7F || $0 == 9 }, as: UTF8.self)
         }
@@ -18,7 +19,7 @@ enum ForwardedProperties {
         let plain = plainAddress(values, trusted)
         try require(
             found == plain, "\(String(describing: found)), where a plain reading finds \(String(describing: plain))")
-        // Entries that a client puts before those of the proxies change nothing, once a proxy names a client.
+        // If a proxy names a client, entries that the client has put before change nothing.
         if let found, !trusted.contains(found) {
             let forged = Array(
                 "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 198.51.100.1, ::1\r\n\(fields)\r\n".utf8)
@@ -41,7 +42,8 @@ enum ForwardedProperties {
         return found
     }
 
-    /// `[address]`, `[address]:port`, `address:port` where the address has no colon; else the text itself.
+    /// Removes the port of `[address]:port` and of `address:port` without colons in the address. Removes brackets.
+    /// Returns other texts unchanged.
     private static func withoutPort(_ text: String) -> String {
         if let match = text.wholeMatch(of: /\[([^\]]*:[^\]]*)\](:[0-9]{1,5})?/) { return String(match.1) }
         if let match = text.wholeMatch(of: /([^:]*):[0-9]{1,5}/) { return String(match.1) }

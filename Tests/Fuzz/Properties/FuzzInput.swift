@@ -1,10 +1,10 @@
-/// An input as the fuzzer makes it: two bytes that say how to read, then what is read.
+/// An input of the fuzzer: two bytes with options for reading, and then the content.
 ///
 /// ```
 /// options │ seed of the splits │ content …
 /// ```
 struct FuzzInput {
-    /// Bits that choose limits, roles, parameters.
+    /// Bits that choose limits, roles and parameters.
     let options: UInt8
     let content: [UInt8]
     private let seed: UInt8
@@ -17,7 +17,7 @@ struct FuzzInput {
 
     func option(_ bit: UInt8) -> Bool { options >> bit & 1 == 1 }
 
-    /// The ways in which the content may arrive: whole, byte by byte, in random pieces.
+    /// The ways in which the content may arrive: whole, byte by byte, and in random pieces.
     var arrivals: [[[UInt8]]] {
         [[content], content.map { [$0] }, randomPieces]
     }
@@ -27,7 +27,7 @@ struct FuzzInput {
         var pieces: [[UInt8]] = []
         var rest = content[...]
         while !rest.isEmpty {
-            // Marsaglia's xorshift: the same pieces for the same input.
+            // Marsaglia's xorshift: the pieces are the same for the same input.
             state ^= state << 13
             state ^= state >> 7
             state ^= state << 17
@@ -39,7 +39,8 @@ struct FuzzInput {
     }
 }
 
-/// Calls `body` with the bytes in memory of exactly their size, where AddressSanitizer finds a step beside them.
+/// Calls `body` with the bytes in memory of exactly their size, so that AddressSanitizer detects any access outside
+/// them.
 func withExactMemory<Result>(_ bytes: some Collection<UInt8>, _ body: (UnsafeMutableRawBufferPointer) -> Result)
     -> Result
 {

@@ -1,6 +1,6 @@
-/// A reader of foreign bytes, and what is promised of it for every input.
+/// A parser of untrusted bytes, and the properties that must hold for every input.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-    /// Requests of a connection.
+    /// HTTP requests of a connection.
     case http
     /// A WebSocket peer's frames, with and without compression.
     case websocket
@@ -10,7 +10,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case message
     /// Messages of Action Cable clients.
     case cable
-    /// Messages and forms of an audience.
+    /// Messages and forms of a question session's audience.
     case questions
     /// Messages on a conversation's socket.
     case conversations
@@ -22,7 +22,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case answers
     /// Events of the client library's connections and subscriptions, in any order.
     case client
-    /// Routing keys, and patterns of them.
+    /// Routing keys and patterns for them.
     case topics
     /// Messages from other daemons and from a broker.
     case bus
@@ -35,10 +35,10 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     /// Sequences of whole requests to daemons with a database.
     case schedule
 
-    /// Bytes of an input that are looked at: beyond, nothing new is to be found.
+    /// The maximum length of an input. Longer ones find nothing new.
     package static var longestInput: Int { 4096 }
 
-    /// Throws when a property doesn't hold for `bytes`.
+    /// Throws if a property doesn't hold for `bytes`.
     package func check(_ bytes: UnsafeRawBufferPointer) throws(BrokenProperty) {
         let input = FuzzInput(bytes)
         switch self {

@@ -1,6 +1,7 @@
 import Wire
 
-/// The request parser: however its bytes are split it reads the same, keeps its limits, and counts no byte to two requests.
+/// The request parser: it reads the same for every splitting, keeps its limits, and counts each byte to one request
+/// only.
 enum HTTPProperties {
     static func check(_ input: FuzzInput) throws(BrokenProperty) {
         let limits =
@@ -19,7 +20,7 @@ enum HTTPProperties {
         }
     }
 
-    /// Each request begins where the one before ended, and a plain reading finds the same line, fields, body and end.
+    /// Each request begins where the previous one ended. A simple parser finds the same line, fields, body and end.
     private static func checkBoundaries(_ reading: HTTPReading, _ bytes: [UInt8]) throws(BrokenProperty) {
         var start = 0
         for (request, head) in zip(reading.requests, reading.heads) {
@@ -34,7 +35,7 @@ enum HTTPProperties {
                 return
             }
             guard let end = request.end else {
-                // A plain reading takes trailer fields that are refused.
+                // The simple parser accepts trailer fields that the real one refuses.
                 try require(reading.error != nil, "a plain reading finds its end at \(plain.end): \(request)")
                 return
             }
@@ -79,14 +80,14 @@ enum HTTPProperties {
         let items = head.queryItems
         for item in items {
             try require(!item.name.utf8.contains(0) && !item.value.utf8.contains(0), "a query: \(item)")
-            // Byte for byte: to Swift's strings, canonically equivalent names are equal.
+            // Compares byte for byte. Swift's strings are equal if they are canonically equivalent.
             let first = items.first { $0.name.utf8.elementsEqual(item.name.utf8) }
             try require(
                 head.query(item.name) == first?.value, "query(\(item.name)) is not \(String(describing: first))")
         }
     }
 
-    /// Whether who serves `a` alone, and every address, serves this host: read in the plainest way.
+    /// Whether a server for the host name `a` and all addresses serves this host, by the simplest implementation.
     private static func isServed(_ authority: String) -> Bool {
         guard !authority.hasPrefix("[") else { return true }
         var name = authority.lowercased().prefix { $0 != ":" }
@@ -94,11 +95,11 @@ enum HTTPProperties {
         return name == "a" || !name.isEmpty && name.allSatisfy { "0123456789.".contains($0) }
     }
 
-    /// A request that was read, written again, is read as the same.
+    /// A request that was read is the same after it is written and read again.
     private static func checkRewritten(
         _ request: HTTPReading.Request, _ head: HTTPRequestHead, _ limits: HTTPLimits
     ) throws(BrokenProperty) {
-        // Values that are not UTF-8 show as U+FFFD, which is longer.
+        // Values that aren't UTF-8 are read with U+FFFD, which is longer.
         guard head.headers.allSatisfy({ !$0.value.contains("\u{FFFD}") }) else { return }
         var bytes = Array("\(head.method.name) \(head.target) HTTP/1.\(head.version == .http10 ? 0 : 1)\r\n".utf8)
         for (name, value) in head.headers {
@@ -111,7 +112,7 @@ enum HTTPProperties {
         } else {
             bytes += request.body
         }
-        // The encoder writes a space behind each colon, which a head at its limit may not have room for.
+        // The encoder writes a space after each colon, so the head may become longer than its limit.
         let room = HTTPLimits(
             headBytes: limits.headBytes + head.headers.count, targetBytes: limits.targetBytes, fields: limits.fields,
             bodyBytes: limits.bodyBytes, chunkLineBytes: limits.chunkLineBytes)

@@ -1,10 +1,10 @@
 import Wire
 
-/// The parser's result for the bytes of a connection, comparable, with the offsets of what it found.
+/// The parser's result for the bytes of a connection, with the offsets of its parts, in a form that can be compared.
 struct HTTPReading: Equatable {
     struct Request: Equatable {
         var head: String
-        /// Offsets in the stream: of the first byte behind the head, and behind the request.
+        /// Offsets in the stream: of the first byte after the head, and after the request.
         var headEnd: Int
         var end: Int?
         var body: [UInt8] = []

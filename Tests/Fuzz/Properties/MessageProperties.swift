@@ -11,12 +11,12 @@ enum MessageProperties {
         let tree = PlainJSON(input.content, depth: JSONSyntax.maximumDepth)
         try require(isJSON == (tree != nil), "a plain reading finds \(tree == nil ? "no " : "")JSON")
 
-        // Space around it changes nothing, but turns the memory's alignment.
+        // White space around the message changes nothing except the alignment in memory.
         let padded = Array(" \n".utf8) + input.content + Array("\t\r ".utf8)
         let again = withExactMemory(padded) { AleMessage(UnsafeRawBufferPointer($0)) }
         try require(again == message, "with space around it, it is \(again), not \(message)")
 
-        // With an escape in an unknown member, it goes through the decoder.
+        // With an escape in an unknown member, the general decoder reads the message.
         if isJSON, case .object? = tree, let end = input.content.lastIndex(of: UInt8(ascii: "}")),
             case .object(let members)? = tree, !members.isEmpty
         {

@@ -1,12 +1,12 @@
 import Wire
 
-/// A second reading of uncompressed frames, in the plainest way: the whole in memory, one frame after the other
-/// (RFC 6455 §5.2).
+/// A simple, independent parser of uncompressed frames: all bytes are in memory, and are read frame by frame (RFC 6455
+/// §5.2).
 struct PlainFrames {
     private(set) var events: [WebSocketReading.Event] = []
     private(set) var fragments = 0
     private(set) var isWrong = false
-    /// The bytes end within a frame.
+    /// Whether the bytes end within a frame.
     private(set) var isCut = false
 
     private var message: (opcode: WebSocketOpcode, bytes: [UInt8])?
@@ -69,7 +69,7 @@ struct PlainFrames {
             isWrong = true
             return
         }
-        // A frame that isn't whole can be wrong, and nothing else.
+        // An incomplete frame can have errors, but causes no event.
         guard !isOver else { return }
         switch opcode {
         case .ping: events.append(.ping(payload))
@@ -88,7 +88,8 @@ struct PlainFrames {
         }
     }
 
-    /// Text that is wrong is refused in the fragment that makes it so; a character may be cut by a fragment's end.
+    /// Invalid text is detected in the fragment with its first invalid byte. The end of a fragment may split a
+    /// character.
     private mutating func checkStart(_ opcode: WebSocketOpcode, _ bytes: [UInt8]) {
         let completions: [[UInt8]] = [
             [], [0x80], [0x90], [0xA0], [0x80, 0x80], [0x90, 0x80], [0xA0, 0x80], [0x80, 0x80, 0x80],

@@ -1,5 +1,6 @@
-/// A second reading of requests that the parser took, in the plainest way: the whole in memory, text split at line ends. It
-/// tells where a request ends, so that a byte which the parser counts to one request and this reading to another shows.
+/// A simple, independent parser of requests that the real one accepted: all bytes are in memory, and text is split at
+/// line ends. It shows where a request ends, so that the test detects a byte that the two parsers count to different
+/// requests.
 struct PlainHTTP {
     /// A request that the parser shouldn't have taken, or one whose bytes end too early.
     enum Fault: Error {
@@ -12,7 +13,7 @@ struct PlainHTTP {
     let body: [UInt8]
     let end: Int
 
-    /// The request that begins at `start`.
+    /// Parses the request that begins at `start`.
     init(_ bytes: [UInt8], from start: Int) throws(Fault) {
         var start = start
         if bytes[start...].starts(with: [13, 10]) { start += 2 }
@@ -69,7 +70,7 @@ struct PlainHTTP {
         throw .cut
     }
 
-    /// Behind the first occurrence of `mark`.
+    /// Returns the offset after the first occurrence of `mark`.
     private static func end(of mark: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
         var position = start
         while position + mark.count <= bytes.count {

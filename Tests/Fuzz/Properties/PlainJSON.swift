@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A second reading of JSON (RFC 8259), by recursive descent into a tree.
+/// A simple, independent parser of JSON (RFC 8259), by recursive descent into a tree.
 indirect enum PlainJSON {
     case object([(name: String, value: PlainJSON)])
     case array([PlainJSON])
@@ -8,7 +8,7 @@ indirect enum PlainJSON {
     case number(String)
     case literal(String)
 
-    /// `nil` when `bytes` are no JSON text in UTF-8, or nested deeper than `depth`.
+    /// Returns `nil` if `bytes` aren't JSON in UTF-8, or are nested deeper than `depth`.
     init?(_ bytes: [UInt8], depth: Int) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         var reader = Reader(rest: text.unicodeScalars[...])
@@ -16,8 +16,8 @@ indirect enum PlainJSON {
         self = value
     }
 
-    /// The value of the only member with this name; `nil` if there is none, or another than a string. Names that are there
-    /// twice have no agreed meaning.
+    /// Returns the string of the only member with this name; `nil` if it is missing or isn't a string. Repeated names
+    /// have no agreed meaning, which `isUnique` reports.
     func text(_ name: String) -> (isUnique: Bool, text: String?) {
         guard case .object(let members) = self else { return (true, nil) }
         let found = members.filter { $0.name.unicodeScalars.elementsEqual(name.unicodeScalars) }
@@ -79,7 +79,7 @@ indirect enum PlainJSON {
             return (name, value)
         }
 
-        /// Half a surrogate pair is read as U+FFFD: the grammar lets it stand alone.
+        /// Half a surrogate pair, which the grammar allows, is read as U+FFFD.
         private mutating func string() -> String? {
             rest.removeFirst()
             var units: [UInt16] = []

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A second reading of dates and times, with a regular expression and the C library's calendar.
+/// A simple, independent parser of dates and times, with a regular expression and the C library's calendar.
 enum PlainTimes {
-    /// Seconds since 1970 of `2026-11-22T09:00:00+01:00`.
+    /// Returns the seconds since 1970 of a text such as `2026-11-22T09:00:00+01:00`.
     static func instant(_ text: String) -> Int? {
         let form = /([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:[Zz]|([-+])([0-9]{2}):([0-9]{2}))/
         guard let match = text.wholeMatch(of: form), let day = date(String(match.1)),
@@ -14,7 +14,7 @@ enum PlainTimes {
         return day * 86_400 + time - (match.3 == "-" ? -1 : 1) * (hours * 3600 + minutes * 60)
     }
 
-    /// Days since 1970 of `2026-11-22`.
+    /// Returns the days since 1970 of a text such as `2026-11-22`.
     static func date(_ text: String) -> Int? {
         guard let match = text.wholeMatch(of: /([0-9]{4})-([0-9]{2})-([0-9]{2})/), let year = Int32(match.1), year > 0,
             let month = Int32(match.2), let day = Int32(match.3)
@@ -22,12 +22,12 @@ enum PlainTimes {
         var fields = tm()
         (fields.tm_year, fields.tm_mon, fields.tm_mday) = (year - 1900, month - 1, day)
         let seconds = timegm(&fields)
-        // A day that the calendar doesn't have comes out as another.
+        // The C library changes a day that doesn't exist into another one.
         guard (fields.tm_year, fields.tm_mon, fields.tm_mday) == (year - 1900, month - 1, day) else { return nil }
         return seconds / 86_400
     }
 
-    /// Seconds of `09:00`, or `09:00:30`.
+    /// Returns the seconds since midnight of `09:00`, or `09:00:30`.
     static func wallTime(_ text: String) -> Int? {
         guard let match = text.wholeMatch(of: /([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?/), let hour = Int(match.1),
             let minute = Int(match.2), let second = Int(match.3 ?? "0"), hour < 24, minute < 60, second < 60

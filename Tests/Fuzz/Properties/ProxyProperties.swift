@@ -1,6 +1,7 @@
 import Wire
 
-/// PROXY headers: however their bytes are split they say the same, as a plain reading does, and nothing behind them is taken.
+/// PROXY headers: the result is the same for every splitting and by a simple parser, and no byte after the header is
+/// taken.
 enum ProxyProperties {
     private struct Outcome: Equatable {
         var header: ProxyHeader?
@@ -71,7 +72,7 @@ enum ProxyProperties {
         }
     }
 
-    /// A header of version 2 for a connection from `address`.
+    /// Returns a header of version 2 for a connection from `address`.
     private static func binary(_ address: IPAddress) -> [UInt8] {
         let words = [address.high, address.low].flatMap { word in
             (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64($0))) }

@@ -34,7 +34,7 @@ enum QuestionProperties {
         }
     }
 
-    /// A form's fields are UTF-8, and what was escaped comes back.
+    /// A form's fields are UTF-8, and escaped text is decoded correctly.
     private static func checkForm(_ content: [UInt8]) throws(BrokenProperty) {
         _ = FormText(content)
         var escaped = Array("a=".utf8)

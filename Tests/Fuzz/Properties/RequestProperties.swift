@@ -5,7 +5,7 @@ import Wire
 
 @testable import Scheduling
 
-/// Requests' bodies, and the dates and times in them: what is taken is JSON, and means what a plain reading says.
+/// The bodies of requests with their dates and times: accepted bodies are JSON, and mean the same to a simple parser.
 enum RequestProperties {
     private static let zones = TimeZoneNames(["UTC", "Europe/London"])
 
@@ -19,7 +19,6 @@ enum RequestProperties {
             try checkMembers(members, of: input.content)
         case .failure(let error):
             try require(error.status == 400 && error.code == "invalid_request", "refused with \(error)")
-            // The database is next: nothing but text comes from the reason.
             try require(!error.reason.utf8.contains(0), "a NUL in the reason")
         }
     }
@@ -96,7 +95,7 @@ enum RequestProperties {
         }
         if let instant {
             try require(RequestedDay(text) == .midnight(instant), "\(text) is another day")
-            // With an offset the year may be one that isn't written any more.
+            // An instant with an offset may have a year that our format can't write.
             let again = Instant("\(instant)")
             let years = -62_135_596_800...253_402_300_799
             try require(again == instant || !years.contains(instant.seconds), "\(text) is written as \(instant)")

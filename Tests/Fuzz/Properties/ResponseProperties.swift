@@ -1,7 +1,7 @@
 import Wire
 
-/// The client's reader of responses: however the bytes are split it reads the same, as a plain reading does, and within limits; and
-/// what follows a handshake belongs to the WebSocket, to the byte.
+/// The client's parser of responses: it reads the same for every splitting and as a simple parser, and keeps its
+/// limits. All bytes after a handshake belong to the WebSocket.
 enum ResponseProperties {
     private static let statusesWithoutBody: Set = [101, 204, 304]
 
@@ -44,7 +44,7 @@ enum ResponseProperties {
         }
     }
 
-    /// A plain reading finds the same status, fields, body and end.
+    /// A simple parser finds the same status, fields, body and end.
     private static func checkEnd(
         _ reading: ResponseReading, _ head: HTTPResponseHead, _ bytes: [UInt8]
     ) throws(BrokenProperty) {

@@ -1,11 +1,11 @@
 import Wire
 
-/// The client parser's result for a response, comparable.
+/// The client parser's result for a response, in a form that can be compared.
 struct ResponseReading: Equatable {
     private(set) var heads: [HTTPResponseHead] = []
     private(set) var body: [UInt8] = []
     private(set) var isWhole = false
-    /// The bytes after it, of the protocol that the connection was upgraded to.
+    /// The bytes after the response. They belong to the protocol of the upgrade.
     private(set) var rest: [UInt8] = []
     private(set) var error: HTTPResponseError?
 
@@ -16,7 +16,7 @@ struct ResponseReading: Equatable {
             && one.rest == other.rest
     }
 
-    /// - Parameter ends: Whether the connection ends behind the bytes.
+    /// - Parameter ends: Whether the connection ends after the bytes.
     init(_ pieces: [[UInt8]], limits: HTTPLimits, ends: Bool) {
         var parser = HTTPResponseParser(limits: limits)
         for piece in pieces where error == nil {

@@ -5,16 +5,16 @@ import Glibc
 import TestSupport
 import Wire
 
-/// Whole requests to two daemons on one database, and words of others on its channels: each is answered in a decided way, and
-/// the daemons live.
+/// Whole requests to two daemons on one database, and notifications on their channels. Each request gets a documented
+/// answer, and the daemons stay alive.
 enum ScheduleProperties {
     /// The documented statuses. `429`: a limit of a device or address was exceeded.
     private static let statuses: Set<Int> = [
         200, 201, 204, 304, 400, 401, 403, 404, 405, 409, 410, 413, 414, 415, 421, 426, 429, 431, 501,
     ]
-    /// Between two rounds of what one daemon tells the other.
+    /// The pause between two rounds in which one daemon notifies the other.
     private static let noticePause = Duration.milliseconds(120)
-    /// For one answer.
+    /// The time limit for one answer.
     private static let patience = Duration.seconds(60)
 
     /// Blocks the calling thread, which must not be one that tasks run on.
@@ -39,7 +39,7 @@ enum ScheduleProperties {
         var clients: [Int: HTTPTestClient] = [:]
         var tells = false
         for (number, step) in ScheduleScript(input.content).steps.enumerated() {
-            // Which daemon is asked.
+            // The daemon that gets the request.
             let place = input.option(0) ? number % world.endpoints.count : 0
             switch step {
             case .notify(let channel, let payload):
@@ -66,7 +66,7 @@ enum ScheduleProperties {
         }
     }
 
-    /// Nil where the answer is a stream, which is left open.
+    /// Returns `nil` if the answer is a stream, which stays open.
     private static func ask(
         _ client: HTTPTestClient, _ method: String, _ target: String, _ body: [UInt8],
         streams: inout [HTTPTestClient]

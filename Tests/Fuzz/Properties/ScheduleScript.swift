@@ -2,7 +2,7 @@ import Domain
 
 @testable import LetsSwitch
 
-/// The requests that an input makes, line by line:
+/// The requests of an input, one on each line:
 ///
 /// ```
 /// POST /task {"deviceId":"a","startsAt":"@1","title":"x"}

@@ -10,14 +10,14 @@ import Wire
 @testable import Delivery
 @testable import Settings
 
-/// Two daemons on one database, for as long as the process lives: with all that they are made of, over real sockets.
+/// Two complete daemons on one database, over real sockets. They run until the process ends.
 actor ScheduleWorld {
     private static let shared = Locked<Task<ScheduleWorld, any Error>?>(nil)
 
     let endpoints: [ClientEndpoint]
     private let daemons: [Daemon]
     private let client: PostgresClient
-    /// Deletes what people's requests have written.
+    /// Deletes the rows that users' requests have written.
     private let clear: PostgresStatement
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -32,7 +32,7 @@ actor ScheduleWorld {
     }
 
     private init() async throws {
-        // A peer that goes away is an error of the write.
+        // A write to a closed connection then fails with an error, and doesn't end the process.
         signal(SIGPIPE, SIG_IGN)
         let conninfo = try await TestCluster.shared.makeDatabase()
         let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
@@ -79,7 +79,7 @@ actor ScheduleWorld {
         self.daemons = daemons
     }
 
-    /// Runs `body` while nobody else does, in a world without people.
+    /// Runs `body` without other callers at the same time, in a database without users' data.
     func alone(_ body: (ScheduleWorld) async throws -> Void) async throws {
         while isTaken { await withCheckedContinuation { waiting.append($0) } }
         isTaken = true
@@ -97,7 +97,7 @@ actor ScheduleWorld {
                 PostgresStatement(name: "fuzz_notify", sql: "SELECT pg_notify($1, $2)"),
                 [.text(channel), .text(payload)], timeout: nil)
         } catch let error as PostgresError {
-            // Too long, say.
+            // The server's errors are expected, for example if a notification is too long.
             guard case .server = error.kind else { throw error }
         }
     }

@@ -1,7 +1,7 @@
 import Messaging
 
-/// Patterns, a line each, and behind them a key: the table finds those that match one by one, and these are the ones that a plain reading
-/// finds.
+/// Patterns, one on each line, and then a key. The table finds the patterns that match one by one, and a simple
+/// implementation finds the same.
 enum TopicProperties {
     private static let mostPatterns = 32
 
@@ -32,7 +32,8 @@ enum TopicProperties {
         text.isEmpty ? [] : text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     }
 
-    /// Row by row: which beginnings of the key a beginning of the pattern matches.
+    /// Returns whether the pattern matches the key, by a table: each row shows which beginnings of the key a beginning
+    /// of the pattern matches.
     private static func matches(_ pattern: ArraySlice<ArraySlice<UInt8>>, _ key: ArraySlice<ArraySlice<UInt8>>) -> Bool
     {
         var row = [true] + key.map { _ in false }

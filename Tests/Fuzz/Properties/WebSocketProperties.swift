@@ -1,6 +1,7 @@
 import Wire
 
-/// The frame and message parser: however its bytes are split it reads the same, as a plain reading does, and within limits.
+/// The parser of frames and messages: it reads the same for every splitting and as a simple parser, and keeps its
+/// limits.
 enum WebSocketProperties {
     static func check(_ input: FuzzInput) throws(BrokenProperty) {
         let role: WebSocketRole = input.option(0) ? .client : .server
@@ -18,7 +19,7 @@ enum WebSocketProperties {
         guard compression == nil else { return }
         let plain = PlainFrames(input.content, isServer: role == .server, limit: limit)
         try require(plain.events == reading.events, "a plain reading differs: \(plain.events) \(reading.events)")
-        // Each frame is work: whoever limits what a peer may ask for has to hear of all of them.
+        // Each frame costs work, so the parser must report every frame to the rate limit.
         try require(plain.fragments == reading.fragments, "\(plain.fragments) fragments, not \(reading.fragments)")
         // The parser may find an error before the frame is complete.
         try require(
@@ -54,7 +55,7 @@ enum WebSocketProperties {
         try require((reading.error?.reason.utf8.count ?? 0) <= 123, "a reason that fits in no close frame")
     }
 
-    /// Messages that were read, written again, are read as the same.
+    /// Messages that were read are the same after they are written and read again.
     private static func checkRewritten(
         _ reading: WebSocketReading, _ role: WebSocketRole, _ limit: Int
     ) throws(BrokenProperty) {

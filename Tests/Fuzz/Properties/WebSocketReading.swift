@@ -1,6 +1,6 @@
 import Wire
 
-/// A parser's result for a peer's bytes, inflated if they were compressed, comparable.
+/// A parser's result for a peer's bytes, inflated if they were compressed, in a form that can be compared.
 struct WebSocketReading: Equatable {
     enum Event: Equatable {
         case message(WebSocketOpcode, [UInt8])
@@ -10,7 +10,7 @@ struct WebSocketReading: Equatable {
     }
 
     var events: [Event] = []
-    /// Frames of fragmented messages.
+    /// The number of frames of fragmented messages.
     var fragments = 0
     var error: WebSocketError?
 

@@ -12,7 +12,7 @@ import Testing
         #expect(!arrival.isOver(hasBus: false, partners: []))
         arrival.hasLooked = true
         #expect(arrival.isOver(hasBus: false, partners: []))
-        // It has one all the same.
+        // A daemon that has a bus waits until it is connected, even without partners.
         #expect(!arrival.isOver(hasBus: true, partners: []))
         arrival.isConnected = true
         #expect(arrival.isOver(hasBus: true, partners: []))

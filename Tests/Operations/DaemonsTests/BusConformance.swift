@@ -32,7 +32,7 @@ struct BusConformance {
         self.medium = medium
     }
 
-    /// Once, and the medium ends with it.
+    /// Checks a promise once, and ends the medium.
     func check(_ promise: Promise) async throws {
         do {
             switch promise {
@@ -54,7 +54,7 @@ struct BusConformance {
         await medium.end()
     }
 
-    /// Connected daemons; all of them are stopped in the end.
+    /// Runs the body with connected daemons, and stops all of them at the end.
     private func withBuses(_ count: Int, _ body: ([BusMember]) async throws -> Void) async throws {
         var members: [BusMember] = []
         do {
@@ -86,7 +86,7 @@ extension BusConformance {
             for sender in members.prefix(2) {
                 group.addTask {
                     var rest = sent[...]
-                    // Calls of one packet, and of many.
+                    // Sends calls of one packet and of many.
                     for size in Array(repeating: [1, 2, 57], count: 10).joined() {
                         try await sender.bus.send(
                             rest.prefix(size).map { BusPacket(to: destinations[$0.number % 3], $0.bytes) })
@@ -121,7 +121,7 @@ extension BusConformance {
 
     private func roomsReachTheirDaemons(_ members: [BusMember]) async throws {
         let sent = (0..<3).map { TestPacket(number: $0) }
-        // To two others, to one, and by mistake to oneself.
+        // Sends to two others, to one other, and to one other and itself.
         let lists = [[1, 2], [1], [0, 2]].map { $0.map { members[$0].id } }
         try await members[0].bus.send(
             zip(sent, lists).map { BusPacket(to: .room(UUID(), of: $1), $0.bytes) }
@@ -145,7 +145,7 @@ extension BusConformance {
         }
         try await say(in: 0)
         #expect(try await members[1].packetsUntilNow(from: members[0]).map(\.number) == Array(0..<rooms.count))
-        // However many rooms there are, no call waits for them when the medium is back.
+        // When the medium is back, calls aren't delayed by the number of rooms.
         try await medium.cut()
         for member in members { try await member.awaitLost() }
         try await medium.heal()
@@ -200,7 +200,7 @@ extension BusConformance {
             try await medium.heal()
             try await member.awaitConnected()
             try await member.bus.send(packet)
-            // Stops while it tries to connect, too.
+            // A bus also stops while it tries to connect.
             try await medium.cut()
             try await member.awaitLost()
             let stopping = await Stopwatch.measure { await member.bus.stop() }
@@ -234,7 +234,7 @@ extension BusConformance {
             while !Task.isCancelled {
                 let packets = (0..<50).map { BusPacket(to: .everyDaemon, TestPacket(number: number + $0).bytes) }
                 number += packets.count
-                // Its receiver goes meanwhile.
+                // The receiving bus stops meanwhile.
                 try? await members[0].bus.send(packets)
                 calls.append(number)
             }
@@ -250,7 +250,7 @@ extension BusConformance {
         #expect(members[1].events.all.count == told)
         _ = try await members[0].packetsUntilNow(from: members[0])
         #expect(members[1].events.all.count == told)
-        // Once more does no harm.
+        // Stopping a bus again does nothing.
         await members[1].bus.stop()
     }
 }

@@ -13,7 +13,7 @@ import Testing
     }
 }
 
-/// A database, which can be away: by a relay in between, since most tests share its server.
+/// A database that can be made unavailable through a relay. The server itself stays up, because other tests use it.
 private struct NotifyMedium: BusMedium {
     let relay: StallingRelay
     let conninfo: String
@@ -21,7 +21,7 @@ private struct NotifyMedium: BusMedium {
     init() async throws {
         let words = try await TestCluster.shared.makeDatabase().split(separator: " ")
         func value(_ keyword: String) throws -> String {
-            // As libpq has it: the last counts.
+            // libpq uses the last value of a repeated keyword.
             let word = try #require(words.last { $0.hasPrefix("\(keyword)=") }, "no \(keyword)")
             return word.dropFirst(keyword.count + 1).filter { $0 != "'" }
         }
@@ -35,11 +35,11 @@ private struct NotifyMedium: BusMedium {
     func makeBus(_ id: DaemonID) async throws -> any Bus {
         var configuration = PostgresConfiguration(conninfo: conninfo, applicationName: "test")
         configuration.connectTimeout = .seconds(20)
-        // Nothing is lost here because the machine is slow.
+        // A long limit, so that no packet is lost because the machine is slow.
         return NotifyBus(id, configuration, patience: .seconds(10) * TimeAllowance.factor)
     }
 
-    /// Connections end, and those to come hear nothing.
+    /// Ends all connections. New ones are accepted, but receive nothing.
     func cut() async throws {
         relay.stall()
         relay.drop()

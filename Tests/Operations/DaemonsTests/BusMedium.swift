@@ -1,8 +1,8 @@
 import Rooms
 
-/// What connects the buses of several daemons: a broker, a database, or a hub in memory.
+/// The connection between the buses of several daemons: a broker, a database, or a hub in memory.
 protocol BusMedium: Sendable {
-    /// A bus that isn't started yet.
+    /// Returns a bus that isn't started yet.
     func makeBus(_ id: DaemonID) async throws -> any Bus
 
     /// Cuts the medium for all buses until ``heal()``, as a crash would.
@@ -10,6 +10,6 @@ protocol BusMedium: Sendable {
 
     func heal() async throws
 
-    /// No bus of it runs any more: whatever it started goes.
+    /// Ends the medium when no bus uses it any more, and everything that it started.
     func end() async
 }

@@ -22,14 +22,14 @@ struct BusMember: Sendable {
     }
 
     func awaitLost() async throws {
-        // The event may occur more than once.
+        // The event may be reported more than once.
         try await eventually("the bus lost") {
             let last = events.all.last { if case .received = $0 { false } else { true } }
             return if case .lost = last { true } else { false }
         }
     }
 
-    /// All that has come from `sender`, in order.
+    /// Returns all packets received from `sender`, in order.
     func packets(from sender: BusMember) -> [TestPacket] {
         events.all.compactMap { event in
             guard case .received(sender.id, let bytes) = event else { return nil }
@@ -37,9 +37,9 @@ struct BusMember: Sendable {
         }
     }
 
-    /// Has `sender` send one more packet, and waits for it: what it sent before is here by then, or never will be.
+    /// Makes `sender` send one more packet, and waits for it. Its earlier packets have arrived by then, or are lost.
     ///
-    /// - Returns: All that came from it before, in order.
+    /// - Returns: All earlier packets from it, in order.
     func packetsUntilNow(from sender: BusMember) async throws -> [TestPacket] {
         let mark = TestPacket(stream: .max, number: .random(in: 1_000_000..<2_000_000_000))
         try await sender.bus.send([BusPacket(to: .daemon(id), mark.bytes)])
@@ -49,13 +49,13 @@ struct BusMember: Sendable {
     }
 }
 
-/// A packet's content in tests: a number in a stream, and filling that follows from them.
+/// The content of a packet in tests: a stream, a number in it, and filling bytes that follow from them.
 struct TestPacket: Sendable, Equatable, CustomStringConvertible {
     private static let headSize = 9
 
     let stream: UInt8
     let number: Int
-    /// All of it, in bytes.
+    /// The packet's size in bytes.
     let size: Int
 
     init(stream: UInt8 = 0, number: Int, size: Int = 9) {
@@ -64,7 +64,7 @@ struct TestPacket: Sendable, Equatable, CustomStringConvertible {
         self.size = max(size, Self.headSize)
     }
 
-    /// `nil` if a byte isn't as it was sent.
+    /// Returns `nil` if a byte was changed.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.headSize else { return nil }
         let words = (0..<2).map { word in bytes[(1 + 4 * word)..<(5 + 4 * word)].reduce(0) { $0 << 8 | Int($1) } }

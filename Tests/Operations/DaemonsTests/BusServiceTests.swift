@@ -7,7 +7,7 @@ import Testing
 
 @testable import Daemons
 
-/// When a daemon's bus starts and stops.
+/// The start and the stop of a daemon's bus.
 @Suite struct BusServiceTests {
     /// A bus that takes a while to stop.
     private struct SlowBus: Bus {

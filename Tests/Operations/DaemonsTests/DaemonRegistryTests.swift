@@ -8,7 +8,7 @@ import Testing
 
 @testable import Daemons
 
-/// Registries of several daemons on one database, ten times as fast as daemons'.
+/// Registries of several daemons on one database. Their times are a tenth of the usual ones.
 @Suite struct DaemonRegistryTests {
     private static let hasty = DaemonTiming(
         interval: .milliseconds(495), patience: .milliseconds(950), longestPause: .milliseconds(800))
@@ -44,21 +44,21 @@ import Testing
             try await news.next("\(others.map(\.info.host)) are alive", within: allowed) { $0 == expected }
         }
 
-        /// In an orderly way.
+        /// Stops the registry in an orderly way.
         func stop() async {
             await registry.stop(within: .seconds(5))
             await running.value
             await client.shutdown()
         }
 
-        /// As `kill -9` does: from here on nothing of it reaches the database.
+        /// Ends like `kill -9`: from now on the registry can't reach the database.
         func die() async {
             await client.shutdown()
             await registry.stop(within: .zero)
         }
     }
 
-    /// When beats succeeded, and when they failed.
+    /// Records the times of successful and failed heartbeats.
     private struct BeatRecorder: PostgresObserver {
         let succeeded = EventRecorder<ContinuousClock.Instant>()
         let failed = EventRecorder<ContinuousClock.Instant>()
@@ -129,14 +129,14 @@ import Testing
             await first.stop()
             await listener.stop()
             #expect(try await database.count("daemon") == 0)
-            // Once more does no harm, and nothing begins any more.
+            // Stopping again does nothing, and no new beat starts.
             await first.registry.stop(within: .seconds(1))
             await first.registry.run()
             #expect(try await database.count("daemon") == 0)
         }
     }
 
-    /// None comes but for news and doubts.
+    /// Returns times with which a look happens only after a notification or in doubt.
     private static func unhurried(doubtfulLooks: Int) -> DaemonTiming {
         DaemonTiming(
             interval: .seconds(3_600), patience: .seconds(7_000), longestPause: .seconds(5_000),
@@ -245,7 +245,7 @@ import Testing
                 try await first.knows([second])
                 try await second.knows([first])
                 let session = try await PostgresSession.connect(database.configuration)
-                // Its beats wait.
+                // The transaction holds up the second daemon's beats.
                 try await session.execute("BEGIN; SELECT FROM letsswitch.daemon WHERE host = 'second' FOR UPDATE")
                 try await first.knows([])
                 await session.close()
@@ -273,7 +273,7 @@ import Testing
             try await members[1].knows([members[0]])
             let crash = ContinuousClock.now
             await cluster.crash()
-            // Far beyond their patience, each beat has failed.
+            // The database is unavailable for much longer than the daemons' time limits, and each beat fails.
             let down = ContinuousClock.now
             for member in members {
                 try await eventually("beats in vain") { member.beats.failed.all.contains { $0 > down + .seconds(2) } }
@@ -290,7 +290,7 @@ import Testing
             let after = beats.map { $0.filter { $0 > down } }
             return (
                 before + after + [after.map { $0[0] }.sorted()],
-                // Their rows may have gone with the crash.
+                // The crash may have lost their rows.
                 { for news in news { #expect(news.count { $0 != .forgotten } == 1, "\(news)") } }
             )
         }
@@ -302,7 +302,7 @@ import Testing
         try await withDatabase(timing: Self.patient) { database, make in
             let (first, second) = (make("first"), make("second"))
             try await first.knows([second])
-            // As the others do when it has been silent for too long.
+            // Other daemons delete the row like this when the daemon has been silent for too long.
             try await database.run("DELETE FROM letsswitch.daemon WHERE host = 'second'")
             try await second.news.next("forgotten") { $0 == .forgotten }
             try await eventually("both rows") { try await database.count("daemon") == 2 }

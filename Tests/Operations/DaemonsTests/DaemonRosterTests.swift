@@ -4,7 +4,7 @@ import Testing
 
 @testable import Daemons
 
-/// Which daemons are alive, with a clock that the test sets.
+/// The daemons that are alive, with a clock that the test sets.
 @Suite struct DaemonRosterTests {
     private let own = DaemonID()
     private let other = DaemonID()
@@ -31,7 +31,8 @@ import Testing
     @Test("A daemon that stops counting is gone within 15 s and not before the second look")
     func silence() {
         var roster = DaemonRoster(own: own)
-        // It dies at once after a beat, which the look just before the next one sees.
+        // The other daemon dies just after a beat. This daemon sees the beat in the last look before the next one was
+        // due.
         for (time, beats) in [(0.05, 1), (5.0, 2)] { roster.look(at: [row(other, beats)], now: at(time)) }
         for time in [6.0, 7, 9.95, 14.4] {
             roster.look(at: [row(other, 2)], now: at(time))
@@ -109,7 +110,7 @@ import Testing
         roster.look(at: [row(other, 1)], now: at(0))
         roster.look(at: [row(other, 1)], now: at(30))
         #expect(roster.alive.map(\.id) == [other])
-        // Dead indeed, as it turns out.
+        // The daemon is really dead.
         for time in [35.0, 40] { roster.look(at: [row(other, 1)], now: at(time)) }
         #expect(roster.alive.isEmpty)
     }

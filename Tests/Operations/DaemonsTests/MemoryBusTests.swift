@@ -3,7 +3,7 @@ import Rooms
 import TestSupport
 import Testing
 
-/// The bus of tests keeps what the daemons' buses keep; and its switches do what they say.
+/// The tests' bus passes the conformance tests of a bus, and its faults can be switched on and off.
 @Suite struct MemoryBusTests {
     @Test("A bus in memory passes the conformance tests", arguments: BusConformance.Promise.allCases)
     func keeps(_ promise: BusConformance.Promise) async throws {

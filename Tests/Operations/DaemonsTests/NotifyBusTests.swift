@@ -7,9 +7,9 @@ import Testing
 
 @testable import Daemons
 
-/// The bus over a real PostgreSQL, on good days and on hard ones.
+/// The bus over a real PostgreSQL, with and without failures.
 @Suite struct NotifyBusTests {
-    /// A daemon's bus, and what it told.
+    /// A daemon's bus, and the events that it reported.
     private final class Member: Sendable {
         let id = DaemonID()
         let bus: NotifyBus
@@ -130,7 +130,7 @@ import Testing
             await cluster.crash()
             try await one.lost()
             try await other.lost()
-            // At once: the load's own packet may wait for the database, and go when it is back.
+            // The call is sent at once, because the load's own packet may wait until the database is back.
             await #expect(throws: BusError.self) {
                 try await one.bus.send([BusPacket(to: .everyDaemon, Self.bytes(of: 0))])
             }
@@ -165,7 +165,7 @@ import Testing
     func refusal() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         try await withSession(database) { session in
-            // Its own pg_notify comes first; the error is that of a full queue.
+            // This schema's `pg_notify` hides PostgreSQL's, and can fail like a full queue.
             try await session.execute(
                 """
                 CREATE SCHEMA played;
@@ -219,7 +219,7 @@ import Testing
                 try await one.bus.send([BusPacket(to: .everyDaemon, [3])])
                 try await other.hears([3], from: one)
                 kill(pid, SIGCONT)
-                // It notifies now, or has been cancelled.
+                // By now the backend has sent the notification, or was cancelled.
                 try await eventually("the backend's end") {
                     try await session.execute("SELECT FROM pg_stat_activity WHERE pid = \(pid)")?.isEmpty ?? true
                 }

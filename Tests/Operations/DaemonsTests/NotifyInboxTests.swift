@@ -4,7 +4,7 @@ import Testing
 
 @testable import Daemons
 
-/// Payloads that are damaged, lost, late or twice, and senders without end.
+/// Payloads that are damaged, lost, late or repeated, and an unlimited number of senders.
 @Suite struct NotifyInboxTests {
     private static func packets(_ count: Int, _ random: inout SeededRandom) -> [BusPacket] {
         (0..<count).map { number in
@@ -90,7 +90,7 @@ import Testing
             var packer = NotifyPacker(sender: sender, after: number)
             return try packer.pack([BusPacket(to: .everyDaemon, [UInt8](repeating: 1, count: bytes))]).map(\.payload)
         }
-        // None of theirs is complete.
+        // Each of these packets lacks a part.
         for _ in 0..<50 {
             for part in try parts(DaemonID(), after: 0, bytes: 15_000).dropLast() {
                 #expect(inbox.receive(part, on: .everyDaemon) == nil)

@@ -14,7 +14,7 @@ import Testing
         #expect(link.lost("b", stillListens: false) == nil && !link.isUp)
         #expect(link.sending() == nil)
         #expect(link.listening() == .connected)
-        // The listener's loss says nothing good of the sender.
+        // After the loss of the listener, the sender must connect again too.
         #expect(link.lost("c", stillListens: false) == .lost(message: "c"))
         #expect(link.listening() == nil && link.sending() == .connected)
     }

@@ -90,7 +90,7 @@ import Testing
 
     // MARK: -
 
-    /// Begins with its number, so that no two are equal.
+    /// Returns a packet that begins with its number, so that all packets differ.
     private static func packet(
         _ number: Int, from sender: DaemonID, to receivers: [DaemonID], _ random: inout SeededRandom
     ) -> BusPacket {

@@ -8,10 +8,10 @@ import Testing
 
 @testable import Daemons
 
-/// RabbitMQ as the bus: what every bus promises, and its own hard days.
+/// RabbitMQ as the bus: the conformance tests of a bus, and RabbitMQ's own failures.
 @Suite(.enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)), .serialized)
 struct RabbitMQBusTests {
-    /// Starting one takes its time; so all have one.
+    /// All tests share one broker, because starting it takes seconds.
     private static let broker = Task { try await TestBroker.start() }
 
     @Test("RabbitMQ passes the conformance tests of a bus", arguments: BusConformance.Promise.allCases)
@@ -19,7 +19,7 @@ struct RabbitMQBusTests {
         try await BusConformance(on: try RabbitMQMedium(try await Self.broker.value)).check(promise)
     }
 
-    /// Two connected daemons, which are stopped in the end.
+    /// Runs the body with two connected daemons, and stops them at the end.
     private func withDaemons(
         queue: AMQPQueue = AMQPBusTopology.queue, _ body: (RabbitMQMedium, BusMember, BusMember) async throws -> Void
     ) async throws {
@@ -38,7 +38,7 @@ struct RabbitMQBusTests {
         for member in [one, other] { await member.bus.stop() }
         await medium.end()
         if let failure {
-            // The next test finds the broker as it wants it.
+            // Leaves the broker running for the next test.
             try? await medium.broker.start()
             try? await medium.broker.setMemoryAlarm(false)
             throw failure
@@ -142,7 +142,7 @@ struct RabbitMQBusTests {
         let queue = AMQPQueue("", isExclusive: true, isAutoDeleted: true, longest: 200, mostBytes: 1_000_000)
         try await withDaemons(queue: queue) { medium, one, _ in
             let broker = medium.broker
-            // Told slowly: its connection's thread reads nothing meanwhile.
+            // This bus handles its events slowly, and its connection's thread reads nothing meanwhile.
             let slow = try await medium.makeBus(DaemonID())
             let events = EventRecorder<BusEvent>(limit: 200_000)
             let gate = ClosedGate()
@@ -187,9 +187,9 @@ struct RabbitMQBusTests {
     }
 }
 
-/// Holds whoever passes until it is opened.
+/// Blocks each caller until it is opened.
 ///
-/// `@unchecked Sendable`: the condition guards what it is about.
+/// `@unchecked Sendable`: the state is accessed with the condition locked.
 private final class ClosedGate: @unchecked Sendable {
     private let condition = NSCondition()
     private var isOpen = false
@@ -204,7 +204,7 @@ private final class ClosedGate: @unchecked Sendable {
     }
 }
 
-/// Numbered packets without rest, while one is connected and while one isn't.
+/// Sends numbered packets continuously, both while the broker is connected and while it isn't.
 private struct Load: Sendable {
     let sender: BusMember
     let receiver: BusMember

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Daemons
 
-/// The way to a broker, which can be cut.
+/// A connection to a broker that can be cut.
 struct RabbitMQMedium: BusMedium {
     let broker: TestBroker
     let relay: StallingRelay
@@ -20,12 +20,12 @@ struct RabbitMQMedium: BusMedium {
     func makeBus(_ id: DaemonID) async throws -> any Bus {
         let url = try AMQPURL("amqp://guest:guest@127.0.0.1:\(relay.port)/")
         var configuration = AMQPConfiguration(url: url, name: "test \(id)")
-        // Longer than a test holds a daemon's thread up.
+        // Longer than a test blocks a daemon's thread.
         configuration.heartbeat = .seconds(60)
         return AMQPBus(id, configuration, queue: queue)
     }
 
-    /// Connections end, and those to come hear nothing.
+    /// Ends all connections. New ones are accepted, but receive nothing.
     func cut() async throws {
         relay.stall()
         relay.drop()

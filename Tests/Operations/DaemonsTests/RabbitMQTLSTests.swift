@@ -28,7 +28,7 @@ struct RabbitMQTLSTests {
         for bus in buses { await bus.stop() }
 
         try await expectRefusal(url, by: stranger.file)
-        // The system's certificate authorities don't know the test's.
+        // The system's list of authorities doesn't contain the test's authority.
         try await expectRefusal(url, by: nil)
         try await broker.stop()
         try await broker.setIdentity(try await authority.issue(hosts: "DNS:broker.example"))
@@ -43,7 +43,7 @@ struct RabbitMQTLSTests {
         return AMQPBus(id, configuration)
     }
 
-    /// It never connects, and says why.
+    /// Checks that the bus never connects, and reports why.
     private func expectRefusal(_ url: AMQPURL, by authorities: String?) async throws {
         let bus = bus(DaemonID(), url, authorities: authorities)
         let events = EventRecorder<BusEvent>()

@@ -11,7 +11,7 @@ import Testing
 @Suite struct ConfigurationSecretTests {
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-    /// A directory with these files in it, for the life of the process.
+    /// Returns a directory with these files, which exists until the process ends.
     private func directory(of files: [String: String]) -> String {
         let directory = TestClusterDirectories.shared.make()
         for (name, text) in files {
@@ -65,7 +65,7 @@ import Testing
         #expect(all.tickets.secrets.count == 1)
         #expect(all.providers.apns.keyFile == "\(directory)/apns-key")
         #expect(all.tlsKey == "\(directory)/tls-key" && all.tlsCertificate == "\(directory)/tls-certificate")
-        // No secret, no credential.
+        // There is no secret and no credential.
         #expect(all.roomSize == Configuration().roomSize)
         let own = try configure(
             arguments + ["--ntfy-token", "tk_flag", "--tls-key", "/k"],

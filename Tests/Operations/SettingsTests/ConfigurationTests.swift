@@ -12,7 +12,8 @@ import Wire
 @testable import Settings
 
 @Suite struct ConfigurationTests {
-    /// The configuration that arguments and environment make; fails the test where they ask for something else.
+    /// Returns the configuration of these arguments and variables. Fails the test if they ask for something else, such
+    /// as help.
     private func configuration(_ arguments: [String] = [], _ environment: [String: String] = [:]) throws
         -> Configuration
     {
@@ -24,7 +25,7 @@ import Wire
         return configuration
     }
 
-    /// The error that arguments and environment cause.
+    /// Returns the error that these arguments and variables cause.
     private func complaint(_ arguments: [String], _ environment: [String: String] = [:]) throws -> String {
         do {
             return "no complaint but \(try configuration(arguments, environment))"
@@ -214,7 +215,7 @@ import Wire
         #expect(try configuration(companions, [setting.variable: value]) == byFlag)
     }
 
-    /// Each of Apple's four can't be without the others.
+    /// Returns the other three of Apple's four settings, which require each other.
     private static func apnsCompanions(of name: String) -> [String] {
         let names = ["apns-key", "apns-key-id", "apns-team-id", "apns-topic"]
         guard names.contains(name) else { return [] }
@@ -235,7 +236,7 @@ import Wire
 
     private static let webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-    /// A file that holds a secret; it may be any provider's.
+    /// The path of a file with a secret for any provider.
     private static let secretFile: String = {
         let path = TestClusterDirectories.shared.make() + "/secret"
         _ = FileManager.default.createFile(

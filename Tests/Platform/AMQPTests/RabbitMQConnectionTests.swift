@@ -4,13 +4,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A connection to a real broker, with an independent client beside it.
+/// A connection to a real broker, and an independent client of it.
 @Suite(.enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)), .serialized)
 struct RabbitMQConnectionTests {
     private static let broker = Task { try await TestBroker.start() }
     private let durable = AMQPQueue("kept", isDurable: true)
 
-    /// A connected one, which is stopped in the end.
+    /// Runs the body with a connected connection, and stops it at the end.
     private func withConnection(
         _ declarations: [AMQPDeclaration],
         _ body: (AMQPConnection, EventRecorder<AMQPEvent>) async throws -> Void
@@ -82,7 +82,8 @@ struct RabbitMQConnectionTests {
             try await events.next("connected again") { $0 == .connected }
             let again = try await next(events)
             #expect(again.body == Array("two".utf8) && again.isRedelivered)
-            // A delivery of the previous connection: unknown here, and ignored.
+            // The delivery came on the previous connection. This connection doesn't know it and ignores the
+            // acknowledgement.
             connection.acknowledge(first)
             connection.acknowledge(again)
             let last = try await next(events)
@@ -103,7 +104,7 @@ struct RabbitMQConnectionTests {
             configuration, declaring: [.queue(queue), .consumption(queue: "slow", .none)])
         let events = EventRecorder<AMQPEvent>()
         connection.start { event in
-            // Longer than a call may take: how long is what the test is about.
+            // Blocks longer than a call may take.
             if case .delivered(let delivery) = event, delivery.body == Array("0".utf8) { usleep(3_000_000) }
             events.append(event)
         }

@@ -13,7 +13,7 @@ import Testing
         return queue
     }
 
-    /// The next action, as text.
+    /// Returns the next action as text.
     private static func next(_ queue: inout BatchQueue<Int>) -> String {
         switch queue.next() {
         case .write(let batch): "\(batch.number): \(batch.items)"
@@ -55,7 +55,7 @@ import Testing
             guard Bool.random(using: &random), case .write(let batch) = queue.next() else { continue }
             #expect(batch.items.count <= 5)
             if Int.random(in: 0..<4, using: &random) == 0 {
-                // A single one is dropped: it has left as well.
+                // A refused batch of one item is dropped, so that item has left the queue too.
                 left += queue.wrote(.refused(Away()))
             } else {
                 left += batch.items

@@ -5,7 +5,7 @@ import Testing
 @Suite struct BatchWriterTests {
     private struct Away: Error {}
 
-    /// Says what it gets; its outcomes are prescribed, and `written` after those.
+    /// Reports each batch that it gets. It returns the given outcomes in order, and then `written`.
     private actor RecordingDestination: BatchDestination {
         private(set) var written: [Int] = []
         let events = EventRecorder<String>()

@@ -7,7 +7,7 @@ import Testing
     private struct Away: Error {}
     private struct Refused: Error, Equatable {}
 
-    /// Answers its calls when the test says so.
+    /// A destination whose calls end when the test decides.
     private actor Destination {
         let asked = EventRecorder<[Int]>()
         private var pending: [CheckedContinuation<[Result<String, any Error>], any Error>] = []
@@ -22,7 +22,7 @@ import Testing
         func fail() { pending.removeFirst().resume(throwing: Away()) }
     }
 
-    /// Two at once of four bytes, five waiting.
+    /// Calls with at most two items and four bytes each, and at most five waiting items.
     private struct World {
         let destination = Destination()
         let calls: GatheredCalls<Int, String>
@@ -33,7 +33,7 @@ import Testing
             ) { [destination] in try await destination.perform($0) }
         }
 
-        /// One after the other.
+        /// Makes the calls one after the other.
         func call(_ items: [Int], bytes: Int = 1) async throws -> [Task<String, any Error>] {
             var tasks: [Task<String, any Error>] = []
             for item in items {
@@ -44,7 +44,7 @@ import Testing
             return tasks
         }
 
-        /// One that is asked for at once.
+        /// Makes a call that the destination performs at once.
         func begin(_ item: Int) async throws -> Task<String, any Error> {
             let task = Task { try await calls.call(item) }
             #expect(try await destination.asked.next() == [item])

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct ServiceTests {
-    /// Runs until it is stopped and records it. A deaf one doesn't stop.
+    /// A service that runs until it is stopped, and records the stop. A deaf one ignores the stop.
     private struct RecordingService: Service {
         let name: String
         let events: EventRecorder<String>

@@ -10,7 +10,7 @@ import Testing
                 == bytes("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"))
     }
 
-    /// RFC 4231 §4.2, §4.3 and §4.7: a key as long as the block's half, one of four bytes, one longer than a block.
+    /// RFC 4231 §4.2, §4.3 and §4.7: keys of 20 bytes, of 4 bytes, and of more than a block.
     @Test(
         "HMAC matches the examples of RFC 4231",
         arguments: [
@@ -40,7 +40,7 @@ import Testing
                 == bytes("b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"))
     }
 
-    /// RFC 5869 appendix A.1 (the first 32 bytes of its 42) and A.3 (neither salt nor info).
+    /// RFC 5869 appendix A.1 (the first 32 of its 42 bytes) and A.3 (neither salt nor info).
     @Test(
         "HKDF matches the examples of RFC 5869",
         arguments: [

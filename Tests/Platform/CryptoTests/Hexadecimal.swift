@@ -1,4 +1,4 @@
-/// The bytes that hexadecimal digits mean.
+/// Returns the bytes of hexadecimal digits.
 func bytes(_ hexadecimal: String) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = hexadecimal.filter { !$0.isWhitespace }[...]

@@ -41,7 +41,7 @@ import Wire
         let scalar = try #require(Base64.decode(Self.scalar))
         let key = try P256PrivateKey(scalar: scalar)
         let verifier = ES256Verifier(try P256PublicKey(point: key.publicPoint))
-        // Often enough for numbers that begin with zeros, whose DER is shorter.
+        // Some of 600 signatures have numbers that begin with zeros, whose DER is shorter.
         for count in 0..<600 {
             let message = Array("message \(count)".utf8)
             let signature = try key.signature(of: message)
@@ -125,7 +125,7 @@ import Wire
         }
     }
 
-    /// RFC 8188 §3.1, whose record is one byte of padding longer than the text.
+    /// RFC 8188 §3.1. Its record is one byte longer than the text, because of the padding.
     @Test("AES-128-GCM matches the example of RFC 8188")
     func aes128GCMIsThatOfRFC8188() throws {
         let key = try #require(Base64.decode("_wniytB-ofscZDh4tbSjHw"))

@@ -5,7 +5,7 @@ import Wire
 @testable import Crypto
 
 @Suite struct SharedTokenTests {
-    /// RFC 7515 appendix A.1: its key, and a token that holds until 1300819380.
+    /// RFC 7515 appendix A.1: its key, and a token that is valid until 1300819380.
     private static let rfcKey =
         "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"
     private static let rfcClaims =
@@ -151,7 +151,7 @@ import Wire
             }
             #expect(try fault(String(decoding: bytes, as: UTF8.self)) != nil)
         }
-        // Rightly signed nonsense.
+        // Claims of random characters with a valid signature.
         let grammar = Array(#"{}[]",:exp0123456789.-eE+ nbfaudtrue\"#)
         for _ in 0..<1_000 {
             let claims = (0..<Int.random(in: 0...40, using: &random)).map { _ in

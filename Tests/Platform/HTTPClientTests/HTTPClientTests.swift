@@ -17,7 +17,7 @@ import Wire
         return HTTPClient(configuration)
     }
 
-    /// Sends, and lets the client go.
+    /// Sends a request and shuts the client down. Returns the error.
     private func error(_ client: HTTPClient, _ request: OutgoingRequest) async -> HTTPClientError? {
         do throws(HTTPClientError) {
             _ = try await client.send(request)
@@ -310,7 +310,7 @@ import Wire
                 connections.insert(
                     try await proxy.process.lines.next("access log") { $0.text.hasPrefix("h2 from") }.text)
             }
-            // One at a time: on a busy machine it may end in between, and is replaced.
+            // Only one connection is used at a time. On a busy machine it may end meanwhile, and is then replaced.
             #expect(connections.count <= 10)
         }
     }

@@ -2,7 +2,7 @@ import HTTPClient
 import Testing
 import Wire
 
-/// Networks that aren't the internet.
+/// Networks that aren't part of the internet.
 @Suite struct PrivateNetworksTests {
     @Test(
         "Private, link-local, shared, documentation and mapped addresses are private",

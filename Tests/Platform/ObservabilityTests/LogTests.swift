@@ -11,11 +11,11 @@ import Testing
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// A pipe whose reading end is ours.
+    /// Opens a pipe. The test reads its output.
     private func openPipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
-        // A child that kept the writing end would keep the reader waiting.
+        // A child process that inherited the writing end would keep the reader waiting.
         for end in ends { try #require(fcntl(end, F_SETFD, FD_CLOEXEC) == 0) }
         return (ends[0], ends[1])
     }
@@ -142,7 +142,7 @@ import Testing
     func aReaderThatSleepsCostsLinesNotTimeAndIsToldHowMany() throws {
         let (read, write) = try openPipe()
         let log = Log(level: .info, line: LogLine(format: .text, colours: false), descriptor: write, limit: 4_096)
-        // A full pipe, and more than may wait: the writer stands still, the caller doesn't.
+        // The pipe is full, and more lines are logged than may wait. The writer blocks, and the caller doesn't.
         fillWithLineBreaks(write)
         let padding = String(repeating: "x", count: 1_000)
         for _ in 0..<500 { log.info(padding) }
@@ -173,7 +173,7 @@ import Testing
             try #require(more > 0)
             count += more
         }
-        // When the next piece comes, those before it have been counted.
+        // When the next bytes come, the earlier ones have been counted.
         var next = pollfd(fd: read, events: Int16(POLLIN), revents: 0)
         try #require(poll(&next, 1, -1) == 1)
         writer.write([UInt8](repeating: UInt8(ascii: "y"), count: 150_000))

@@ -4,7 +4,7 @@ import Testing
 @testable import Observability
 
 @Suite struct LogSystemdNotifierTests {
-    /// A datagram socket bound to a path, or to an abstract name where the first byte is NUL.
+    /// Opens a datagram socket bound to a path, or to an abstract name if the first byte is NUL.
     private func receiver(_ name: [UInt8]) throws -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
         try #require(descriptor >= 0)

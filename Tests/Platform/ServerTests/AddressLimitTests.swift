@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Connections of an address: how many, how fast, and whose address counts.
+/// Limits of an address: the number of its connections, their rate, and the address that counts behind a proxy.
 @Suite struct AddressLimitTests {
     @Test("A connection counts for the address that a trusted proxy forwards, until it ends")
     func forwardedConnections() async throws {
@@ -22,7 +22,8 @@ import Wire
             #expect(refusal.headers["Retry-After"] == "1")
             #expect(try refusal.json()["code"].string == "too_many_connections")
             #expect(await server.application.counters().connectionsOverAddressLimit == 1)
-            // Others may, also over the same connection, and so may whoever brings no address.
+            // Requests of other addresses are admitted, also over the same connection, and requests without an address
+            // too.
             #expect(try await clients[2].request("GET", "/now/1", headers: .forwarded("203.0.113.8")).status == 200)
             #expect(try await clients[2].request("GET", "/now/1").status == 200)
             // An IPv6 network of 64 bits is one address.
@@ -31,7 +32,7 @@ import Wire
             await clients[0].close()
             try await server.untilConnections(2)
             #expect(try await clients[2].request("GET", "/now/1", headers: header).status == 200)
-            // A proxied connection counts for its latest request alone.
+            // A connection from a proxy counts only for the address of its latest request.
             #expect(try await clients[2].request("GET", "/now/1", headers: .forwarded("203.0.113.8")).status == 200)
             let another = try await server.client()
             #expect(try await another.request("GET", "/now/1", headers: header).status == 200)
@@ -43,7 +44,8 @@ import Wire
         var edge = EdgePolicy()
         edge.expectsProxyHeader = true
         try await TestServer.withLimits(edge: edge) {
-            // One connection at once; the next would be allowed a second later, which the test doesn't wait for.
+            // One connection is admitted at once. The next would be admitted a second later, and the test doesn't wait
+            // for it.
             $0.connectionRate = 1
         } _: { server in
             func connect(_ header: String) async throws -> HTTPTestClient {
@@ -83,7 +85,7 @@ import Wire
         } _: { server in
             var clients: [HTTPTestClient] = []
             for _ in 0..<4 { clients.append(try await server.client()) }
-            // All from this machine, which is exempt.
+            // All clients are on this machine, which is exempt.
             for client in clients {
                 #expect(
                     try await client.request("GET", "/now/1", headers: .forwarded("203.0.113.7")).status == 200)
@@ -101,7 +103,7 @@ import Wire
             for _ in 0..<4 {
                 let client = try await bench.server.client()
                 #expect(try await client.request("GET", "/now/1").status == 200)
-                // No handshake, but an attempt.
+                // The request isn't a handshake, but counts as an attempt.
                 #expect(try await client.request("GET", "/echo").status == 426)
                 clients.append(client)
             }

@@ -8,7 +8,7 @@ import Wire
 @Suite struct AddressLimiterTests {
     private static let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
 
-    /// A table in which an address may do what `set` says, and all else without limit.
+    /// Returns a table with the limits that `set` changes. Everything else is unlimited.
     private func makeLimiter(capacity: Int = 65_536, _ set: (inout AddressAllowance) -> Void) -> AddressLimiter {
         var allowance = AddressAllowance()
         set(&allowance)
@@ -39,7 +39,7 @@ import Wire
     func connectionRate() throws {
         let limiter = makeLimiter { $0.connections = RateLimit(perSecond: 10, burst: 20) }
         let address = Self.address(1)
-        // None of them stays.
+        // The connections are closed at once.
         for _ in 0..<20 { #expect(isOpened(limiter.open(address, at: Self.start))) }
         for _ in 0..<5 {
             #expect(throws: AddressLimiter.Refusal.tooFast) { try limiter.open(address, at: Self.start).get() }
@@ -70,7 +70,7 @@ import Wire
                 #expect(permit.admits(other, at: Self.start))
             }
         }
-        // Another connection of the address' has the same pace.
+        // Another connection of the same address has the same rate.
         let later = Self.start + .milliseconds(100)
         let another = try limiter.open(Self.address(1), at: later).get()
         #expect((0..<200).filter { _ in another.admits(action, at: later) }.count == 5)
@@ -95,7 +95,7 @@ import Wire
         let wait = try #require(permit.wait(for: .message, times: 20, at: later))
         #expect(wait == 86_400)
         #expect(permit.admits(.message, times: 20, at: later + .seconds(wait)))
-        // To whom some of it is gone, it isn't admitted.
+        // An address that has used a part of its burst can't send 20 at once.
         let other = try limiter.open(Self.address(2), at: Self.start).get()
         #expect(other.admits(.message, at: Self.start))
         #expect(!other.admits(.message, times: 20, at: Self.start))
@@ -117,7 +117,7 @@ import Wire
             $0.maxConnections = 10
             $0.writes = RateLimit(perSecond: 1, burst: 100)
         }
-        // Each /64 of a /48, one after the other, tries for more than one may have.
+        // Returns how many writes are admitted if each of these /64 networks tries 300, one after the other.
         func writes(_ networks: [String]) throws -> Int {
             try networks.map { network in
                 let permit = try limiter.open(try subscriber(network), at: Self.start).get()
@@ -128,7 +128,7 @@ import Wire
         #expect(try writes(["2001:db8:1::2"]) == 0)
         #expect(try writes((1..<20).map { "2001:db8:1:\(String($0, radix: 16))::" }) == 100)
         #expect(try writes((1..<256).map { "2001:db8:1:\(String($0, radix: 16))00::" }) == 200)
-        // Its neighbour, and an IPv4 address, have their own.
+        // A neighbouring network and an IPv4 address have their own limits.
         #expect(try writes(["2001:db8:2::"]) == 100)
         #expect(try writes(["203.0.113.9"]) == 100)
 
@@ -148,7 +148,7 @@ import Wire
         #expect(try open(0..<1) == 10)
         #expect(try open(1..<10) == 10)
         #expect(try open(stride(from: 0x100, to: 0x1000, by: 0x100)) == 20)
-        // Refused connections weren't counted, so everything can be taken again after the release.
+        // Refused connections aren't counted, so all places are free after the release.
         permits = []
         #expect(try open([0x2000, 0x2001, 0x3000, 0x3001]) == 40)
         withExtendedLifetime(permits) {}
@@ -165,12 +165,12 @@ import Wire
 
     @Test("A full table drops the least recently active address, never one with connections")
     func bounded() throws {
-        // One bucket.
+        // The table has a single bucket.
         let limiter = makeLimiter(capacity: 8) {
             $0.maxConnections = 1
             $0.requests = RateLimit(perSecond: 1, burst: 1)
         }
-        /// Whether the address, which connects for a moment, is admitted.
+        /// Returns whether a request of the address is admitted. Its connection is closed at once.
         func asks(_ number: UInt32, at now: MonotonicTime) throws -> Bool {
             try limiter.open(Self.address(number), at: now).get().admits(.request, at: now)
         }
@@ -180,7 +180,8 @@ import Wire
             #expect(try asks(number, at: now))
             #expect(try !asks(number, at: now))
         }
-        // The ninth takes the fifth's place, which is new again when it comes back, and takes the sixth's.
+        // The ninth address replaces the fifth. When the fifth comes again, its count starts again, and it replaces the
+        // sixth.
         let now = Self.start + .milliseconds(10)
         #expect(try asks(8, at: now))
         #expect(try !asks(7, at: now))
@@ -191,7 +192,7 @@ import Wire
                 try limiter.open(Self.address(number), at: now).get()
             }
         }
-        // With connections everywhere, a newcomer isn't counted, and is admitted.
+        // If every slot has connections, a new address isn't counted and is admitted.
         let more = try (4..<8).map { try limiter.open(Self.address($0), at: now).get() }
         let uncounted = try (0..<2).map { _ in try limiter.open(Self.address(9), at: now).get() }
         #expect(uncounted.allSatisfy { $0.admits(.request, at: now) && $0.admits(.request, at: now) })
@@ -202,7 +203,7 @@ import Wire
     @Test("With many threads no address exceeds its limit, and no count is lost")
     func threads() throws {
         let limit = 5
-        // Few slots, so that addresses are forgotten all the time.
+        // There are few slots, so addresses are forgotten all the time.
         let limiter = makeLimiter(capacity: 8) {
             $0.maxConnections = limit
             $0.requests = RateLimit(perSecond: 1000, burst: 10)
@@ -224,7 +225,7 @@ import Wire
             peaks.threads.add(held.count, ordering: .relaxed)
         }
         #expect(peaks.threads.load(ordering: .relaxed) > 0)
-        // All are closed: each address has its whole number again.
+        // All connections are closed, so each address may have its maximum number again.
         for number in UInt32(0)..<12 {
             var permits: [ConnectionPermit] = []
             while permits.count < 2 * limit,

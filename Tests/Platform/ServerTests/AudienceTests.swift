@@ -9,7 +9,7 @@ import Wire
 
     private static let serverError: @Sendable (any Error) -> Abort = { Abort(.internalServerError, reason: "\($0)") }
 
-    /// A server with a listener for either audience, and then one for both.
+    /// Runs the body with one listener for each audience, and then with one listener for both.
     private static func withServer(_ body: ([ClientEndpoint]) async throws -> Void) async throws {
         let responder = Responder(mapError: serverError, audience: guests) { routes in
             routes.get("menu", immediately: { _ in .text("menu") })
@@ -80,7 +80,7 @@ import Wire
                     ["/menu": 200, "/till": 200, "/door": 200, "/table": 426],
                 ])
             {
-                // Whichever loop the connection is dealt to.
+                // Connections are distributed to both loops.
                 for _ in 0..<2 {
                     for (path, status) in expected {
                         let answer = try await HTTPTestClient.request(at: endpoint, "GET", path)

@@ -32,7 +32,7 @@ import Wire
                 let client = try await WebSocketTestClient.connect(to: bench.endpoint, "/echo", headers: headers)
                 try await client.closeHandshake()
             }
-            // A request that isn't a WebSocket upgrade is told so, whatever its origin.
+            // A request that isn't a WebSocket upgrade is answered with that error, whatever its origin.
             let plain = try await HTTPTestClient.request(at: bench.endpoint, "GET", "/echo", headers: Self.page)
             #expect(plain.status == 426)
         }
@@ -62,10 +62,10 @@ import Wire
             #expect(answer.headers["Access-Control-Allow-Credentials"] == nil)
             for headers: TestHeaders in [[:], ["Origin": "https://other.example"], ["Origin": "null"]] {
                 let other = try await client.request(method, path, headers: headers)
-                // Others' pages may ask, and not read the answer; what isn't asking they may not do at all.
+                // Other origins' pages may send reads but can't read the answers. Their writes are refused.
                 #expect(other.status == (method == "PUT" && headers["Origin"] != nil ? 403 : status))
                 #expect(other.headers["Access-Control-Allow-Origin"] == nil)
-                // A cache in between has to know that the answer would differ.
+                // A cache must know that the answer depends on the origin.
                 #expect(other.headers["Vary"] == "Origin")
             }
         }
@@ -137,7 +137,7 @@ import Wire
             #expect(answer.headers.tokens(of: "Access-Control-Allow-Headers").contains("content-type"))
             #expect(answer.headers["Access-Control-Max-Age"] == "7200")
             #expect(answer.headers["Vary"] == "Origin")
-            // A plain OPTIONS asks for no consent, and other pages get none.
+            // A plain OPTIONS isn't a preflight request, and other pages get no permission.
             for headers: TestHeaders in [
                 [:], Self.page, ["Origin": "https://other.example", "Access-Control-Request-Method": "POST"],
             ] {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// What is refused before a route is called, and the fields of every answer.
+/// Requests that are refused before a route is called, and the fields of every answer.
 @Suite struct EdgeTests {
     private static func withServer(
         hosts: [String] = ["*"], _ change: (inout EdgePolicy) -> Void = { _ in },

@@ -1,6 +1,6 @@
 import TestSupport
 
 extension TestHeaders {
-    /// The field in which a proxy names its client.
+    /// Returns the field with which a proxy names its client.
     static func forwarded(_ address: String) -> TestHeaders { ["X-Forwarded-For": address] }
 }

@@ -20,7 +20,7 @@ import Testing
     func emptyFragments(payload: [UInt8]) async throws {
         try await Self.withServer(messageRate: 1) { bench in
             let client = try await bench.client()
-            // Two messages' worth at once are thirty-two; what the second brings meanwhile is sixteen more.
+            // A burst of two messages allows 32 frames. Sixteen more are allowed for each second that passes meanwhile.
             try await client.connection.send(Self.fragments(2000, of: payload))
             #expect(try await client.expectClose(1008) == "more than 1 messages per second")
             try await bench.server.untilConnections(0)
@@ -54,7 +54,7 @@ import Testing
             let client = try await bench.client()
             try await client.send(text: "close")
             #expect(try await client.nextFrame() == .close(1000, "bye"))
-            // Far sooner than these limits let a peer take to answer.
+            // The connection ends long before the limits of the close handshake.
             try await client.connection.send((0..<100).flatMap { _ in TestFrame(.pong, []).bytes() })
             try await client.connection.expectClosed()
             await client.close()

@@ -20,7 +20,7 @@ import Wire
 
     private struct Missing: Error {}
 
-    /// A word for a state, so that they can be compared.
+    /// Returns a word for a state, so that states can be compared.
     private static func name(_ state: State) -> String {
         switch state {
         case .idle(.connection): "idle, new"

@@ -86,7 +86,7 @@ import Wire
     func unreadAnswers(kind: String) async throws {
         let called = EventRecorder<Int>()
         let body = [UInt8](repeating: 0x78, count: 65_536)
-        // A Unix socket: there the kernel's buffer is small and known.
+        // The kernel's buffer of a Unix socket is small and has a known size.
         try await TestServer.run(at: "/tmp/ls-unread-\(UUID().uuidString)") { routes in
             routes.get(
                 "big",
@@ -104,7 +104,7 @@ import Wire
             let request = "GET /\(kind) HTTP/1.1\r\nHost: x\r\n\r\n"
             try await connection.send(String(repeating: request, count: count))
             try await called.next("a call")
-            // Several rounds of both loops: all that would be done without a reader is done.
+            // After several rounds of both loops, everything is done that can be done while the client doesn't read.
             for _ in 0..<50 { _ = await server.application.counters() }
             #expect(called.all.count < 50)
             let client = HTTPTestClient(over: connection)

@@ -1,11 +1,11 @@
 import Wire
 
-/// A request, well-formed or not, and its expected result: one line of a list that is sent over sockets.
+/// A request, valid or not, and its expected result. The tests send a list of them.
 struct HTTPShape: Sendable, CustomStringConvertible {
     let bytes: [UInt8]
     /// The statuses of the answers, in order.
     let statuses: [Int]
-    /// Nothing of what follows is read, and the connection ends.
+    /// Whether the connection ends and nothing after the request is read.
     let ends: Bool
 
     var description: String { "\(statuses): \(String(decoding: bytes.prefix(80), as: UTF8.self).debugDescription)" }
@@ -29,7 +29,7 @@ struct HTTPShape: Sendable, CustomStringConvertible {
 
     static let all = lengths + chunks + fields + targets + requestLines + sound + websockets
 
-    /// RFC 9112 §6: where a body ends.
+    /// The end of a body (RFC 9112 §6).
     private static let lengths: [HTTPShape] =
         [
             "Content-Length: 5\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 5",
@@ -53,7 +53,7 @@ struct HTTPShape: Sendable, CustomStringConvertible {
             // nothing.
             served([200], post("Content-Length:  \t5", "hello")), served([200], post("Content-Length: 005", "hello")),
             served([200], post("Transfer-Encoding: , chunked", "0\r\n\r\n")),
-            // In HTTP/1.0 there is none.
+            // HTTP/1.0 has no chunked transfer coding.
             refused(400, "POST /echo HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
             refused(413, post("Content-Length: 65537", "")),
             refused(413, post("Content-Length: 9223372036854775807", "")),
@@ -80,7 +80,7 @@ struct HTTPShape: Sendable, CustomStringConvertible {
         + [
             refused(413, chunked("10001\r\n")), refused(413, chunked("1\r\nx\r\n10000\r\n")),
             refused(431, chunked("0\r\nA: \(long(17_000))")),
-            // Trailer fields are dropped, those too that would change the framing (RFC 9110 §6.5.1).
+            // Trailer fields are dropped, including those that would change the framing (RFC 9110 §6.5.1).
             served(
                 [200], chunked("5\r\nhello\r\n0\r\nContent-Length: 9\r\nTransfer-Encoding: gzip\r\nHost: b\r\n\r\n")),
             served([200], chunked("5;a=b;c=\"d e\"\r\nhello\r\n00\r\n\r\n")),
@@ -124,7 +124,7 @@ struct HTTPShape: Sendable, CustomStringConvertible {
             served([204], "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n"),
             served([200], target("http://b:81/now/1?x")), served([200], target("HTTPS://b/now/1")),
             served([200], "GET http://b/now/1 HTTP/1.1\r\nHost: a\r\n\r\n"),
-            // A Host has to be there all the same.
+            // `Host` is required even if the target contains the host.
             refused(400, "GET http://b/now/1 HTTP/1.1\r\n\r\n"), served([200], target("http://b")),
             served([200], target("/n%6Fw/%C3%A4%2F")), served([404], target("/now%2F1")),
             served([404], target("/../now/1")),
@@ -159,7 +159,7 @@ struct HTTPShape: Sendable, CustomStringConvertible {
         served([200], closing: true, "GET /now/1 HTTP/1.0\r\nConnection: close, keep-alive\r\n\r\n"),
         served([200], "GET /now/1 HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n"),
         served([200], closing: true, get("Connection: close")),
-        // A body without a handler is read, and not taken for a request.
+        // The body is read although no handler exists, and isn't taken for a request.
         served([404], "POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 22\r\n\r\nGET /trap HTTP/1.1\r\n\r\n"),
         served(
             [405], "PUT /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nGET /\r\n0\r\n\r\n"

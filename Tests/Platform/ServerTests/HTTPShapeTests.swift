@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Requests of all shapes over a socket, each with a trap behind it: a request that is read only if the shape's end was.
+/// Requests of all forms, each followed by a trap: a request that must be read only if the form allows it.
 @Suite struct HTTPShapeTests {
     private final class Deaf: WebSocketHandler {
         func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {}
@@ -40,14 +40,14 @@ import Wire
         #expect(HTTPShape.all.count > 200)
     }
 
-    /// The statuses of all answers until the connection ends, which it does.
+    /// Returns the statuses of all answers until the server closes the connection.
     private static func answers(to bytes: [UInt8], inPiecesOf size: Int, at server: TestServer) async throws -> [Int] {
         let connection = try await server.connection()
         // A server that has refused the request may close before it reads the rest. That isn't a failure.
         do { try await connection.send(bytes, inPiecesOf: size) } catch is ClientFailure {}
         let received = String(decoding: try await connection.receiveToEnd(), as: UTF8.self)
         await connection.close()
-        // No answer's content holds the beginning of another.
+        // No answer's body contains this text.
         return received.split(separator: "HTTP/1.1 ", omittingEmptySubsequences: false).dropFirst()
             .compactMap { Int($0.prefix(3)) }
     }

@@ -4,21 +4,21 @@ import TestSupport
 import Testing
 import Wire
 
-/// With the limits as they are without a flag.
+/// A large audience with the default limits.
 @Suite struct HallTests {
     private static let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
     private static let people = 1_000
 
-    /// What one person of an audience does on arrival, and the connections that stay open.
+    /// The connections and requests of one person who arrives, and the connections that stay open.
     private struct Arrival {
         let connections: Int
         let requests: Int
         let writes: Int
         let upgrades: Int
 
-        /// The page of a session of questions, and its WebSocket.
+        /// The page of a question session and its WebSocket.
         static let questions = Arrival(connections: 2, requests: 3, writes: 1, upgrades: 1)
-        /// The day page: all its files over as many connections as a browser opens, a task, and the room's WebSocket.
+        /// The day page: its files over the connections that a browser opens, a task, and the room's WebSocket.
         static let day = Arrival(connections: 7, requests: 29, writes: 2, upgrades: 1)
     }
 
@@ -56,7 +56,7 @@ import Wire
             #expect(try refusals(of: .questions, within: within, from: address) == 0)
             #expect(try refusals(of: .day, within: within, from: address) == 0)
         }
-        // Each has an address of one network of a provider's.
+        // Each person has an address of the same provider's network.
         let network = (0..<1_000).map {
             IPAddress(high: 0x2001_0db8_1234_5600 + UInt64($0 % 8), low: UInt64($0)).subscriber
         }

@@ -19,7 +19,7 @@ import Wire
             }
             routes.webSocket("socket", loop: { Int($0.query("loop") ?? "") }) { _, _ in SilentPeer() }
         } _: { server in
-            // Two of each, one for each loop.
+            // Two of each kind, so that each loop has one.
             var webSockets: [WebSocketTestClient] = []
             var idle: [HTTPTestClient] = []
             var held: [HTTPTestClient] = []
@@ -38,7 +38,7 @@ import Wire
                 held.append(client)
             }
             let begun = try await server.client()
-            // Read together, so that the second has begun when the first is answered.
+            // Both requests arrive in one read, so the second has begun when the first is answered.
             try await begun.connection.send("GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /now/begun HTTP/1.1\r\n")
             #expect(try await begun.readResponse(to: "GET").text == "root")
             try await server.untilConnections(7)
@@ -111,7 +111,8 @@ import Wire
             async let connected = WebSocketTestClient.connect(to: server.endpoint, "/socket")
             try await asked.next("the question")
             async let drained = server.application.drain(within: Deadline.standard)
-            // The listener is gone: the drain has begun on its loop, and with a round more on all of them.
+            // The listener is closed, so the drain has begun on its loop. After one more round it has begun on all
+            // loops.
             try await Self.untilRefused(server)
             _ = await server.application.counters()
             gate.append(1)
@@ -203,7 +204,7 @@ import Wire
     }
 }
 
-/// Says nothing.
+/// Never answers.
 private final class SilentPeer: WebSocketHandler {
     func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {}
     func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}

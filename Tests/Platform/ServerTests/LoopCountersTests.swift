@@ -17,7 +17,7 @@ import Testing
         (one.receivedCompressedMessages, one.sentCompressedMessages) = (1, 1)
         (one.responses, one.closedWebSockets) = ([200: 1], [1000: 1])
         (one.failedTLSHandshakes, one.timeouts) = ([.protocolError: 1], [.header: 1])
-        // By name: one that comes later and is forgotten here, or in the sum, is none of these.
+        // Looks at every member by reflection, so a new counter fails the test if it is missing above or in the sum.
         for (counters, count) in [(one, 1), (one + one, 2), (one + LoopCounters(), 1)] {
             for member in Mirror(reflecting: counters).children {
                 let value = String(describing: member.value)

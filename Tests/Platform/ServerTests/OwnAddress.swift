@@ -1,6 +1,6 @@
 import Glibc
 
-/// An address of this machine's that isn't loopback.
+/// An address of this machine that isn't loopback.
 enum OwnAddress {
     static let outside: String? = {
         var list: UnsafeMutablePointer<ifaddrs>?

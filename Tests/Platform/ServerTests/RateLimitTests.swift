@@ -3,7 +3,7 @@ import Server
 import Testing
 
 @Suite struct RateLimitTests {
-    /// The number of admitted events, of `count` at the same time.
+    /// Returns how many of `count` simultaneous events are admitted.
     private func admitted(_ count: Int, by limit: RateLimit, at milliseconds: UInt64, _ paidUntil: inout UInt64) -> Int
     {
         var admitted = 0
@@ -25,7 +25,7 @@ import Testing
         #expect(admitted(1000, by: limit, at: 5019, &paid) == 0)
         #expect(admitted(1000, by: limit, at: 5020, &paid) == 1)
         #expect(admitted(1000, by: limit, at: 6020, &paid) == 50)
-        // A long pause fills it, and no more than that.
+        // A long pause restores the burst, and no more.
         #expect(admitted(1000, by: limit, at: 8020, &paid) == 100)
         #expect(admitted(1000, by: limit, at: 1_000_000, &paid) == 100)
     }
@@ -59,7 +59,7 @@ import Testing
             }
         }
         #expect(steady == 10 * rate)
-        // Ten seconds' worth and the burst, give or take what the bounds of the interval make.
+        // Ten seconds at the rate and the burst are admitted, except for rounding at both ends of the interval.
         #expect(abs(doubled - 12 * rate) <= 2)
     }
 

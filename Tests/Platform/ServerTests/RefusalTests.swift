@@ -157,7 +157,7 @@ import Wire
         try await Self.withServer(limits: Self.limits) { server in
             let connection = try await server.connection()
             let client = HTTPTestClient(over: connection)
-            // Behind a request that is sound.
+            // The refused request follows a valid one.
             try await connection.send("GET /now/1 HTTP/1.1\r\nHost: x\r\n\r\n" + request)
             #expect(try await client.readResponse(to: "GET").text == "1")
             let response = try await client.readResponse(to: "GET")

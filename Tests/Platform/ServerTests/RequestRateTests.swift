@@ -4,12 +4,12 @@ import TestSupport
 import Testing
 import Wire
 
-/// Requests of an address: how fast those that read, write or register come.
+/// The rates of an address's requests that read, write or register.
 @Suite struct RequestRateTests {
     @Test("Requests and writes have separate rates per address")
     func requestRate() async throws {
         try await TestServer.withLimits {
-            // Thirty, and ten, at once.
+            // The bursts are 30 requests and 10 writes.
             ($0.requestRate, $0.writeRate, $0.addressBurst) = (3, 1, .seconds(10))
         } _: { server in
             let connection = try await server.connection()
@@ -17,7 +17,7 @@ import Wire
             func statuses(_ request: String, for address: String?, count: Int) async throws -> [Int] {
                 let forwarded = address.map { "X-Forwarded-For: \($0)\r\n" } ?? ""
                 let bytes = "\(request) HTTP/1.1\r\nHost: x\r\n\(forwarded)Content-Length: 0\r\n\r\n"
-                // In one piece, so that no time passes between them.
+                // All are sent at once, so that no time passes between them.
                 try await connection.send(String(repeating: bytes, count: count))
                 var statuses: [Int] = []
                 for _ in 0..<count {
@@ -40,7 +40,7 @@ import Wire
             #expect(counters.rateLimitedWrites == 7)
             #expect(
                 counters.rateLimitedRequests >= 10 && counters.rateLimitedRequests == reads.filter { $0 == 429 }.count)
-            // Others, and this machine, aren't meant.
+            // Other addresses and this machine aren't limited.
             #expect(try await statuses("POST /echo", for: "203.0.113.8", count: 5) == [200, 200, 200, 200, 200])
             #expect(try await statuses("POST /echo", for: nil, count: 50).allSatisfy { $0 == 200 })
         }
@@ -89,7 +89,7 @@ import Wire
             #expect(refusals >= 32)
             try await connection.expectClosed()
 
-            // The proxy's own connection carries others' requests too.
+            // The proxy's own connection carries other clients' requests too.
             let own = try await server.connection()
             let forwarded = request.replacing("Host: x\r\n", with: "Host: x\r\nX-Forwarded-For: 203.0.113.7\r\n")
             try await own.send("PROXY UNKNOWN\r\n" + String(repeating: forwarded, count: 100))

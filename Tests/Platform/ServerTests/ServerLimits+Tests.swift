@@ -1,7 +1,8 @@
 import Server
 
 extension ServerLimits {
-    /// Waits that no busy machine exhausts, and rates without a hall's burst: a test that is about one of them sets it.
+    /// Limits that no test reaches by accident: very long waits and rates without a burst for audiences. A test sets
+    /// the limit that it is about.
     static var patient: ServerLimits {
         var limits = ServerLimits()
         limits.tlsHandshakeTimeout = .seconds(120)

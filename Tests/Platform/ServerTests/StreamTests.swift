@@ -21,7 +21,7 @@ import Wire
         let events: EventRecorder<StreamEvent>
         fileprivate let open: LoopLocal<OpenStreams>
 
-        /// The loop of the stream that has just been opened.
+        /// Returns the loop of the stream that was opened last.
         func started() async throws -> EventLoop {
             let event = try await events.next("a stream") { if case .started = $0 { true } else { false } }
             guard case .started(let index) = event else { throw ClientFailure.violation("\(event)") }
@@ -67,7 +67,7 @@ import Wire
                         stream.finish()
                     })
             }
-            // The next piece when the last one is gone.
+            // Writes the next piece when the previous one is sent.
             routes.get("long") { _ in
                 Response(
                     body: .stream { stream in
@@ -101,7 +101,7 @@ import Wire
                 }
                 await client.close()
                 try await bench.events.next("the end") { $0 == .closed }
-                // A stream that is over takes what is written, and does nothing.
+                // Writing to an ended stream does nothing.
                 await bench.withStreams(on: loop) { stream in
                     stream.write(Self.piece("data: late\n\n"))
                     #expect(stream.isDrained)
@@ -212,7 +212,7 @@ import Wire
         try await Self.withBench(at: "/tmp/ls-slow-\(UUID().uuidString)", limits: limits) { bench in
             let slow = try await EventStreamTestClient.connect(to: bench.server.endpoint, "/endless")
             let loop = try await bench.started()
-            // More than the kernel takes.
+            // More bytes than the kernel's buffers take.
             let comment = ":" + String(repeating: "x", count: 997) + "\n\n"
             for _ in 0..<1000 where !bench.events.all.contains(.closed) {
                 await bench.withStreams(on: loop) { $0.write(Self.piece(comment)) }

@@ -82,7 +82,7 @@ import Testing
             try await connection.send(client.takeOutput(), inPiecesOf: 1)
             client.receive(try await connection.receiveToEnd())
             #expect(String(decoding: try client.read(), as: UTF8.self).hasSuffix("\r\n\r\nslow"))
-            // Said goodbye before it closed.
+            // The server has sent close_notify before it closed the connection.
             #expect(client.hasEnded)
         }
     }
@@ -139,7 +139,7 @@ import Testing
             client.receive(try await connection.receiveToEnd())
             #expect(String(decoding: try client.read(), as: UTF8.self).hasSuffix("proxied"))
 
-            // And nothing else.
+            // A connection without the PROXY header is refused.
             let bare = try await tls.server.connection()
             try await bare.send([0x16, 3, 1, 2, 0, 1, 0, 1, 0xFC])
             try await bare.expectClosed()
@@ -153,7 +153,7 @@ import Testing
         limits.maxConnectionsPerAddress = 1
         edge.expectsProxyHeader = true
         try await TLSServer.run(limits: limits, edge: edge) { tls in
-            /// Says who it is, and begins the handshake.
+            /// Sends the PROXY header, and begins the handshake.
             func begin(_ connection: RawConnection) async throws {
                 let client = try TLSTestSession()
                 _ = try client.shakeHands()

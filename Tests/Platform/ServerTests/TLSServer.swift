@@ -2,7 +2,7 @@ import Server
 import Sockets
 import TestSupport
 
-/// A server that speaks TLS, with a certificate of a test's own authority.
+/// A server with TLS and a certificate from the test's own authority.
 struct TLSServer {
     let server: TestServer
     let authority: TestAuthority

@@ -77,7 +77,8 @@ import Wire
         let identity = try await authority.issue()
         let context = try TLSContext(certificateFile: identity.certificate, keyFile: identity.key)
         try await WebSocketBench.run(tls: context) { bench in
-            // They are dealt to the loops in turn: one has to move, the other hasn't.
+            // The connections are distributed to the loops in turn, so one of them has to move to another loop and the
+            // other hasn't.
             for _ in 0..<2 {
                 let client = try TLSTestSession()
                 let connection = try await Self.secured(client, bench.server)
@@ -88,7 +89,7 @@ import Wire
                 try await bench.events.next("the end") { $0 == .closed(1006) }
                 try await bench.server.untilConnections(0)
             }
-            // No ping was needed to notice it.
+            // The server noticed it without a ping.
             #expect(await bench.server.application.counters().timeouts.isEmpty)
         }
     }
@@ -134,7 +135,7 @@ import Wire
             await tls.server.application.replaceTLS(
                 try TLSContext(certificateFile: identity.certificate, keyFile: identity.key))
             #expect(try await old.request("GET", "/now/2").text == "2")
-            // Whichever loop serves them.
+            // Both loops serve such connections.
             for _ in 0..<2 {
                 let result = try await Curl.run([
                     "--cacert", tls.authority.file, "-w", "%{certs}", "https://\(tls.endpoint)/now/new",
@@ -145,7 +146,7 @@ import Wire
         }
     }
 
-    /// A connection on which the handshake is over.
+    /// Returns a connection whose handshake is complete.
     private static func secured(_ client: TLSTestSession, _ server: TestServer) async throws -> RawConnection {
         let connection = try await server.connection()
         while try !client.shakeHands() {

@@ -3,7 +3,7 @@ import Sockets
 import TestSupport
 import Wire
 
-/// An application on two loops for the length of a test.
+/// An application on two loops that runs during a test.
 struct TestServer: Sendable {
     let application: Application
     let endpoint: ClientEndpoint
@@ -11,7 +11,7 @@ struct TestServer: Sendable {
     /// An error of a handler that the server doesn't know.
     struct UnknownError: Error {}
 
-    /// With plain routes, and limits that differ from the patient ones.
+    /// Runs the body with plain routes, and changes some of the patient limits.
     static func withLimits(
         edge: EdgePolicy = EdgePolicy(), _ set: (inout ServerLimits) -> Void,
         _ body: (TestServer) async throws -> Void
@@ -73,7 +73,7 @@ struct TestServer: Sendable {
 }
 
 extension RoutesBuilder {
-    /// Handlers of both kinds that say what they were asked.
+    /// Adds handlers of both kinds that answer with the request's parameter.
     func addPlain() {
         get { _ in .text("root") }
         get("now", ":name", immediately: { .text($0.parameters["name"] ?? "") })

@@ -18,8 +18,8 @@ import Testing
         "An incomplete head is answered with 408 after its time limit",
         arguments: ["G", "GET / HTTP/1.1\r\nHost", "\r"])
     func head(part: String) async throws {
-        // The time runs from the connection's start. On a busy machine the first request may need longer than that: then the
-        // connection is closed without a word, and longer is tried.
+        // The limit counts from the start of the connection. On a busy machine the first request may take longer: then
+        // the connection is closed without an answer, and a longer limit is tried.
         for patience in [Duration.milliseconds(300), .seconds(3), .seconds(9)] {
             do {
                 return try await Self.withServer {
@@ -80,7 +80,7 @@ import Testing
 
     @Test("The head of a later request has its own time limit")
     func furtherHead() async throws {
-        // Its first byte has to come in that time, which on a busy machine may take longer.
+        // The first byte must come within the limit. On a busy machine that may need a longer limit.
         for patience in [Duration.milliseconds(200), .seconds(2), .seconds(9)] {
             do {
                 return try await Self.withServer {
@@ -91,7 +91,7 @@ import Testing
                     try await client.connection.send("G")
                     let other = try await server.client()
                     #expect(try await other.request("GET", "/now/2").text == "2")
-                    // Then the time between two requests is over for the first, too.
+                    // By now the first client's idle time between two requests would be over too.
                     try await other.expectClosed()
                     try await client.connection.send("ET /now/3 HTTP/1.1\r\nHost: x\r\n\r\n")
                     #expect(try await client.readResponse(to: "GET").text == "3")

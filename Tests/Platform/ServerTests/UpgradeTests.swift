@@ -76,7 +76,7 @@ import Testing
                 #expect(response.keepsConnection)
                 #expect(try await client.readResponse(to: "GET").text == "1")
                 #expect(try await client.readResponse(to: "GET").text == "2")
-                // It is asked again on the loop that it is on by now.
+                // The next upgrade is checked on the connection's current loop.
                 #expect(try await client.request("GET", "/refused?loop=\(loop)").status == 403)
                 let upgraded = try await WebSocketTestClient.upgrade(connection, "/echo?loop=\(loop + 1)")
                 try await upgraded.send(text: "x")

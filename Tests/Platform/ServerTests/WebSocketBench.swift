@@ -3,7 +3,7 @@ import Sockets
 import TestSupport
 import Wire
 
-/// A server whose WebSockets do as their messages say.
+/// A server whose WebSockets act on their messages.
 struct WebSocketBench: Sendable {
     enum Event: Sendable, Equatable {
         case opened(loop: Int)
@@ -18,7 +18,7 @@ struct WebSocketBench: Sendable {
 
     var endpoint: ClientEndpoint { server.endpoint }
 
-    /// All WebSockets of a loop: `/room` has one room a loop.
+    /// All WebSockets of a loop. `/room` has one room on each loop.
     private final class Room {
         var members: [WebSocket] = []
     }
@@ -105,7 +105,7 @@ struct WebSocketBench: Sendable {
         try await WebSocketTestClient.connect(to: endpoint, target, receiveBuffer: receiveBuffer)
     }
 
-    /// A handshake's bytes; what follows may be sent in the same packet.
+    /// Returns a handshake's bytes. Frames may follow in the same packet.
     static func handshake(_ target: String) -> [UInt8] {
         Array(
             ("GET \(target) HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 @Suite struct WebSocketCompressionTests {
-    /// Sends back what comes, by itself or as a broadcast would.
+    /// Echoes messages, either directly or as an encoded frame, like a broadcast.
     private final class Echo: WebSocketHandler {
         let isBroadcast: Bool
         init(isBroadcast: Bool) { self.isBroadcast = isBroadcast }
@@ -39,13 +39,13 @@ import Wire
     ) async throws -> (RawConnection, answer: String?, status: Int) {
         let connection = try await server.connection()
         let field = offer.map { "Sec-WebSocket-Extensions: \($0)\r\n" } ?? ""
-        // Before the empty line.
+        // Inserts the field before the empty line.
         try await connection.send(WebSocketBench.handshake(path).dropLast(2) + Array("\(field)\r\n".utf8))
         let head = try await HTTPTestClient(over: connection).readHead()
         return (connection, head.headers["Sec-WebSocket-Extensions"], head.status)
     }
 
-    /// The next frame, shorter than 126 bytes: its first byte and its payload.
+    /// Returns the first byte and the payload of the next frame, which must be shorter than 126 bytes.
     private func shortFrame(_ connection: RawConnection) async throws -> (first: UInt8, payload: [UInt8]) {
         let header = try await connection.receiveExactly(2)
         try #require(header[1] < 126)
@@ -92,7 +92,7 @@ import Wire
     func compressed(path: String) async throws {
         try await withServer { server in
             let connection = try await connect(server, path).0
-            // RFC 7692 §7.2.3.1; too short to be sent compressed.
+            // The message of RFC 7692 §7.2.3.1. The echo is too short to be compressed.
             try await connection.send(
                 TestFrame(.text, [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00], reserved: 4).bytes())
             #expect(try await connection.receiveExactly(7) == [0x81, 5] + Array("Hello".utf8))

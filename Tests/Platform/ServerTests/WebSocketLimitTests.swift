@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// WebSockets of an address: how many, how fast they are tried, and how fast they speak.
+/// Limits of an address's WebSockets: their number, the rate of upgrades, and the rate of messages.
 @Suite struct WebSocketLimitTests {
     @Test("A WebSocket counts as long as its connection, on any loop")
     func webSockets() async throws {
@@ -52,7 +52,7 @@ import Wire
             let client = HTTPTestClient(over: connection)
             let handshake = String(decoding: WebSocketBench.handshake("/refused"), as: UTF8.self)
             let forwarded = handshake.replacing("Host: x\r\n", with: "Host: x\r\nX-Forwarded-For: 203.0.113.7\r\n")
-            // In one piece, so that no time passes between them.
+            // All are sent at once, so that no time passes between them.
             try await connection.send(String(repeating: forwarded, count: 5))
             var responses: [TestResponse] = []
             for _ in 0..<5 { responses.append(try await client.readResponse(to: "GET")) }
@@ -82,7 +82,7 @@ import Wire
 
     @Test("A flood of refused requests doesn't starve other sockets")
     func fairness() async throws {
-        // The refusals on the witness's loop so far, at each of its messages.
+        // The number of refused upgrades on the witness's loop, recorded at each of its messages.
         let (applications, refusals) = (EventRecorder<Application>(), EventRecorder<Int>())
         var limits = ServerLimits.patient
         limits.upgradeRate = 1
@@ -103,7 +103,7 @@ import Wire
             for _ in 0..<8 { floods.append(try await server.connection()) }
             try await server.until("the connections") { $0.acceptedConnections == 9 }
 
-            // While the loops stand still, everything arrives: first the flood, then the one message.
+            // While the loops are blocked, everything arrives: first the flood, then the message.
             let (standing, goOn) = (EventRecorder<Int>(), DispatchSemaphore(value: 0))
             for loop in application.loops {
                 loop.submit { reactor in
@@ -119,7 +119,8 @@ import Wire
             try await witness.send(text: "me too")
             for _ in application.loops { goOn.signal() }
 
-            // One helping of each of four connections, of 64 KiB, and not all that has come.
+            // The loop had read only one piece of 64 KiB from each of four connections before the message, not the
+            // whole flood.
             #expect(try await refusals.next("the message") < 2000)
             try await server.until("the flood") { $0.rateLimitedUpgrades > 2000 }
         }

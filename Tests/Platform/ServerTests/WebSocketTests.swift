@@ -97,7 +97,7 @@ import Testing
             let close = try await client.nextFrame()
             #expect(close.opcode == .close)
             #expect(close.payload.prefix(2) == [UInt8(code >> 8), UInt8(code & 0xFF)])
-            // The handler hears at once, and of nothing that comes after it.
+            // The handler is notified at once, and of nothing that comes later.
             try await bench.events.next("the end") { $0 == .closed(code) }
             try await client.send(text: "ignored")
             try await client.ping()
@@ -201,7 +201,7 @@ import Testing
     func protocolErrors(section: String, code: UInt16, bytes: [UInt8]) async throws {
         try await WebSocketBench.run { bench in
             let client = try await bench.client()
-            // Behind a message that is sound; what follows is not looked at.
+            // The invalid frame follows a valid message. Nothing after it is read.
             let sound = TestFrame(.binary, [1]).bytes()
             try await client.connection.send(sound + bytes + sound)
             #expect(try await client.nextMessage() == .binary([1]))
@@ -272,7 +272,7 @@ import Testing
     func slowReader() async throws {
         var limits = ServerLimits.patient
         limits.messageRate = 0
-        // A Unix socket: there the kernel's buffer is small and known.
+        // The kernel's buffer of a Unix socket is small and has a known size.
         try await WebSocketBench.run(at: "/tmp/ls-room-\(UUID().uuidString)", limits: limits) { bench in
             let sender = try await bench.client("/room?loop=1")
             let reader = try await bench.client("/room?loop=1")

@@ -20,7 +20,7 @@ import Testing
         #expect(count.current == 0)
     }
 
-    /// The result of a connection attempt.
+    /// Returns the result of a connection attempt.
     private static func connect(
         to address: SocketAddress, on loop: EventLoop, within limit: Duration = .seconds(60)
     ) async throws -> Result<DetachedSocket, SocketError> {

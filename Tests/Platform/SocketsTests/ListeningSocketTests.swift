@@ -20,7 +20,7 @@ import Testing
         #expect(throws: SocketError("bind", on: again.description, errno: EADDRINUSE)) { try ListeningSocket(again) }
         listener.close()
         listener.close()
-        // A child process that another test starts in this moment has the descriptor until it executes its program.
+        // A child process that another test starts at this moment has the descriptor until it executes its program.
         try await eventually("the port is free again") {
             guard let second = try? ListeningSocket(again) else { return false }
             second.close()
@@ -132,13 +132,14 @@ import Testing
         #expect(taken.max() == 32)
     }
 
-    /// On a thread with a table of descriptors of its own, which is filled: the tests beside this one have theirs.
+    /// Runs on a thread with its own full table of descriptors, so that other tests aren't affected.
     @Test("Without descriptors the listener pauses, and then accepts the waiting connections")
     func exhaustion() async throws {
         let address = try SocketAddress(path: Self.freshPath())
         let outcome: Result<[String], any Error> = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
-                // Joined by a thread that has the process's descriptors, which resuming may need.
+                // This thread has the process's table of descriptors, and waits for the thread with its own table.
+                // Resuming it may need descriptors.
                 let finished = DispatchSemaphore(value: 0)
                 let box = OutcomeBox()
                 Thread.detachNewThread {
@@ -159,7 +160,7 @@ import Testing
 
     /// Gives this thread an empty table of descriptors (all but the standard three).
     private static func useOwnDescriptors() throws {
-        // Swift's Glibc doesn't show unshare(2) and close_range(2).
+        // Swift's Glibc module lacks unshare(2) and close_range(2).
         guard let unshare = dlsym(nil, "unshare"), let closeRange = dlsym(nil, "close_range") else {
             throw ClientFailure.misuse("no unshare or close_range")
         }
@@ -196,7 +197,7 @@ import Testing
         }
         reactor.serveReadySockets()
         for descriptor in filling { Glibc.close(descriptor) }
-        // Silent while it rests, though two connections wait; then the alarm, then they.
+        // The listener pauses although two connections wait. Then come the alarm and the two connections.
         var poller = pollfd(fd: reactor.pollDescriptor, events: Int16(POLLIN), revents: 0)
         while log.count < 3, poll(&poller, 1, 10_000) > 0 { reactor.serveReadySockets() }
         reactor.closeAll()

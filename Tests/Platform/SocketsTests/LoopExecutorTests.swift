@@ -28,7 +28,7 @@ import Testing
         let executor = try LoopExecutor(label: "test")
         let gate = DispatchSemaphore(value: 0)
         let (done, signal) = AsyncStream<Void>.makeStream()
-        // The first holds the queue, so that the second waits.
+        // The first job blocks the queue, so that the second waits.
         executor.submit { gate.wait() }
         executor.submit { signal.finish() }
         #expect(!executor.listen())
@@ -42,7 +42,7 @@ import Testing
     func submissions() async throws {
         let loop = try EventLoop(index: 0, openSockets: SocketCount())
         await loop.start()
-        // Each of these ends a wait, or comes between two.
+        // Each submission either ends the loop's wait, or comes between two waits.
         for number in 0..<2000 {
             let sum = await withCheckedContinuation { done in loop.submit { done.resume(returning: $0.index + number) }
             }

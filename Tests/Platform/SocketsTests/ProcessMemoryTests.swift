@@ -2,7 +2,7 @@ import Testing
 
 @testable import Sockets
 
-/// Pages that only the start needed.
+/// Memory pages that only the start of the process needed.
 @Suite struct StartPagesTests {
     @Test("A changed page is distinguished from an unchanged one") func changedPagesAreKnown() {
         let (present, swapped, file) = (UInt64(1) << 63, UInt64(1) << 62, UInt64(1) << 61)

@@ -12,7 +12,7 @@ enum SocketEvent: Sendable, Equatable {
     case serverStops
 }
 
-/// Writes down what it hears.
+/// Records the events that it receives.
 final class RecordingHandler: StreamSocketHandler {
     let events: EventRecorder<SocketEvent>
 

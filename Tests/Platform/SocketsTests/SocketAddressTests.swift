@@ -28,7 +28,7 @@ import Testing
 
     @Test("An unknown host gives an error")
     func unknownHost() {
-        // RFC 6761 §6.4: `.invalid` never resolves; a label over 63 bytes isn't even asked for.
+        // `.invalid` never resolves (RFC 6761 §6.4). A label of more than 63 bytes isn't even looked up.
         let host = String(repeating: "x", count: 64) + ".invalid"
         #expect {
             try SocketAddress.resolve(host: host, port: 80)

@@ -2,7 +2,7 @@ import Dispatch
 import Sockets
 import TestSupport
 
-/// Two loops, a listener on the first, and the sockets that it accepted there, with handlers that record.
+/// Two loops, a listener on the first, and the sockets that it accepted, with handlers that record.
 struct SocketBench: Sendable {
     private final class Accepted {
         var sockets: [StreamSocket] = []
@@ -50,7 +50,7 @@ struct SocketBench: Sendable {
         for loop in bench.loops { await loop.stop() }
     }
 
-    /// A client, and its socket on the first loop at the same place among those accepted.
+    /// Connects a client. Its socket on the first loop is the last of the accepted ones.
     func connect(receiveBuffer: Int32? = nil) async throws -> RawConnection {
         let before = openSockets.current
         let client = try await RawConnection.connect(to: endpoint, receiveBuffer: receiveBuffer)
@@ -58,7 +58,7 @@ struct SocketBench: Sendable {
         return client
     }
 
-    /// Does `work` with the socket that was accepted last, on its loop.
+    /// Runs `work` with the socket that was accepted last, on its loop.
     func withSocket<Result: Sendable>(_ work: @Sendable (StreamSocket) throws -> Result) async throws -> Result {
         try await loops[0].run { reactor in
             guard let socket = accepted.value(on: reactor, make: Accepted.init).sockets.last else {
@@ -79,7 +79,7 @@ struct SocketBench: Sendable {
         }
     }
 
-    /// The bytes of the next `received` events, until there are `count`.
+    /// Returns the bytes of the next `received` events when there are `count`.
     func receivedBytes(_ count: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {

@@ -7,7 +7,8 @@ import Testing
 
 @Suite struct StreamSocketTests {
     private static let mebibyte = 1 << 20
-    /// More than the kernel takes for a peer that doesn't read, in little memory: a run of one object.
+    /// Enqueues more than the kernel takes for a peer that doesn't read. It uses little memory, because it repeats one
+    /// object.
     private static func enqueueMuch(_ socket: StreamSocket, mebibytes: Int = 4) {
         let bytes = SharedBytes([UInt8](repeating: 0x2A, count: mebibyte))
         for _ in 0..<mebibytes { socket.enqueue(bytes) }
@@ -31,7 +32,7 @@ import Testing
     @Test("Bytes enqueued in a turn leave in one call")
     func oneCall() async throws {
         try await SocketBench.run { bench in
-            // Sockets that keep the bounds of each `send`.
+            // These sockets keep the boundaries of each `send`.
             var pair: [CInt] = [0, 0]
             let kind = CInt(SOCK_SEQPACKET.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
             try #require(socketpair(AF_UNIX, kind, 0, &pair) == 0)
@@ -173,10 +174,10 @@ import Testing
 
     @Test("A slow reader is disconnected when its queue exceeds the limit, also in later turns")
     func queueFull() async throws {
-        // A Unix socket: there the kernel takes no more than it did.
+        // On a Unix socket the kernel takes no more bytes until the peer reads.
         try await SocketBench.run(at: "/tmp/ls-full-\(getpid())") { bench in
             let client = try await bench.connect()
-            // The kernel's buffers fill; what waits is within the limit.
+            // The kernel's buffers are full. The waiting bytes are within the limit.
             try await bench.withSocket { socket in
                 socket.sendLimit = 64 << 20
                 Self.enqueueMuch(socket)
@@ -225,7 +226,7 @@ import Testing
                 return
             }
             #expect(instant >= due)
-            // The loop's other timers run on, and the deadline doesn't come back.
+            // The loop's other timers continue, and the deadline isn't reported again.
             let later = EventRecorder<Int>()
             try await bench.withSocket { socket in
                 #expect(socket.deadline == .distantFuture)
@@ -310,7 +311,7 @@ import Testing
                 case "detached": _ = socket.detach()
                 default: break
                 }
-                // One that is finished lingers, and counts still.
+                // A finished socket remains until its bytes are sent, and still counts.
                 #expect((weak.object != nil) == ["finished", "lost"].contains(how))
             }
             if how == "lost" { try await client.reset() } else { await client.close() }
@@ -320,7 +321,7 @@ import Testing
         }
     }
 
-    /// `@unchecked Sendable`: touched on the loop alone.
+    /// `@unchecked Sendable`: accessed only on the loop.
     private final class WeakBox: @unchecked Sendable {
         weak var object: AnyObject?
     }
@@ -381,7 +382,8 @@ import Testing
                     try StreamSocket(DetachedSocket(descriptor: ours, openSockets: bench.openSockets), on: reactor)
                 }
             }
-            // A child that another test starts just now has a copy of the descriptor, for as long as it takes to start.
+            // A child process that another test starts at this moment has a copy of the descriptor until it executes
+            // its program.
             var end = pollfd(fd: theirs, events: Int16(POLLIN), revents: 0)
             #expect(poll(&end, 1, 60_000) == 1)
             var byte: UInt8 = 0

@@ -52,7 +52,7 @@ import Testing
     }
 }
 
-/// Deadlines in steps.
+/// Deadlines that are rounded to steps.
 @Suite struct CoarseInstantTests {
     private static let step = CoarseInstant.step
     /// The number of steps until the numbers repeat.
@@ -92,7 +92,7 @@ import Testing
         let year = CoarseInstant(notBefore: now + .seconds(31_536_000), at: now)
         #expect(CoarseInstant(notAfter: now).isBefore(year) && year.isBefore(.never))
         #expect(CoarseInstant.never.time(near: .now()) == .distantFuture)
-        // The number that would stand for it is reserved.
+        // The number of this instant is reserved, so its neighbours are used.
         let taken = Self.time(Self.round - Self.step)
         #expect(CoarseInstant(notBefore: taken, at: taken).time(near: taken) == Self.time(Self.round))
         #expect(CoarseInstant(notAfter: taken).time(near: taken) == Self.time(Self.round - 2 * Self.step))

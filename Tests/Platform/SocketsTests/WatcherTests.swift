@@ -44,7 +44,7 @@ import Testing
             #expect(try await looks.next("a look") == kind)
             if kind == 1 { try await steps.next("the step") }
         }
-        // The look that was none came before the last step.
+        // The third look, which found no step, was before the last step. So it reported none.
         #expect(steps.all.count == 2)
         withExtendedLifetime(watcher) {}
     }

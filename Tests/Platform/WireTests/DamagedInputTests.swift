@@ -2,7 +2,8 @@ import Testing
 
 @testable import Wire
 
-/// Streams that were right once: whatever the damage, every split has the same outcome, and nothing is read out of bounds.
+/// Valid streams with random damage. Every way of splitting them has the same outcome, and nothing is read out of
+/// bounds.
 @Suite struct DamagedInputTests {
     @Test("Damaged requests have the same outcome in every split")
     func requestsHaveOneOutcome() {

@@ -15,7 +15,7 @@ struct SeededRandom: RandomNumberGenerator {
     }
 }
 
-/// The ways in which bytes may arrive: whole, one at a time, in two at every place, and in random pieces.
+/// Returns the ways in which bytes may arrive: whole, one at a time, in two at every place, and in random pieces.
 func arrivals(of bytes: [UInt8], random count: Int = 20) -> [[[UInt8]]] {
     var ways: [[[UInt8]]] = [[bytes], bytes.map { [$0] }]
     for place in 0...bytes.count { ways.append([Array(bytes[..<place]), Array(bytes[place...])]) }
@@ -24,7 +24,7 @@ func arrivals(of bytes: [UInt8], random count: Int = 20) -> [[[UInt8]]] {
     return ways
 }
 
-/// Pieces that are small beside the whole, empty ones too.
+/// Returns small random pieces of the bytes, some of them empty.
 func randomPieces(of bytes: [UInt8], using random: inout SeededRandom) -> [[UInt8]] {
     let longest = max(12, bytes.count / 40)
     var pieces: [[UInt8]] = []
@@ -37,7 +37,7 @@ func randomPieces(of bytes: [UInt8], using random: inout SeededRandom) -> [[UInt
     return pieces
 }
 
-/// Calls `body` with the bytes in memory of exactly their size, where reading or writing beside them is found by a sanitizer.
+/// Calls `body` with the bytes in memory of exactly their size. A sanitizer then detects reads and writes outside them.
 func withExactMemory<Result>(_ bytes: [UInt8], _ body: (UnsafeMutableRawBufferPointer) throws -> Result) rethrows
     -> Result
 {
@@ -53,7 +53,8 @@ extension [UInt8] {
     }
 }
 
-/// `bytes` with up to four of them changed, doubled or left out: nearly right, which is where parsers err.
+/// Returns `bytes` with up to four of them changed, doubled or left out. Parsers fail most easily on input that is
+/// nearly valid.
 func damaged(_ bytes: [UInt8], using random: inout SeededRandom) -> [UInt8] {
     let telling: [UInt8] = [
         0, 9, 10, 13, 32, 37, 43, 44, 48, 53, 58, 59, 0x7E, 0x7F, 0x80, 0x81, 0xC1, 0xED, 0xFE, 0xFF,
@@ -71,7 +72,8 @@ func damaged(_ bytes: [UInt8], using random: inout SeededRandom) -> [UInt8] {
     return bytes
 }
 
-/// Whole, byte by byte, and in random pieces: for many inputs, where every split of each would take long.
+/// Returns the bytes whole, one at a time, and in random pieces. This is for many inputs, where every way of splitting
+/// takes too long.
 func someArrivals(of bytes: [UInt8], using random: inout SeededRandom) -> [[[UInt8]]] {
     let cuts = (0..<4).map { _ in Int.random(in: 0...bytes.count, using: &random) }.sorted()
     let places = [0] + cuts + [bytes.count]

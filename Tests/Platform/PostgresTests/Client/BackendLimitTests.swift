@@ -4,7 +4,7 @@ import Testing
 
 @testable import Postgres
 
-/// The server's processes for a client: never more than the client's limit, and none that runs for nothing.
+/// The server's processes for a client: there are never more than the client's limit, and none runs without a caller.
 @Suite struct BackendLimitTests {
     private static func configuration(_ name: String) async throws -> PostgresConfiguration {
         var configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
@@ -32,7 +32,7 @@ import Testing
         configuration.maxConnections = 3
         configuration.stallTimeout = .milliseconds(100)
         configuration.queryTimeout = .milliseconds(700)
-        // The server works, but may be slow.
+        // The server answers, but may be slow.
         configuration.endPatience = .seconds(60)
         var watching = configuration
         watching.stallTimeout = .seconds(20)

@@ -203,7 +203,7 @@ import Testing
         let client = PostgresClient(configuration: configuration, observer: OpeningObserver(sink: sink))
         let sleep = PostgresStatement(name: "sleep", sql: "SELECT pg_sleep(60)")
         let task = Task { try await client.query(sleep, timeout: .seconds(60)) }
-        // It is sent in the same turn.
+        // The client sends the statement in the turn in which the connection opens.
         for await _ in opened { break }
         task.cancel()
         await #expect(throws: CancellationError.self) { _ = try await task.value }
@@ -274,7 +274,7 @@ import Testing
     }
 }
 
-/// Tells when a connection is open.
+/// Reports when a connection is open.
 private struct OpeningObserver: PostgresObserver {
     let sink: AsyncStream<Void>.Continuation
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Postgres
 
-/// Statements in conflict, of which only one can proceed.
+/// Conflicting statements, of which only one can proceed.
 @Suite struct ConflictTests {
     private static let start = ContinuousClock.now
     private static let deadlock = PostgresError(kind: .conflict(sqlState: "40P01"), message: "deadlock detected")
@@ -38,7 +38,7 @@ import Testing
         #expect(PostgresError(kind: .conflict(sqlState: "40P01"), message: "").isUnavailable)
     }
 
-    /// Deadlocks are looked for at once, by a superuser's setting of the database.
+    /// PostgreSQL looks for deadlocks at once. Only a superuser can set that, so the database has the setting.
     private static func client(
         _ observer: ConflictObserver, _ change: (inout PostgresConfiguration) -> Void = { _ in }
     ) async throws -> PostgresClient {
@@ -58,7 +58,7 @@ import Testing
         let client = try await Self.client(observer)
         _ = try await client.query(
             PostgresStatement(name: "", sql: "CREATE TABLE ledger AS SELECT id, 0 AS n FROM generate_series(1, 2) id"))
-        // One row after the other, with a pause in which the other statement takes its first.
+        // Updates one row and then the other. During the pause the other statement locks its first row.
         let cross = PostgresStatement(
             name: "",
             sql: """

@@ -3,7 +3,7 @@ import Postgres
 import TestSupport
 import Testing
 
-/// A database that goes away and comes back.
+/// A database that becomes unavailable and returns.
 @Suite struct OutageTests {
     @Test("A stop and a restart of the cluster are both detected")
     func aStoppedClusterIsNoticedAndItsReturnToo() async throws {
@@ -13,7 +13,7 @@ import Testing
         configuration.queryTimeout = .seconds(60)
         let client = PostgresClient(configuration: configuration)
         let one = PostgresStatement(name: "one", sql: "SELECT 1 AS one")
-        // On a busy machine the first connection alone may take longer than a query waits.
+        // On a busy machine the first connection may take longer than a query waits.
         var first: PostgresRows?
         for _ in 0..<20 where first == nil { first = try? await client.query(one) }
         try #require(first != nil)
@@ -65,7 +65,7 @@ import Testing
         }
         #expect(errors.allSatisfy { $0?.isUnavailable == true })
         #expect(ContinuousClock.now - began < .seconds(10))
-        // The frozen connection is given up, and another one serves.
+        // The frozen connection is given up, and another one is used.
         #expect(try await client.query(pid)[0].integer("pid") != Int(backend))
         kill(backend, SIGCONT)
         await client.shutdown()

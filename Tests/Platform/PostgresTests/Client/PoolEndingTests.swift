@@ -2,14 +2,15 @@ import Testing
 
 @testable import Postgres
 
-/// A connection that was given up holds its place until the server has ended it (`endPatience`, here 1 s; the server's own limit
-/// for a query, here 11 s).
+/// A connection that was given up counts against the limit until the server has ended it, or until `endPatience` has
+/// passed (1 s here). The server's own limit for a query is 11 s here.
 @Suite struct PoolEndingTests {
     typealias Tests = PoolStateMachineTests
 
     private static func at(_ seconds: Double) -> ContinuousClock.Instant { Tests.at(seconds) }
 
-    /// All of its connections are up and busy, each with one query: 1 on 1, 2 on 2 and so on, sent in second 10.
+    /// Returns a pool whose connections are all connected and busy with one query each: query 1 on connection 1, 2 on 2
+    /// and so on, sent at second 10.
     private static func busy(_ connections: UInt64) -> PoolStateMachine {
         var machine = Tests.connected {
             $0.maxConnections = Int(connections)
@@ -32,7 +33,7 @@ import Testing
         #expect(machine.tick(Self.at(12.9)) == [])
         #expect(machine.closed(1, now: Self.at(12.9)) == [.connect(3)])
         #expect(machine.connected(3, now: Self.at(12.9)) == [.send(3, on: 3)])
-        // The other may come round.
+        // The other silent connection may answer after all.
         #expect(machine.finished(2, on: 2, now: Self.at(13)) == [])
         #expect(machine.counts == PostgresPoolCounts(connections: 2, inFlight: 1))
     }
@@ -92,7 +93,7 @@ import Testing
         #expect(machine.tick(Self.at(13.2)) == [])
         #expect(machine.counts == PostgresPoolCounts(connections: 1, ending: 2, inFlight: 1, waiting: 1))
         _ = machine.finished(3, on: 3, now: Self.at(14))
-        // The server's limit for what ran there, from the moment it was given up.
+        // The server's limit for the query that ran there counts from the moment at which the connection was given up.
         #expect(machine.tick(Self.at(22.9)).contains(.forget(1)) == false)
         #expect(machine.tick(Self.at(23)).contains(.forget(1)))
         #expect(machine.counts.ending == 0)

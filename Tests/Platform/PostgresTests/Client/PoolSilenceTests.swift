@@ -2,7 +2,7 @@ import Testing
 
 @testable import Postgres
 
-/// How the pool reacts when the server doesn't answer (`stallTimeout`, here 1.5 s), and what doesn't count as silence.
+/// The pool when the server doesn't answer (`stallTimeout`, 1.5 s here), and situations that don't count as silence.
 @Suite struct PoolSilenceTests {
     typealias Tests = PoolStateMachineTests
 
@@ -18,7 +18,7 @@ import Testing
         #expect(machine.tick(Self.at(11.5)) == [.fail(1, .stalled)])
         #expect(machine.submit(3, deadline: Self.at(22), now: Self.at(12)) == [])
         #expect(machine.tick(Self.at(12.5)) == [.fail(2, .stalled)])
-        // The statement may run on: only its deadline ends the connection.
+        // The statement may continue. Only its deadline ends the connection.
         #expect(machine.connected(2, now: Self.at(12.6)).first == .send(3, on: 2))
         #expect(machine.finished(3, on: 2, now: Self.at(12.7)) == [])
         #expect(machine.tick(Self.at(20)) == [.cancelRunning(1), .close(1)])

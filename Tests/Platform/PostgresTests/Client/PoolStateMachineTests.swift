@@ -15,7 +15,7 @@ import Testing
         return PoolStateMachine(configuration: configuration) { 0 }
     }
 
-    /// A machine whose first connection is up and idle.
+    /// Returns a machine whose first connection is open and idle.
     static func connected(_ change: (inout PostgresConfiguration) -> Void = { _ in }) -> PoolStateMachine {
         var machine = machine(change)
         _ = machine.submit(100, deadline: at(10), now: at(0))
@@ -24,7 +24,8 @@ import Testing
         return machine
     }
 
-    /// The same, but it never gives up because of silence.
+    /// Returns a machine whose first connection is open and idle, and which never gives a connection up because of
+    /// silence.
     static func patient(_ change: (inout PostgresConfiguration) -> Void) -> PoolStateMachine {
         connected {
             $0.stallTimeout = .seconds(600)
@@ -47,7 +48,7 @@ import Testing
         var machine = Self.connected { $0.maxConnections = 2 }
         #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.send(1, on: 1)])
         #expect(machine.submit(2, deadline: Self.at(10), now: Self.at(0)) == [.send(2, on: 1), .connect(2)])
-        // Meanwhile the first takes more; no third is wanted.
+        // Meanwhile the first connection takes more queries, so a third one isn't opened.
         #expect(machine.submit(3, deadline: Self.at(10), now: Self.at(0)) == [.send(3, on: 1)])
         #expect(machine.connected(2, now: Self.at(0)) == [])
         #expect(machine.submit(4, deadline: Self.at(10), now: Self.at(0)) == [.send(4, on: 2)])
@@ -75,7 +76,7 @@ import Testing
         #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.connect(1)])
         #expect(machine.connectFailed(1, message: "refused", now: Self.at(0)) == [])
         #expect(machine.wakeAt == Self.at(0.05))
-        // Another query meanwhile changes nothing: one attempt at a time, at its time.
+        // Another query doesn't change the time of the next attempt.
         #expect(machine.submit(2, deadline: Self.at(10), now: Self.at(0.01)) == [])
         #expect(machine.tick(Self.at(0.05)) == [.connect(2)])
         #expect(machine.connectFailed(2, message: "refused", now: Self.at(0.05)) == [])
@@ -231,7 +232,7 @@ import Testing
                 case .stopped: stopped = true
                 }
             }
-            // One more than three only when none of them is of use.
+            // There may be a fourth connection while one is ending.
             #expect(connecting.count + up.count + ending.count <= (ending.isEmpty ? 3 : 4))
         }
         for query in 1...300 as ClosedRange<UInt64> {
@@ -276,7 +277,7 @@ import Testing
     }
 }
 
-/// A small generator with a seed, so that a failure can be repeated.
+/// A small random number generator with a seed, so that a failure can be repeated.
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

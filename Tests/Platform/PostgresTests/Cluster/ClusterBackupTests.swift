@@ -25,7 +25,7 @@ import Testing
         return rows
     }
 
-    /// A cluster with a table, stopped.
+    /// Returns the directory of a stopped cluster with a table.
     private func filled() async throws -> String {
         let directory = TestClusterDirectories.shared.make()
         let cluster = cluster(directory)
@@ -56,7 +56,7 @@ import Testing
         let programs = "\(root)/99/bin"
         try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
         #expect(PostgresBinaries.client("pg_dump", major: 99, in: root) == nil)
-        // Nothing in the directories of the tests may be executable; what a link leads to is.
+        // The tests' file system may not allow executables, so this links to one.
         try FileManager.default.createSymbolicLink(
             atPath: "\(programs)/pg_dump", withDestinationPath: "/bin/sh")
         #expect(
@@ -76,7 +76,7 @@ import Testing
         let serving = cluster(from)
         let location = try await serving.start()
         let size = try await backup(from).write(to: "\(files)/backup") { Issue.record("it runs") }
-        // It still serves, the same server.
+        // The same server is still running.
         #expect(await serving.isRunning)
         #expect(try await sum(location) == 500_500)
         await serving.stop()
@@ -114,7 +114,7 @@ import Testing
         let location = try await cluster.start()
         let old = "the backup of yesterday"
         try old.write(toFile: "\(files)/backup", atomically: true, encoding: .utf8)
-        // pg_dump has written its head by the time that it misses this.
+        // pg_dump writes the backup's head before it notices that this table's file is missing.
         let table = try await query(location, "SELECT pg_relation_filepath('product.kept') AS path")
         try FileManager.default.removeItem(atPath: "\(location.dataDirectory)/\(try #require(table)[0].string("path"))")
         let complaint = await complaint { _ = try await backup(from).write(to: "\(files)/backup") }
@@ -151,7 +151,7 @@ import Testing
         try await holder.execute("BEGIN; LOCK TABLE product.kept")
         let backup = backup(from)
         let work = Task { try await backup.write(to: "\(files)/backup") }
-        // pg_dump waits for the table.
+        // pg_dump waits for a lock on the table.
         try await eventually("pg_dump's wait") {
             try await query(
                 location,

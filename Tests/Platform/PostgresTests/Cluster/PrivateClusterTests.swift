@@ -37,12 +37,12 @@ import Testing
         #expect(stat(location.socketDirectory, &status) == 0)
         #expect(status.st_mode & 0o777 == 0o700)
         #expect(status.st_uid != 0)
-        // Again while it runs: nothing happens.
+        // Starting a running cluster changes nothing.
         #expect(try await cluster.start() == location)
         await cluster.stop()
         await cluster.stop()
 
-        // Once more, as the next start of the daemon does.
+        // The next start of the daemon does this too.
         let next = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         #expect(try await next.start() == location)
         #expect(try await Self.query(location, "SELECT n FROM kept")?[0].integer("n") == 7)
@@ -55,7 +55,7 @@ import Testing
         var killed: PrivateCluster? = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let location = try await killed?.start()
         let pid = await killed?.processIdentifier
-        // As `kill -9` of the daemon: the lock goes, the server stays.
+        // Releases the lock and leaves the server running, as `kill -9` of the daemon does.
         killed = nil
         let next = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         #expect(try await next.start() == location)
@@ -88,10 +88,11 @@ import Testing
         let file = "\(location.dataDirectory)/postmaster.pid"
         let text = try String(contentsOfFile: file, encoding: .utf8)
         await cluster.stop()
-        // As after a restart of a container, in which numbers begin again: here it is our own.
+        // After a container's restart pids start again, so a file may name a running process. Here it names the test's
+        // own.
         let lines = ["\(getpid())"] + text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
         try lines.joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
-        // Its socket's lock says the same.
+        // The lock of the server's socket names the same process.
         let lock = "\(location.socketDirectory)/.s.PGSQL.5432.lock"
         try (lines.prefix(5) + [""]).joined(separator: "\n").write(toFile: lock, atomically: false, encoding: .utf8)
         #expect(try await cluster.start() == location)
@@ -120,7 +121,7 @@ import Testing
         let message = error?.message ?? ""
         #expect(message.contains("pg_upgrade -U letsswitch -b /usr/lib/postgresql/9/bin -B "))
         #expect(message.contains("-d '\(data)' -D '\(data)."))
-        // And one that is newer than all that are installed, with the package that helps.
+        // The data are for a version that isn't installed. The error names the package to install.
         try "99\n".write(toFile: "\(data)/PG_VERSION", atomically: true, encoding: .utf8)
         let newer = await #expect(throws: PrivateClusterError.self) { try await cluster.start() }
         #expect(newer?.message.contains("postgresql-99") == true)
@@ -166,7 +167,7 @@ import Testing
         #expect(location.dataDirectory == "/var/lib/letsswitch/\(hash)/postgres/data")
         #expect(try await Self.query(location, "SELECT 1 AS one")?[0].integer("one") == 1)
         await cluster.stop()
-        // Once it can be entered, the data is still found where it is.
+        // When the directory can be entered again, its data are still there.
         chmod(parent, 0o755)
         #expect(try await cluster.start().dataDirectory == location.dataDirectory)
         await cluster.stop()

@@ -13,7 +13,7 @@ import Testing
         PostgresSchema(name: "house", migrations: migrations, functions: functions)
     }
 
-    /// A type, a view over it and a function over that, so that none can be dropped before the others.
+    /// Returns a type, a view that uses it, and a function that uses the view. They can only be dropped together.
     private static func functions(_ revision: Int, oldestUsable: Int = 0, says text: String) -> PostgresFunctions {
         PostgresFunctions(
             revision: revision, oldestUsable: oldestUsable,
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// A history from before the first release, whose migrations no longer exist.
+    /// The history is from before the first release. Its migrations no longer exist.
     @Test("A database with another history is refused and unchanged")
     func aDatabaseOfAnotherHistoryIsRefusedAndUntouched() async throws {
         try await Self.with { client async throws in

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Postgres
 
-/// Read by libpq, which connects to nothing for that.
+/// Connection strings, parsed by libpq without connecting.
 @Suite struct ConnectionStringTests {
     @Test(
         "A connection string that libpq parses as intended is accepted",

@@ -26,7 +26,7 @@ import Testing
             }
             _ = try await executioner.query(end, [.textArray(servers)], timeout: patience)
             while try await executioner.query(left, [.textArray(servers)], timeout: patience)[0].integer("n") > 0 {}
-            // A client that is deaf to the end sends into the void, and waits out its time.
+            // A client that doesn't notice the end would send its query and wait until its time limit.
             for client in clients {
                 do {
                     _ = try await client.query(pid, [], timeout: patience)

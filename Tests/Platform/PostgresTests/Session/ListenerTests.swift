@@ -50,7 +50,7 @@ import Testing
         let listener = PostgresListener(configuration: configuration, channels: ["tasks"]) { sink.yield($0) }
         await listener.start()
         var received = events.makeAsyncIterator()
-        // On a busy machine a heartbeat may be late before the freeze: then it listens again first.
+        // On a busy machine a heartbeat may be late even before the freeze. Then the listener reconnects first.
         #expect(await received.next() == .listening)
         let rows = try await session.execute(
             """

@@ -4,7 +4,7 @@ import Testing
 @testable import Sockets
 
 @Suite struct SendQueueTests {
-    /// The bytes of the next pieces, at most `limit` pieces.
+    /// Returns the bytes of the next pieces, at most `limit` pieces.
     private static func gathered(_ queue: SendQueue, atMost limit: Int) -> [UInt8] {
         let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: limit)
         defer { vectors.deallocate() }
@@ -16,7 +16,7 @@ import Testing
     @Test("Bytes leave in order, whatever is appended and however little the kernel takes", arguments: 0..<100)
     func order(seed: Int) {
         var random = SeededGenerator(seed: seed)
-        // A few objects, so that runs of one are frequent; one of them is empty.
+        // There are only four objects, so repeated ones are frequent. One of them is empty.
         let kinds = (0..<4).map { kind in
             let bytes = (0..<(kind * 3)).map { UInt8(kind * 50 + $0) }
             return (bytes, SharedBytes(bytes, copies: Int.random(in: 0...5, using: &random)))
@@ -52,13 +52,13 @@ import Testing
         for (bytes, times) in [(ale, 3), (word, 1), (other, 2), (word, 1), (ale, 4)] {
             queue.append(bytes, times: times)
         }
-        // The kernel has the first one, and a part of the second.
+        // The kernel has taken the first object and a part of the second.
         queue.removeFirst(4)
         let before = queue.heldBytes
         #expect(queue.leaveOut(4) == 2)
         #expect(queue.heldBytes == before - 6)
         #expect(Self.gathered(queue, atMost: 50) == [2, 3, 1, 2, 3, 7, 8, 4, 5, 6, 4, 5, 6, 7, 8, 1, 2, 3, 1, 2, 3])
-        // With the rest of a run goes what the run itself takes.
+        // When the rest of a run is left out, the memory of the run's entry is released too.
         #expect(queue.leaveOut(10) == 2)
         #expect(queue.heldBytes < before - 100)
         #expect(queue.leaveOut(10_000) == 3)

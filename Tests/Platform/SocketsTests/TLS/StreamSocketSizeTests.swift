@@ -11,7 +11,7 @@ import Testing
     @Test("A plain socket takes 136 bytes, one size class of the allocator")
     func size() async throws {
         try await SocketBench.run { bench in
-            // Where a hole that was there happened to fit, the allocator gives more than was asked for; the least is it.
+            // The allocator may reuse a larger block. So the smallest of many sizes is the size of a socket.
             var (least, clients) = (Int.max, [RawConnection]())
             for _ in 0..<32 {
                 clients.append(try await bench.connect())

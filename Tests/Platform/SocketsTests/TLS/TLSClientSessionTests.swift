@@ -5,7 +5,7 @@ import Testing
 
 @testable import Sockets
 
-/// A client's session with a server's, both in memory.
+/// A client's session and a server's session, both in memory.
 @Suite struct TLSClientSessionTests {
     private struct Outcome {
         var isSecure = false
@@ -75,7 +75,7 @@ import Testing
 
     @Test("A chain without a trusted authority is refused, including the system's")
     func chain() async throws {
-        // Its files go with it.
+        // The authority's files are deleted with this object.
         let authority = try await TestAuthority()
         let identity = try await authority.issue()
         defer { withExtendedLifetime(authority) {} }

@@ -87,7 +87,7 @@ import Testing
             #expect(error?.path == culprit, "\(word)")
             #expect(error?.reason.contains(word) == true, "\(error?.reason ?? ""), not: \(word)")
         }
-        // Nothing of it stays behind for the next one.
+        // The errors of the failed attempts don't affect the next one.
         _ = try TLSContext(certificateFile: identity.certificate, keyFile: identity.key)
     }
 }

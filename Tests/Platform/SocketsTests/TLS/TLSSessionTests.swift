@@ -4,16 +4,16 @@ import Testing
 
 @testable import Sockets
 
-/// Both ends in memory.
+/// Both ends of a TLS connection, in memory.
 @Suite struct TLSSessionTests {
-    /// A server's session with its loop's buffers, and a client's.
+    /// A server's session with its loop's buffers, and a client's session.
     private final class Pair {
         let traffic = TLSTraffic(receiveBufferSize: Reactor.receiveBufferSize)
         let session: TLSSession
         let client: TLSTestSession
         var received: [UInt8] = []
         var last = TLSSession.Input(plaintext: UnsafeMutableRawBufferPointer(start: nil, count: 0))
-        /// How often the handshake was reported complete.
+        /// The number of times that the handshake was reported as complete.
         var completions = 0
 
         init(_ identity: TestAuthority.Identity, version: Int32 = 0x0304) throws {
@@ -22,7 +22,7 @@ import Testing
             client = try TLSTestSession(version: version)
         }
 
-        /// Gives the session bytes, `size` at a time.
+        /// Passes bytes to the session, `size` at a time.
         func open(_ bytes: [UInt8], inPiecesOf size: Int) {
             var rest = bytes[...]
             while !rest.isEmpty, last.failure == nil {
@@ -33,7 +33,7 @@ import Testing
             }
         }
 
-        /// Gives the client what the session has to send, `size` bytes as the kernel might take them.
+        /// Passes the session's output to the client, in pieces of `size` bytes, which the kernel might take.
         func deliver(_ queue: inout SendQueue, isLast: Bool = false, taking size: Int = .max) throws -> [UInt8] {
             let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: 8)
             defer { vectors.deallocate() }
@@ -58,7 +58,7 @@ import Testing
                 open(client.takeOutput(), inPiecesOf: size)
                 if isDone, session.isSecure { break }
                 if last.failure != nil { break }
-                // No read before the handshake is over on this side as well.
+                // The client reads only after its handshake is complete too.
                 _ = try deliver(&queue)
             }
         }
@@ -117,7 +117,7 @@ import Testing
         defer { vectors.deallocate() }
         #expect(pair.session.seal(&queue, isLast: false, with: pair.traffic, vectors))
         #expect(queue.isEmpty)
-        // Header of 5 bytes, content type, tag of 16 (RFC 8446 §5.2).
+        // A header of 5 bytes, the content type, and a tag of 16 bytes (RFC 8446 §5.2).
         #expect(pair.traffic.output.count == 10_000 + 22)
     }
 
@@ -172,7 +172,7 @@ import Testing
         #expect(pair.last.failure?.reason.isEmpty == false)
         #expect(pair.received.isEmpty)
         #expect(!pair.session.unsent.isEmpty)
-        // The next session of the thread isn't taken for broken.
+        // The error doesn't affect the next session on the same thread.
         let next = try Pair(try await authority.issue())
         try next.shakeHands(inPiecesOf: 10)
         #expect(next.session.isSecure)
@@ -223,7 +223,7 @@ import Testing
     func old(version: Int32) async throws {
         let authority = try await TestAuthority()
         let pair = try Pair(try await authority.issue())
-        // A ClientHello that knows nothing newer.
+        // A ClientHello that offers nothing newer.
         let hello = Self.clientHello(version: version)
         pair.open(hello, inPiecesOf: 4)
         #expect(pair.last.failure?.cause == .protocolError)
@@ -242,7 +242,7 @@ import Testing
     func endless() async throws {
         let authority = try await TestAuthority()
         let pair = try Pair(try await authority.issue())
-        // A hello of 16 KB, in records of one byte each behind its header.
+        // A ClientHello of 16 KB. After its header, each record has one byte.
         var bytes: [UInt8] = [0x16, 3, 1, 0, 4, 1, 0, 0x3F, 0xFF]
         while bytes.count < 100_000 { bytes += [0x16, 3, 1, 0, 1, 0] }
         pair.open(bytes, inPiecesOf: 1_000)

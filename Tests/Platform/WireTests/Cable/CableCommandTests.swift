@@ -41,7 +41,7 @@ import Testing
         let command = try command(text)
         #expect(command.identifier == CableIdentifier(#"{"channel": "É"}"#))
         #expect(command.identifier.parameters?.channel == Array("É".utf8))
-        // As the same letter in two scalars it is another.
+        // The same letter in two scalars makes another identifier.
         #expect(command.identifier != CableIdentifier("{\"channel\": \"E\u{301}\"}"))
     }
 

@@ -78,7 +78,7 @@ import Testing
             (["actioncable-unsupported"], .unsupported), (["chat,actioncable-unsupported"], .unsupported),
             ([], .none), (["chat"], .none), (["actioncable-v1-ext-json"], .extended), (["Actioncable-V1-Json"], .none),
             ([""], .none), (["actioncable-v1-jsonx"], .none),
-            // No more than 32 are looked at.
+            // Only the first 32 subprotocols are read.
             ([String(repeating: "a,", count: 31) + "actioncable-v1-json"], .json),
             ([String(repeating: "a,", count: 32) + "actioncable-v1-json"], .none),
         ] as [([String], CableSubprotocol)])

@@ -36,7 +36,7 @@ import Testing
             "https://user@example.org", "https://example.org:", "https://example.org:99999", "://example.org", "1a://x",
             "https:example.org", "https://*.example.org/", "https://example.org?x",
             "https://" + String(repeating: "x", count: 600),
-            // To Swift, a Kelvin sign in small letters is a k.
+            // Swift lowercases a Kelvin sign to a k.
             "https://\u{212A}.example", "https://caf\u{E9}.example",
         ])
     func notReading(text: String) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Wire
 
-/// Content codings: what a client takes (RFC 9110 §12.5.3), and gzip.
+/// Content codings that a client accepts (RFC 9110 §12.5.3), and gzip.
 @Suite struct ContentCodingTests {
     @Test(
         "gzip is sent to clients that accept it at least as much as plain content",

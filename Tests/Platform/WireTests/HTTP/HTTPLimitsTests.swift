@@ -5,7 +5,7 @@ import Testing
 @Suite struct HTTPLimitsTests {
     private let limits = HTTPLimits(headBytes: 200, targetBytes: 40, fields: 3, bodyBytes: 20, chunkLineBytes: 8)
 
-    /// The same answer in every split, which is returned.
+    /// Checks that every way of splitting the text has the same outcome, and returns it.
     private func outcome(_ text: String, limits: HTTPLimits? = nil) -> HTTPParseError? {
         let limits = limits ?? self.limits
         let whole = HTTPTranscript(text, limits: limits)
@@ -90,7 +90,7 @@ import Testing
     func trailersAreBounded() {
         #expect(outcome(chunked("0\r\nA: b\r\nA: b\r\nA: b\r\n\r\n")) == nil)
         #expect(outcome(chunked("0\r\nA: b\r\nA: b\r\nA: b\r\nA: b\r\n\r\n")) == .tooManyFields)
-        // "A:", the value, and two line ends.
+        // `A:`, the value, and two line ends.
         #expect(outcome(chunked("0\r\nA:\(String(repeating: "x", count: 194))\r\n\r\n")) == nil)
         #expect(outcome(chunked("0\r\nA:\(String(repeating: "x", count: 195))\r\n\r\n")) == .headTooLarge)
     }
@@ -116,7 +116,7 @@ import Testing
         "A head that arrives byte by byte is scanned once",
         .timeLimit(.minutes(1)))
     func aHeadThatComesByteByByteIsScannedOnce() {
-        // A thousand lines of 64 bytes, one byte a call: quadratic work would be two thousand million steps.
+        // A thousand lines of 64 bytes, parsed byte by byte. Quadratic work would be two thousand million steps.
         let limits = HTTPLimits(headBytes: 65_535, fields: 1000)
         let line = "A: \(String(repeating: "x", count: 59))\r\n"
         let stream = "GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: line, count: 999) + "\r\n"

@@ -3,7 +3,7 @@ import Testing
 @testable import Wire
 
 @Suite struct HTTPRequestParserTests {
-    /// Streams that are right, as they might come over one connection.
+    /// Valid streams of one connection.
     static let streams: [String] = [
         "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
         "\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -63,7 +63,7 @@ import Testing
             var taken = 0
             var hasEnded = false
             for (number, piece) in pieces.enumerated() where !hasEnded {
-                // The first bytes of the upgraded protocol follow at once.
+                // The upgraded protocol's first bytes follow in the same piece.
                 let bytes = number == pieces.count - 1 ? piece + [0x81, 0x80] : piece
                 try withExactMemory(bytes) { memory in
                     var input = UnsafeRawBufferPointer(memory)

@@ -121,7 +121,7 @@ private struct ResponseTranscript: Equatable {
         }
         #expect(transcript(most).heads.map(\.status.code) == [204])
         #expect(transcript(most + 1).error == .tooManyInterimHeads)
-        // As many as fit into one read.
+        // The limit also applies if all interim heads are in one piece.
         #expect(transcript(500_000).error == .tooManyInterimHeads)
     }
 

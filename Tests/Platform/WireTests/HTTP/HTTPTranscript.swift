@@ -1,6 +1,6 @@
 import Wire
 
-/// The parser's result for some bytes, comparable.
+/// The parser's result for some bytes, in a form that can be compared.
 struct HTTPTranscript: Equatable {
     struct Request: Equatable {
         var head: String
@@ -10,7 +10,7 @@ struct HTTPTranscript: Equatable {
 
     var requests: [Request] = []
     var error: HTTPParseError?
-    /// Bytes that were taken, those of a piece that ended in an error left out.
+    /// The heads of the requests. They aren't compared.
     var heads: [HTTPRequestHead] = []
     var isIdle = true
 
@@ -56,7 +56,7 @@ struct HTTPTranscript: Equatable {
     }
 }
 
-/// The head of a request with this request line and a Host.
+/// Returns the head of a request with this request line and a Host.
 func head(_ requestLine: String, _ fields: String...) -> HTTPRequestHead? {
     let lines = [requestLine, "Host: example.org"] + fields
     return HTTPTranscript(lines.joined(separator: "\r\n") + "\r\n\r\n").heads.first

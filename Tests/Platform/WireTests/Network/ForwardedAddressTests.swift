@@ -22,9 +22,9 @@ import Testing
             (["x-forwarded-for: 192.0.2.9,203.0.113.7 ,\t10.0.0.2"], "203.0.113.7"),
             (["X-Forwarded-For: 192.0.2.9", "X-Other: 1", "X-Forwarded-For: 10.0.0.2, 10.0.0.3"], "192.0.2.9"),
             (["X-Forwarded-For: 192.0.2.9, 203.0.113.7", "X-FORWARDED-FOR: 127.0.0.1"], "203.0.113.7"),
-            // All are proxies: the outermost asked.
+            // All addresses are proxies, so the outermost one is the client.
             (["X-Forwarded-For: 10.0.0.9, 10.0.0.2"], "10.0.0.9"),
-            // Empty elements are none (RFC 9110 §5.6.1.2).
+            // Empty elements are ignored (RFC 9110 §5.6.1.2).
             (["X-Forwarded-For: ,203.0.113.7, ,", "X-Forwarded-For:"], "203.0.113.7"),
             // With ports, and IPv6 with and without brackets.
             (["X-Forwarded-For: 203.0.113.7:4711"], "203.0.113.7"),

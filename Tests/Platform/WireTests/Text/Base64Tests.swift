@@ -3,7 +3,7 @@ import Testing
 @testable import Wire
 
 @Suite struct Base64Tests {
-    /// RFC 4648 §10, and the digits in which the alphabets differ.
+    /// RFC 4648 §10, and texts with the digits in which the two alphabets differ.
     private static let texts = [
         ("", "", ""), ("f", "Zg==", "Zg"), ("fo", "Zm8=", "Zm8"), ("foo", "Zm9v", "Zm9v"),
         ("foob", "Zm9vYg==", "Zm9vYg"), ("fooba", "Zm9vYmE=", "Zm9vYmE"), ("foobar", "Zm9vYmFy", "Zm9vYmFy"),
@@ -30,7 +30,8 @@ import Testing
         }
     }
 
-    /// Foreign characters, impossible lengths, padding in the wrong number or place, bits that no byte has.
+    /// Invalid characters, impossible lengths, padding of the wrong length or in the wrong place, and bits beyond the
+    /// last byte.
     @Test(
         "Invalid base64 is refused",
         arguments: [

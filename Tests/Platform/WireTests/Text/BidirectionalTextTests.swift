@@ -26,7 +26,8 @@ import Testing
         arguments: [
             ("a\u{202E}b", "a\u{202E}b\u{202C}"), ("\u{2066}\u{202B}a", "\u{2066}\u{202B}a\u{202C}\u{2069}"),
             ("a\u{2069}b\u{202C}c", "abc"), ("\u{2067}a\u{2069}\u{2069}", "\u{2067}a\u{2069}"),
-            // An isolate's end closes the embeddings in it, and an embedding's none around it.
+            // The end of an isolate closes the embeddings inside it. The end of an embedding doesn't close one outside
+            // the isolate.
             ("\u{2067}\u{202A}a\u{2069}b\u{202C}", "\u{2067}\u{202A}a\u{2069}b"),
             ("\u{202D}\u{2068}a\u{202C}b\u{2069}c", "\u{202D}\u{2068}ab\u{2069}c\u{202C}"),
             ("\u{202A}a\u{202C}", "\u{202A}a\u{202C}"),

@@ -3,7 +3,7 @@ import Testing
 @testable import Wire
 
 @Suite struct EightBytesTests {
-    /// Every byte at every place, among others that pass and that are next to every bound.
+    /// Calls `body` with every byte at every place. The other bytes are valid, and at the bounds of the valid ranges.
     private func forEachByteAndPlace(_ body: (UInt8, EightBytes, String) throws -> Void) rethrows {
         for place in 0..<8 {
             for byte in UInt8.min...UInt8.max {
@@ -36,7 +36,7 @@ import Testing
         #expect((0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } == expected)
     }
 
-    /// Longer and shorter than a word, with a byte anywhere in it that passes singly, or not at all.
+    /// Texts shorter and longer than a word, with every byte at every place.
     @Test("A whole text passes if each byte does")
     func aWholeTextPassesIfEachByteDoes() {
         for count in 0...20 {

@@ -48,7 +48,7 @@ import Testing
             var whole: [UInt8] = []
             JSONText.append(string: text.utf8, to: &whole)
             var single: [UInt8] = []
-            // No contiguous storage.
+            // This collection has no contiguous storage.
             JSONText.append(string: text.utf8.lazy.map { $0 }, to: &single)
             try #require(whole == single)
             try #require(try JSONDecoder().decode(String.self, from: Data(whole)) == text)

@@ -9,7 +9,8 @@ import Testing
         [0xF0, 0x90, 0x80, 0x80], [0xF4, 0x8F, 0xBF, 0xBF], Array("eight by eight, and then an ä and more ASCII".utf8),
     ]
 
-    /// Each with how many of its bytes show the fault; one more than it has when the fault is that it ends.
+    /// Invalid sequences, and the number of bytes after which each is known to be invalid. If a sequence ends too
+    /// early, the number is its length plus one.
     static let invalid: [([UInt8], Int)] = [
         ([0x80], 1), ([0xBF], 1), ([0xC0], 1), ([0xC1], 1), ([0xF5], 1), ([0xFE], 1), ([0xFF], 1),
         ([0xC0, 0xAF], 1), ([0xE0, 0x80, 0xAF], 2), ([0xE0, 0x9F, 0xBF], 2), ([0xF0, 0x8F, 0xBF, 0xBF], 2),
@@ -47,7 +48,7 @@ import Testing
     @Test("Random bytes have the standard library's result")
     func itAgreesWithTheStandardLibraryOnRandomBytes() {
         var random = SeededRandom(seed: 7)
-        // Bytes that are near a border of some range, so that half of the sequences are nearly right.
+        // The bytes are near the bounds of the ranges, so half of the sequences are nearly valid.
         let bytes: [UInt8] = [
             0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC2, 0xDF, 0xE0, 0xE2, 0xED, 0xEF, 0xF0, 0xF4, 0xF5,
         ]

@@ -55,7 +55,7 @@ import Testing
         #expect(states == [true, true, false, false])
     }
 
-    /// Each piece leads to the next state of the parser's table.
+    /// Each piece brings the parser into the next state of the table.
     @Test("The states match the table")
     func itsStatesAreThoseOfTheTable() throws {
         var parser = WebSocketParser(role: .server, maxMessageBytes: 100)

@@ -1,6 +1,6 @@
 import Wire
 
-/// A parser's result for some bytes, comparable.
+/// A parser's result for some bytes, in a form that can be compared.
 struct WebSocketTranscript: Equatable {
     enum Event: Equatable {
         case text([UInt8])
@@ -11,7 +11,7 @@ struct WebSocketTranscript: Equatable {
     }
 
     var events: [Event] = []
-    /// Frames of fragmented messages.
+    /// The number of frames of fragmented messages.
     var fragments = 0
     var error: WebSocketError?
 
@@ -57,7 +57,7 @@ struct WebSocketTranscript: Equatable {
     }
 }
 
-/// A client's frame, built by hand: the tests' own reading of RFC 6455 §5.2.
+/// Returns a client's frame made by hand, by an independent reading of RFC 6455 §5.2.
 func frame(
     _ first: UInt8, _ payload: [UInt8] = [], mask: [UInt8]? = [0x37, 0xFA, 0x21, 0x3D], lengthBytes: Int? = nil
 ) -> [UInt8] {

@@ -14,7 +14,7 @@ import Testing
         return parameters
     }
 
-    /// Messages of every kind of content, in which much recurs, at every distance.
+    /// Returns messages of different kinds with repeated parts at every distance.
     private static func messages(_ seed: UInt64) -> [[UInt8]] {
         var random = SeededRandom(seed: seed)
         let words = (0..<60).map { _ in letters(Int.random(in: 3...20, using: &random)).shuffled(using: &random) }
@@ -38,7 +38,7 @@ import Testing
         #expect(reader.message(TestDeflate().fixed([.match(length: 3, distance: 257)]).message) == nil)
     }
 
-    // 8 is zlib's trap: its raw deflate has no such window.
+    // zlib's raw deflate doesn't support a window of 8 bits.
     @Test(
         "Messages refer only within the negotiated window",
         arguments: UInt8(8)...15, [true, false])
@@ -61,7 +61,7 @@ import Testing
         "A compressed message is decompressed unchanged",
         arguments: [8, 9, 12, 15, nil] as [UInt8?], [true, false])
     func whatOneEndSendsTheOtherReads(_ bits: UInt8?, _ keepsContext: Bool) throws {
-        // The client's end is a server's whose parameters are turned round.
+        // A client's parameters are a server's with both directions swapped.
         let (here, there) = (WebSocketDeflatePool(), WebSocketDeflatePool())
         var client = WebSocketDeflate(Self.parameters(server: bits, keepsContext: keepsContext))
         var server = WebSocketDeflate(Self.parameters(client: bits, keepsContext: keepsContext))

@@ -34,7 +34,7 @@ import Testing
                     + "client_max_window_bits=9",
                 "permessage-deflate; server_no_context_takeover; client_no_context_takeover; server_max_window_bits=12"
             ),
-            // §5: the first that can be taken.
+            // The first acceptable offer is used (§5).
             ("permessage-deflate; unknown, permessage-deflate", "permessage-deflate"),
             (
                 "x-other, permessage-deflate; server_max_window_bits=7, permessage-deflate; server_max_window_bits=11, "
@@ -64,7 +64,8 @@ import Testing
     @Test(
         "An unacceptable offer is declined without an error",
         arguments: [
-            // §7.1: a parameter that is unknown, or for an answer; one that has no value, or a wrong one; one that occurs twice.
+            // Invalid parameters (§7.1): unknown ones, one that only an answer may have, missing or wrong values, and
+            // repeated ones.
             "permessage-deflate; unknown", "permessage-deflate; unknown=1",
             "permessage-deflate; server_max_window_bits",
             "permessage-deflate; server_max_window_bits=7", "permessage-deflate; server_max_window_bits=16",
@@ -129,7 +130,7 @@ import Testing
         #expect(try answer([few + few + "permessage-deflate"]) == nil)
         #expect(try answer([few, few, "permessage-deflate"]) == nil)
         #expect(try answer([few + few + "not an extension"]) == nil)
-        // One that can be taken stands before it all.
+        // The acceptable offer comes first, so the others aren't read.
         #expect(try answer(["permessage-deflate, " + few + few]) == "permessage-deflate")
         let parameters = String(repeating: "; a", count: 1000)
         #expect(try answer(["permessage-deflate" + parameters]) == nil)

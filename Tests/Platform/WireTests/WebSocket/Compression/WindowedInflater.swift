@@ -1,7 +1,7 @@
 import CZlib
 
-/// zlib as the other end, with no more memory than was agreed on: it gets room for one byte at a time, so that whatever it
-/// refers to has to be in its window.
+/// Inflates with zlib as the other end, with the negotiated window and no more memory. It outputs one byte at a time,
+/// so every reference must be within the window.
 final class WindowedInflater {
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
 
@@ -19,7 +19,7 @@ final class WindowedInflater {
         inflateReset(stream)
     }
 
-    /// The message of `payload`; `nil` when zlib can't read it.
+    /// Returns the message of `payload`; `nil` if zlib can't read it.
     func message(_ payload: [UInt8]) -> [UInt8]? {
         var input = payload + [0x00, 0x00, 0xFF, 0xFF]
         var message: [UInt8] = []

@@ -1,13 +1,13 @@
 @testable import Wire
 
-/// permessage-deflate (RFC 7692 §7.2): what has to be understood.
+/// Cases of permessage-deflate that must be accepted (RFC 7692 §7.2).
 extension ConformanceCase {
     private static let rule = "RFC 7692 §7.2.2"
     private static let hello = Array("Hello".utf8)
     private static let ale = Array(#"{"type":"ale"}"#.utf8)
     private static let bottles = (0..<12).flatMap { Array("\($0) bottles of ale on the wall, ".utf8) }
 
-    /// Both ends keep their windows.
+    /// Both sides keep their contexts.
     static let takeover = WebSocketDeflateParameters()
 
     /// Neither side keeps its context.
@@ -24,7 +24,7 @@ extension ConformanceCase {
         return parameters
     }
 
-    /// With context takeover and without.
+    /// Returns a case with context takeover, and the same case without.
     private static func both(_ section: String, _ name: String, _ bytes: [UInt8], _ events: [Event])
         -> [ConformanceCase]
     {
@@ -129,7 +129,7 @@ extension ConformanceCase {
         }
     }
 
-    /// The largest distance in a window of this size.
+    /// Cases of references at the largest distance of each window size.
     @CaseList private static var windows: [ConformanceCase] {
         for bits in UInt8(8)...15 {
             let size = 1 << Int(bits)

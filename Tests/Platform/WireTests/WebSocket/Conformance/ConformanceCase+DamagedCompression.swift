@@ -1,6 +1,6 @@
 @testable import Wire
 
-/// permessage-deflate (RFC 7692): what is refused, and how much is made of it before.
+/// Cases of permessage-deflate that are refused (RFC 7692), and the events before that.
 extension ConformanceCase {
     private static let notDeflate = "RFC 7692 §7.2"
     private static let truncated = "RFC 7692 §7.2.1"

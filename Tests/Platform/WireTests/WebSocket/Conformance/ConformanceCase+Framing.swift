@@ -1,6 +1,6 @@
 @testable import Wire
 
-/// Lengths, and how they are written (RFC 6455 §5.2); the examples of §5.7; masks (§5.1, §5.3).
+/// Lengths and their encodings (RFC 6455 §5.2), the examples of §5.7, and masks (§5.1, §5.3).
 extension ConformanceCase {
     private static let hello = Array("Hello".utf8)
     private static let payloadLength = "RFC 6455 §5.2"

@@ -1,6 +1,6 @@
 @testable import Wire
 
-/// How large a message may be (RFC 6455 §10.4): said as soon as a header shows that it would be larger.
+/// Limits of a message's size (RFC 6455 §10.4). The parser reports an excess as soon as a header shows it.
 extension ConformanceCase {
     private static let rule = "RFC 6455 §10.4"
     private static let full = letters(200)

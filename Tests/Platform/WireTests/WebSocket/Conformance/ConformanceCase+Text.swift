@@ -1,6 +1,6 @@
 @testable import Wire
 
-/// Text is UTF-8 (RFC 6455 §8.1), and a mistake is noticed at its first byte, wherever that lies.
+/// Text must be UTF-8 (RFC 6455 §8.1). The parser detects an error at its first invalid byte, in any fragment.
 extension ConformanceCase {
     private static let rule = "RFC 6455 §8.1"
     private static let before = Array("κόσμε".utf8)

@@ -6,13 +6,13 @@ import Testing
 struct ConformanceCase: Sendable, CustomTestStringConvertible {
     typealias Event = WebSocketTranscript.Event
 
-    /// How the reading ends.
+    /// The state after all bytes are read.
     enum End: Sendable, Equatable {
-        /// More may come.
+        /// The connection is open.
         case open
-        /// The peer's close frame was the last thing that is read.
+        /// The peer has sent a close frame. Nothing after it is read.
         case closed
-        /// The connection is failed with this code, for a reason that begins with this rule.
+        /// The connection fails with this code. The reason begins with this rule.
         case fails(UInt16, rule: String)
     }
 
@@ -22,7 +22,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     let bytes: [UInt8]
     let events: [Event]
     let end: End
-    /// The number of bytes with which the failure shows; `nil` where that is not the point.
+    /// The number of bytes after which the error is known; `nil` if the case doesn't check that.
     var shownBy: Int?
     var role = WebSocketRole.server
     var maxMessageBytes = 1 << 20
@@ -34,7 +34,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
         framing + masking + opcodes + reservedBits + fragmentation + controlFrames + text + fragmentedText + closing
         + limits + compression + damagedCompression
 
-    /// A stream that is read to its end.
+    /// Returns a case whose bytes are all accepted.
     static func reads(
         _ section: String, _ name: String, _ bytes: [UInt8], _ events: [Event], role: WebSocketRole = .server,
         limit: Int = 1 << 20, compression: WebSocketDeflateParameters? = nil
@@ -46,7 +46,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
             compression: compression)
     }
 
-    /// A stream that breaks the rule of `section`, or of `rule`, after `events`.
+    /// Returns a case that breaks the rule of `section`, or of `rule`, after `events`.
     static func fails(
         _ section: String, _ name: String, _ bytes: [UInt8], with code: UInt16 = 1002, rule: String? = nil,
         after events: [Event] = [], shownBy: Int? = nil, role: WebSocketRole = .server, limit: Int = 1 << 20,
@@ -58,7 +58,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Puts the cases of a chapter together, one statement after the other.
+/// Collects the cases of a chapter, one in each statement.
 @resultBuilder enum CaseList {
     static func buildExpression(_ example: ConformanceCase) -> [ConformanceCase] { [example] }
     static func buildExpression(_ list: [ConformanceCase]) -> [ConformanceCase] { list }
@@ -66,12 +66,12 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     static func buildArray(_ lists: [[ConformanceCase]]) -> [ConformanceCase] { lists.flatMap(\.self) }
 }
 
-/// Bytes that differ, so that a wrong order shows; `count` of them.
+/// Returns `count` bytes that differ, so that a wrong order is detected.
 func pattern(_ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 / 251) }
 }
 
-/// ASCII letters, `count` of them.
+/// Returns `count` ASCII letters.
 func letters(_ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(0x61 + $0 % 26) }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import Wire
 
 @Suite struct ConformanceTests {
-    /// Printed, and another in each run: `LETSSWITCH_TEST_SEED` repeats one.
+    /// The seed is printed and differs in each run. `LETSSWITCH_TEST_SEED` repeats a run.
     private static let seed: UInt64 = {
         let given = ProcessInfo.processInfo.environment["LETSSWITCH_TEST_SEED"].flatMap(UInt64.init)
         let seed = given ?? UInt64.random(in: 0...UInt64(UInt32.max))

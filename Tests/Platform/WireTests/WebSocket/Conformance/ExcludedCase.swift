@@ -1,4 +1,4 @@
-/// Cases of the known conformance suites that the list leaves out, with the reason.
+/// Cases of known conformance suites that the list excludes, with the reasons.
 struct ExcludedCase: Sendable {
     let what: String
     let reason: String

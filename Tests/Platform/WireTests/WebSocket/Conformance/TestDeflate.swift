@@ -1,17 +1,19 @@
-/// DEFLATE data made by hand (RFC 1951): what no compressor writes, too. The tests' own reading of that RFC.
+/// DEFLATE data made by hand (RFC 1951), including data that no compressor produces. An independent implementation for
+/// the tests.
 struct TestDeflate: Sendable {
     private(set) var bytes: [UInt8] = []
-    /// Bits of the last byte that are in use; 0 when it is full.
+    /// The number of used bits in the last byte; 0 if it is full.
     private var used = 0
 
-    /// Ends the last block as a sender has to (RFC 7692 §7.2.1): by the header of an empty block, less its length.
+    /// The data with the end that a sender must write (RFC 7692 §7.2.1): the header of an empty block without its
+    /// length.
     var message: [UInt8] {
         var copy = self
         copy.bits(0, 3)
         return copy.bytes
     }
 
-    /// A block as it is (RFC 1951 §3.2.4).
+    /// Appends a stored block (RFC 1951 §3.2.4).
     func stored(_ data: [UInt8], isFinal: Bool = false) -> TestDeflate {
         var copy = self
         copy.bits(isFinal ? 1 : 0, 3)
@@ -25,9 +27,9 @@ struct TestDeflate: Sendable {
     /// The symbols between the header and the end of a block with fixed codes (§3.2.6).
     enum Symbol: Sendable {
         case literal(UInt8)
-        /// A reference: a length of 3 to 10 or 258, a distance of 1 to 4, or what `distance(code:)` gives.
+        /// A reference: a length of 3 to 10 or 258, and a distance of 1 to 4 or one that `distance(code:)` returns.
         case match(length: Int, distance: Int)
-        /// A code of the literal alphabet, and one of distances: to be out of range.
+        /// Codes of the literal and the distance alphabet, which may be out of range.
         case codes(Int, distance: Int? = nil)
     }
 
@@ -64,7 +66,8 @@ struct TestDeflate: Sendable {
         }
     }
 
-    /// §3.2.5: from 5 on, each two codes have a bit more for what is added.
+    /// Appends a distance (§3.2.5). For distances above 4, each pair of codes has one more extra bit than the previous
+    /// pair.
     private mutating func distance(_ distance: Int) {
         guard distance > 4 else { return code(distance - 1, 5) }
         let extra = (distance - 1).bitWidth - (distance - 1).leadingZeroBitCount - 2
@@ -72,12 +75,12 @@ struct TestDeflate: Sendable {
         bits(distance - 1 & ((1 << extra) - 1), extra)
     }
 
-    /// Codes begin with their highest bit (§3.1.1).
+    /// Appends a code, which begins with its highest bit (§3.1.1).
     private mutating func code(_ value: Int, _ count: Int) {
         for place in (0..<count).reversed() { bits(value >> place & 1, 1) }
     }
 
-    /// Everything else begins with its lowest.
+    /// Appends any other value, which begins with its lowest bit.
     private mutating func bits(_ value: Int, _ count: Int) {
         for place in 0..<count {
             if used == 0 { bytes.append(0) }

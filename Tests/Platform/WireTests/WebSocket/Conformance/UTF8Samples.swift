@@ -1,4 +1,4 @@
-/// Byte sequences at and beyond the borders of UTF-8 (RFC 3629 §4).
+/// Byte sequences at and beyond the limits of UTF-8 (RFC 3629 §4).
 enum UTF8Samples {
     struct Valid: Sendable {
         let name: String
@@ -13,7 +13,7 @@ enum UTF8Samples {
     struct Invalid: Sendable {
         let name: String
         let bytes: [UInt8]
-        /// The number of bytes after which nothing could make it right; `nil` when only its end shows it.
+        /// The number of bytes after which the sequence is known to be invalid; `nil` if only its end shows that.
         let shownBy: Int?
 
         init(_ name: String, _ bytes: [UInt8], _ shownBy: Int?) {
