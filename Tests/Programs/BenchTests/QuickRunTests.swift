@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The benchmark itself, run for a moment: its own checks (every frame due arrived exactly once) decide whether it succeeds.
+/// The benchmark itself, run for a moment. It fails unless every due frame arrived exactly once.
 @Suite struct QuickRunTests {
     /// Runs the benchmark to its end.
     ///
@@ -28,7 +28,7 @@ import Testing
         for row in rows {
             for server in ["daemon", "baseline"] {
                 let figures = row[server]
-                // A moment's cost can be less than the kernel's clock of it ticks.
+                // The cost of a short run can be less than one tick of the kernel's clock.
                 #expect(try #require(figures["cost"].number) >= 0)
                 #expect(try #require(figures["rate"].number) > 0)
                 #expect(try #require(figures["p50"].number) <= #require(figures["p99"].number))
@@ -45,7 +45,7 @@ import Testing
         #expect(rows.compactMap { $0["id"].string } == ["cable-idle", "cable-pings"])
         for server in ["daemon", "baseline"] {
             #expect(try #require(rows[0][server]["cost"].number) > 0)
-            // Every peer was pinged, but none all the time.
+            // Every peer was pinged, but not continuously.
             let pings = try #require(rows[1][server]["rate"].number)
             #expect(pings > 50 && pings < 1_000)
         }

@@ -12,7 +12,7 @@ import Testing
 @Suite struct CancellationRaceTests {
     private static let count = 1000
 
-    /// Ada's tasks, far ahead.
+    /// Registers tasks of Ada's that are far in the future.
     private func register(in journey: Journey) async throws -> [UUID] {
         let start = try await journey.instant(in: 86_400)
         let store = ScheduleStore(
@@ -43,7 +43,7 @@ import Testing
             """)
     }
 
-    /// Makes one after the other due, and cancels it at about that instant: the answers' status.
+    /// Makes one task after the other due, and cancels each at about that instant. Returns the statuses of the answers.
     private func cancel(
         _ tasks: [UUID], at endpoint: ClientEndpoint, _ journey: Journey
     ) async throws -> [UUID: Int] {
@@ -80,7 +80,7 @@ import Testing
             let cancelled = statuses.values.count { $0 == 200 }
             let kept = Set(statuses.filter { $0.value == 409 }.keys)
             #expect(cancelled + kept.count == Self.count)
-            // It was a race.
+            // Both outcomes were frequent, so there was a race.
             #expect(cancelled >= Self.count / 10 && kept.count >= Self.count / 10)
             try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.due)")
             var reminded: [UUID] = []

@@ -8,7 +8,7 @@ import Testing
 @testable import LetsSwitch
 @testable import Scheduling
 
-/// The database's clock jumps, and the system's with it.
+/// The database's clock and the system's clock jump.
 @Suite struct ClockJumpTests {
     /// The number of statements that the daemon's scheduler has sent.
     private static func statements(_ endpoint: ClientEndpoint) async throws -> Double {
@@ -34,7 +34,7 @@ import Testing
                 try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '\(seconds) s'")
                 await daemon.clockWasSet()
             }
-            // Over before the jump ends; reminded late; due soon after it; much later.
+            // The tasks: over before the jump ends, reminded late, due soon after the jump, and due much later.
             for (title, minutes) in [("Over", 30.0), ("Late", 60.5), ("Next", 61.1), ("Far", 130)] {
                 try await endpoint.register("ada", at(minutes), title)
             }
@@ -52,10 +52,10 @@ import Testing
                     FROM letsswitch.reminder JOIN letsswitch.task ON task.id = task_id)
                     = 'Over missed, Late delivered, Next delivered'
                     """)
-            // A stream that connects now doesn't get the missed one either.
+            // A stream that connects now doesn't get the missed reminder either.
             #expect(try await endpoint.reminders(of: "ada").nextReminder().title == "Late")
 
-            // Back: what has fired has fired, and what is due next comes in its time.
+            // The clock jumps back. Reminders that have fired aren't repeated, and the next one comes at its time.
             try await jump(-3600)
             let lead = try await journey.instant(in: 62)
             try await endpoint.register("ada", lead, "Back")
@@ -76,14 +76,15 @@ import Testing
     func unnoticed() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
-            // From its start on it gets every notification.
+            // The daemon listens, so it receives every notification.
             let listening = try await journey.count(
                 "pg_stat_activity WHERE datname = current_database() AND query ~ '^(LISTEN|SELECT 1$)'")
             #expect(listening > 0)
             func reading(_ condition: (MetricsReading) -> Bool) async throws -> MetricsReading {
                 try await MetricsReading.wait(at: endpoint, until: condition)
             }
-            /// The clock has gone back before the promise's reminder is due, and after the scheduler has looked at it.
+            /// Registers a task, and then sets the clock back before its reminder is due. The scheduler has read the
+            /// clock before that.
             func promise(_ device: String, after seconds: Int) async throws -> Instant {
                 let before = try await MetricsReading(endpoint)
                 try await journey.sql("UPDATE letsswitch.test_clock SET shift = interval '0'")
@@ -96,8 +97,8 @@ import Testing
                 try await journey.sql("UPDATE letsswitch.test_clock SET shift = interval '-1 h'")
                 return start
             }
-            /// Whether the scheduler, which knows no better, claims when the time seems to have come. A machine may be so busy that it has
-            /// come meanwhile; and the scheduler may happen to look at the clock before, and knows then.
+            /// Whether the scheduler didn't notice that the clock was set back, and therefore claims too early. On a
+            /// busy machine the task may already be due, and the scheduler may read the clock for another reason.
             func isUnnoticed(_ start: Instant, since known: MetricsReading) async throws -> Bool {
                 guard Date().timeIntervalSince1970 < Double(start.seconds - 60) - 0.5 else { return false }
                 let now = try await reading { now in
@@ -107,13 +108,13 @@ import Testing
             }
             var (device, wait) = ("ada", 2)
             var (start, known) = (try await promise(device, after: wait), try await MetricsReading(endpoint))
-            // Otherwise starts again, with more time.
+            // If not, tries again with more time.
             while try await !isUnnoticed(start, since: known) {
                 (device, wait) = ("\(device)+", 2 * wait)
                 (start, known) = (try await promise(device, after: wait), try await MetricsReading(endpoint))
             }
             let stream = try await endpoint.reminders(of: device)
-            // Then it looks at the clock.
+            // After the claim that found nothing, the scheduler reads the clock.
             _ = try await MetricsReading.wait(at: endpoint) {
                 Self.count("next_due", in: $0) > Self.count("next_due", in: known)
             }

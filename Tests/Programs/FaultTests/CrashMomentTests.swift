@@ -5,7 +5,7 @@ import Postgres
 import TestSupport
 import Testing
 
-/// `kill -9` of the daemon at the two moments at which a reminder could be lost or doubled.
+/// `kill -9` of the daemon at the two moments at which a reminder could be lost or sent twice.
 @Suite struct CrashMomentTests {
     enum Fate: CaseIterable { case committed, rolledBack }
 
@@ -23,7 +23,7 @@ import Testing
             try await gate.waitForStatements()
             switch fate {
             case .committed:
-                // It doesn't read what the database answers now.
+                // The frozen daemon doesn't read the database's answer.
                 try await first.daemon.freeze()
                 try await gate.open()
                 try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder) = 2")
@@ -72,7 +72,7 @@ import Testing
             let ada = try await endpoint.reminders(of: "ada")
             #expect(try await ada.nextReminder() == reminders[0])
             let bob = try await endpoint.reminders(of: "bob", after: reminders[1].id)
-            // He has said that he has it.
+            // Bob's `Last-Event-ID` has acknowledged his reminder.
             try await journey.expectDelivered(2)
             let next = try await journey.instant(in: 3600)
             for device in ["ada", "bob"] { try await endpoint.register(device, next, "Next") }

@@ -2,17 +2,17 @@ import JourneyTestSupport
 import Postgres
 import TestSupport
 
-/// A way for the database to be away while the daemon runs.
+/// A way in which the database becomes unavailable while the daemon runs.
 enum DatabaseFault: String, CaseIterable {
     case stopped, crashed, readOnly, readOnlySessions, diskFull, fileLimit, connectionsUsedUp, lockedTables
-    /// The packets vanish: connections there are never come back, new ones work once the network does.
+    /// The packets are lost. Open connections never work again, and new ones work when the network does.
     case halfOpen
-    /// The connections are cut, and new ones are accepted and hear nothing.
+    /// Connections are cut. New ones are accepted, but receive nothing.
     case noHandshake
 
     var isInNetwork: Bool { self == .halfOpen || self == .noHandshake }
 
-    /// A cluster that may be hit whole, where the fault doesn't stay within one database.
+    /// Returns a cluster of the test's own if the fault affects more than one database.
     func cluster() async throws -> TestCluster {
         switch self {
         case .stopped, .crashed, .readOnly, .diskFull, .fileLimit, .connectionsUsedUp:
@@ -22,7 +22,7 @@ enum DatabaseFault: String, CaseIterable {
     }
 }
 
-/// Brings a fault about, and ends it.
+/// Causes a fault and ends it.
 actor FaultyDatabase {
     private let fault: DatabaseFault
     private let cluster: TestCluster
@@ -54,7 +54,7 @@ actor FaultyDatabase {
         case .readOnly:
             let session = try await journey.connect()
             try await journey.administer("ALTER SYSTEM SET default_transaction_read_only = on; SELECT pg_reload_conf()")
-            // The server tells its sessions one after the other.
+            // The server's sessions read the new setting one after the other.
             let shown = "default_transaction_read_only"
             try await eventually(shown) { try await session.execute("SHOW \(shown)")?[0].string(shown) == "on" }
             await session.close()
@@ -89,7 +89,7 @@ actor FaultyDatabase {
         }
     }
 
-    /// After everything.
+    /// Removes everything after the test.
     func remove() async {
         await closeSessions()
         relay.close()
@@ -114,7 +114,7 @@ actor FaultyDatabase {
             isChanging = try await journey.terminateConnections() > 0
             while let session = try? await journey.connect() {
                 sessions.append(session)
-                // One that was on its way out held it a moment ago: the daemon may have been faster with another.
+                // If a connection became free, the daemon may have taken another one. So this checks again.
                 isChanging = true
             }
         }

@@ -12,7 +12,7 @@ import Testing
     private static let returnBound = TimeAllowance.bound(.seconds(5))
     private static let latenessBound = TimeAllowance.bound(.seconds(2))
 
-    /// The device's next two reminders, and when they came.
+    /// Returns the device's next two reminders, and when they came.
     private static func twoReminders(
         on stream: EventStreamTestClient
     ) async throws -> [(reminder: ReceivedReminder, at: Date)] {
@@ -56,7 +56,7 @@ import Testing
         #expect(try await ada.nextReminder().roomId == room)
         let peers = [try await endpoint.enter(room), try await endpoint.enter(room)]
 
-        // Due during the fault, and soon after its end.
+        // One reminder is due during the fault, and one soon after it.
         let during = try await journey.instant(in: 62 + TimeAllowance.factor)
         let after = Instant(seconds: during.seconds + 2)
         let shift = try await journey.shift()
@@ -71,7 +71,8 @@ import Testing
 
         try await database.begin()
         if fault == .diskFull || fault == .fileLimit {
-            // The daemon's connections may have room left on the pages that they wrote last, where nobody else writes.
+            // The daemon's connections may still have room on the pages that they wrote last, where no other connection
+            // writes.
             var refusals = 0
             for number in 0..<1000 where refusals < 30 {
                 let slot = Instant(seconds: far.seconds + 60 + number)
@@ -122,7 +123,7 @@ import Testing
             try #require(back.stopwatch.elapsed <= Self.returnBound)
         }
         let received = try await reminders
-        // One that was claimed as the database went, and whose answer got lost, may come behind the one that was claimed after.
+        // A reminder whose claim lost its answer may come after a later one.
         #expect(Set(received.map(\.reminder.roomId)) == Set(rooms))
         for (reminder, at) in received {
             let start = reminder.roomId == rooms[0] ? during : after
@@ -134,7 +135,7 @@ import Testing
         try await Self.cheer(peers[0], peers[1], in: room)
         for peer in peers { try await peer.expectSilence() }
         #expect(try await journey.count("letsswitch.task WHERE device_id = 'dora'") == 1)
-        // One for each task, and what comes next is what happens next.
+        // There is one reminder for each task, and no second one is sent.
         #expect(try await journey.count("letsswitch.reminder") == 6)
         try await endpoint.expectNoReminder(on: ada, of: "ada", in: journey)
     }

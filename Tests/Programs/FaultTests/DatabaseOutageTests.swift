@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct DatabaseOutageTests {
-    /// Registers again and again until told to stop; gives back what was answered, and how long each took.
+    /// Registers repeatedly until it is stopped. Returns the answers and the time of each.
     private func load(
         _ endpoint: ClientEndpoint, _ name: String, _ start: Instant, until stop: EventRecorder<Void>
     ) async throws -> [(status: Int, took: Duration, retryAfter: String?)] {
@@ -38,7 +38,7 @@ import Testing
             #expect(try await ada.nextReminder().roomId == room)
             let peers = [try await endpoint.enter(room), try await endpoint.enter(room)]
 
-            // Due while the database is down.
+            // The task is due while the database is unavailable.
             let due = Instant(seconds: try await journey.instant(in: 302).seconds)
             let missed = try await endpoint.pair("ada", "cleo", due)
             let stop = EventRecorder<Void>()
@@ -82,7 +82,7 @@ import Testing
             #expect(answers.last?.status == 201)
             #expect(try #require(refusals.map(\.took).max()) <= TimeAllowance.bound(.seconds(2)))
             let stored = try await journey.count("letsswitch.task WHERE title = 'Load'")
-            // A registration whose commit was cut off may exist though its answer was an error.
+            // If a commit was interrupted, the registration may exist although the answer was an error.
             let confirmed = answers.count { $0.status == 201 }
             #expect((confirmed...answers.count).contains(stored))
         }

@@ -10,7 +10,7 @@ import Testing
         try await Journey.run { journey in
             let first = try await journey.process()
             let start = try await journey.instant(in: 3600)
-            // Registered in another order than they are due.
+            // The tasks aren't registered in the order in which they are due.
             let useful = [(40, "Fourth"), (10, "First"), (30, "Third"), (20, "Second")]
             for (seconds, title) in useful {
                 for device in ["ada", "bob"] {
@@ -19,7 +19,7 @@ import Testing
             }
             let late = try await first.endpoint.register("ada", start, "Too late")
             try await first.daemon.kill9()
-            // The first has started; the others' minutes have begun, the last 20 seconds ago.
+            // The first task has started. The leads of the others have begun, the last one 20 seconds ago.
             try await journey.advance(to: start, 2)
 
             let (daemon, endpoint) = try await journey.process()
@@ -27,7 +27,7 @@ import Testing
             #expect(missed["taskId"].string == late.id.uuidString)
             var lateness: [Int] = []
             for _ in 0..<8 { lateness.append(try #require(try await daemon.waitForLog("reminder")["late_ms"].int)) }
-            // Marked with how late it is; the longest due came first.
+            // Each reminder has its lateness. The one that was due first comes first.
             #expect(lateness == lateness.sorted(by: >))
             #expect(lateness.allSatisfy { $0 >= 20_000 })
             let ada = try await endpoint.reminders(of: "ada")
@@ -42,7 +42,7 @@ import Testing
                 try await journey.count(
                     "letsswitch.reminder WHERE state = 'missed' AND task_id = '\(late.id)'") == 1)
             #expect(try await journey.count("letsswitch.reminder") == 9)
-            // Once: what comes next is what is new.
+            // Reminders come once: the next one is the new one.
             let next = try await journey.instant(in: 3600)
             for device in ["ada", "bob"] { try await endpoint.register(device, next, "Next") }
             try await journey.advance(to: next, -60)

@@ -6,9 +6,9 @@ import Postgres
 import TestSupport
 import Testing
 
-/// SIGTERM while there is everything to do.
+/// SIGTERM while the daemon has all kinds of work.
 @Suite struct DrainUnderLoadTests {
-    /// Requests that can't be answered yet when the signal comes: they are in flight for certain.
+    /// The number of requests that can't be answered before the signal, so they are certainly in progress.
     private static let heldRequests = 6
 
     @Test(
@@ -35,7 +35,8 @@ import Testing
                     guard try await peers[1].nextMessage() == RoomWords.cheer else { continue }
                 }
             }
-            // Registrations in a slot whose lock another holds: some wait for it, the others behind those.
+            // Registrations in a slot that another session has locked. Some wait for the lock, and the others behind
+            // those.
             let holder = try await PostgresSession.connect(PostgresConfiguration(conninfo: journey.conninfo))
             try await holder.execute("SELECT pg_advisory_lock((19539::bigint << 48) + \(far.seconds))")
             let held = try await (0..<Self.heldRequests).map { $0 }.asyncMap { number in
@@ -52,7 +53,7 @@ import Testing
                     EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
                     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
                     """)
-            // Claimed in the moment of the signal.
+            // The reminders are claimed at the moment of the signal.
             let gate = try await StatementGate.close(at: .claim, in: journey)
             try await journey.advance(to: start, -60)
             try await gate.waitForStatements()
@@ -94,7 +95,7 @@ import Testing
         }
     }
 
-    /// Registers one task after the other until there is no answer.
+    /// Registers one task after the other until no answer comes.
     private func answers(to name: String, at start: Instant, _ endpoint: ClientEndpoint) async -> [Int] {
         var statuses: [Int] = []
         while let client = try? await HTTPTestClient.connect(to: endpoint) {

@@ -7,12 +7,12 @@ import Testing
 
 @testable import Scheduling
 
-/// Two daemons on one database, and one of them stands still.
+/// Two daemons on one database, of which one is stopped for a while.
 @Suite struct FrozenDaemonTests {
     private static let devices = (0..<50).map { "d\($0)" }
     private static let tasksPerDevice = 20
 
-    /// A thousand tasks that become due together.
+    /// Registers a thousand tasks that become due together.
     private func register(from start: Instant, in journey: Journey) async throws {
         let store = ScheduleStore(database: journey.client, settings: ScheduleSettings())
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -35,8 +35,7 @@ import Testing
         "With a daemon stopped during its claim and continued, 1,000 due reminders reach every stream once")
     func stoppedInItsClaim() async throws {
         try await Journey.run(patience: .promised) { journey in
-            // Claims have no lease. The nearest thing is a query's time limit, after which the continued daemon gives
-            // its claim up.
+            // A claim has no lease. After the time limit of a query, the continued daemon gives its claim up.
             let frozen = try await journey.process(["--database-timeout", "1s"])
             let start = try await journey.instant(in: 3600)
             try await register(from: start, in: journey)
@@ -47,13 +46,13 @@ import Testing
             try await frozen.daemon.freeze()
             let stopped = ContinuousClock.now
 
-            // Claims the rest, and gets the notification of what the frozen one had claimed.
+            // The other daemon claims the rest, and is notified of the frozen daemon's claim.
             let other = try await journey.process()
             let here = try await streams(at: other.endpoint)
             try await gate.open()
             let first = try await receive(Self.tasksPerDevice, from: here)
-            // Though the frozen one had claimed the first half. (In firing order, unless a busy machine takes longer to hear of
-            // that half than the other half waits for it: BatchOrderTests.)
+            // The other daemon sends all reminders, although the frozen one had claimed the first half.
+            // `BatchOrderTests` tests their order, which a busy machine can change here.
             let titles = Set((0..<Self.tasksPerDevice).map { "T\($0)" })
             #expect(first.allSatisfy { Set($0.map(\.title)) == titles })
             try await journey.expectDelivered(1000)
@@ -61,7 +60,7 @@ import Testing
 
             await frozen.daemon.thaw()
             #expect(try await receive(Self.tasksPerDevice, from: there).map(Self.ids(of:)) == first.map(Self.ids(of:)))
-            // Nothing is repeated, by neither: what comes next is what is new.
+            // Neither daemon repeats a reminder: the next one is the new one.
             let next = try await journey.instant(in: 3600)
             for device in Self.devices { try await other.endpoint.register(device, next, "Next") }
             try await journey.advance(to: next, -60)
@@ -76,7 +75,7 @@ import Testing
         try await Self.devices.asyncMap { try await endpoint.reminders(of: $0) }
     }
 
-    /// The next reminders of each stream, which are all different, in the order in which they came.
+    /// Returns the next reminders of each stream in the order in which they came. All of a stream's must differ.
     private func receive(_ count: Int, from streams: [EventStreamTestClient]) async throws -> [[ReceivedReminder]] {
         let received = try await streams.asyncMap { stream in
             var reminders: [ReceivedReminder] = []

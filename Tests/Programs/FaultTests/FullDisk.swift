@@ -8,20 +8,20 @@ import TestSupport
 
 @testable import Scheduling
 
-/// Takes the schedule's tables' room to grow, and gives it back: by a small file system, or where nothing may be mounted by
-/// a limit on the size of files (for which PostgreSQL has no code of its own).
+/// Takes all free space of the schedule's tables, and returns it later. Uses a small file system, or if mounting isn't
+/// allowed, a limit on the size of files, for which PostgreSQL has no error code of its own.
 struct FullDisk {
     private let disk: SmallDisk?
     private let cluster: TestCluster
     private let journey: Journey
 
-    /// Before a daemon runs. With `byLimit`, by the limit in any case.
+    /// Prepares the disk before a daemon runs. With `byLimit`, always uses the limit.
     init(of cluster: TestCluster, _ journey: Journey, byLimit: Bool) async throws {
         self.cluster = cluster
         self.journey = journey
         guard !byLimit, SmallDisk.isPossible else {
             disk = nil
-            // Further than a segment of the log, which has to be written on.
+            // Makes the table larger than a segment of the log, because the log must still be written under the limit.
             try await journey.sql(
                 """
                 INSERT INTO letsswitch.task
@@ -41,7 +41,7 @@ struct FullDisk {
             """)
     }
 
-    /// Returns when a registration with a long title finds no room any more.
+    /// Returns when no space is left for a registration with a long title.
     func fill() async throws {
         if let disk {
             try disk.fill()
@@ -50,7 +50,7 @@ struct FullDisk {
             try await limitFiles(to: "\(size)")
         }
         // Uses up the free space inside the tables first. The indexes have free space longer than the rows, and a match
-        // needs more of it than a single task. A refused row may leave its space to the next, so this repeats many
+        // needs more of it than a single task. A refused row may leave its space for the next one, so this repeats many
         // refusals. No row may be longer than the ones that the test registers later.
         let start = try await journey.instant(in: 86_400)
         let store = ScheduleStore(database: journey.client, settings: ScheduleSettings(reminderLead: 60))
@@ -76,12 +76,12 @@ struct FullDisk {
         try await limitFiles(to: "unlimited")
     }
 
-    /// After the cluster has stopped.
+    /// Removes the disk after the cluster has stopped.
     func remove() {
         disk?.unmount()
     }
 
-    /// For the server, its processes, and those to come.
+    /// Sets the limit for the server and all its processes, current and later ones.
     private func limitFiles(to size: String) async throws {
         guard let postmaster = await cluster.processIdentifier() else { throw ClientFailure.misuse("no server") }
         let children = try String(
@@ -90,7 +90,7 @@ struct FullDisk {
         guard stat(cluster.stateDirectory + "/postgres/data", &data) == 0 else {
             throw ClientFailure.system(call: "stat", code: errno)
         }
-        // Only its own user may limit a process, root without all of its rights not either. The hard limit stays.
+        // Only the same user may limit a process; root in a container may not. The hard limit stays.
         let asUser =
             geteuid() == data.st_uid
             ? [] : ["/usr/bin/setpriv", "--reuid=\(data.st_uid)", "--regid=\(data.st_gid)", "--clear-groups"]
@@ -101,7 +101,7 @@ struct FullDisk {
             process.arguments = Array(command.dropFirst())
             process.standardError = FileHandle.nullDevice
             try process.run()
-            // One that has just ended has nothing to be limited.
+            // A process that has just ended can't be limited, which is no error.
             process.waitUntilExit()
         }
     }

@@ -2,15 +2,15 @@ import JourneyTestSupport
 import Postgres
 import TestSupport
 
-/// Tools for faults.
+/// Tools for causing faults.
 extension Journey {
     /// The name of the daemons' connections in `pg_stat_activity`, to distinguish them from the test's.
     static let faultyName = "daemon"
 
-    /// The database's conninfo for a daemon that the fault is to hit.
+    /// The connection string for a daemon that the fault affects.
     var faultyConninfo: String { conninfo + " application_name=\(Self.faultyName)" }
 
-    /// A relay to the database's server, and the conninfo that leads through it.
+    /// Starts a relay to the database's server. Returns it, and the connection string that uses it.
     func relay() throws -> (relay: StallingRelay, conninfo: String) {
         let words = conninfo.split(separator: " ").map { $0.split(separator: "=", maxSplits: 1) }
         func value(_ keyword: Substring) throws -> String {
@@ -29,12 +29,12 @@ extension Journey {
         )
     }
 
-    /// Runs a script on a connection of its own, by the simple protocol, whatever the database's defaults are.
+    /// Runs a script on a new connection by the simple protocol, which works with any defaults of the database.
     func administer(_ script: String) async throws {
         let session = try await connect()
         do {
             try await session.execute("SET default_transaction_read_only = off")
-            // Not together: some of these commands take no company.
+            // Runs the commands separately, because some of them can't run in a transaction with others.
             for command in script.split(separator: ";") { try await session.execute(String(command)) }
             await session.close()
         } catch {
@@ -43,14 +43,14 @@ extension Journey {
         }
     }
 
-    /// A connection of the test's own.
+    /// Opens a connection for the test.
     func connect() async throws -> PostgresSession {
         var configuration = PostgresConfiguration(conninfo: conninfo, applicationName: "test")
         configuration.connectTimeout = .seconds(20)
         return try await PostgresSession.connect(configuration)
     }
 
-    /// How many seconds the database's clock is ahead of the system's.
+    /// Returns how many seconds the database's clock is ahead of the system's.
     func shift() async throws -> Double {
         try await sql("SELECT extract(epoch FROM shift)::float8 AS s FROM letsswitch.test_clock")[0].double("s")
     }
@@ -67,8 +67,8 @@ extension Journey {
 }
 
 extension ClientEndpoint {
-    /// Nothing that has happened so far brings the device's stream another reminder: what comes next is a change of its day that
-    /// this makes.
+    /// Checks that the device's stream gets no further reminder: this registers a task, and only changes of the day may
+    /// come before that change.
     func expectNoReminder(on stream: EventStreamTestClient, of device: String, in journey: Journey) async throws {
         let start = try await journey.instant(in: 86_400 * 2)
         try await register(device, start, "Later")

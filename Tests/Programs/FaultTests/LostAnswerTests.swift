@@ -15,11 +15,11 @@ import Testing
             let (relay, conninfo) = try journey.relay()
             let endpoint = try await journey.daemon {
                 $0.database = .url(conninfo)
-                // Only the end of the connection answers.
+                // The daemon notices the lost answer only when the connection ends.
                 $0.postgres.stallTimeout = .seconds(30)
             }
             let start = try await journey.instant(in: 3600)
-            // Statements are prepared, and the pool is at rest.
+            // The statements are prepared, and the pool is idle.
             try await endpoint.register("warm", start)
             #expect(try await endpoint.post("/task/delete", ClientEndpoint.task("warm", start, "")).status == 200)
 

@@ -12,7 +12,7 @@ import Testing
 
 /// A reminder that can't be delivered.
 @Suite struct PoisonTests {
-    /// This task's reminder can't be written.
+    /// Makes every write of this task's reminder fail.
     private func poison(_ task: UUID, on change: String = "INSERT OR UPDATE", in journey: Journey) async throws {
         try await journey.sql(
             """
@@ -25,7 +25,8 @@ import Testing
             """)
     }
 
-    /// How often it was tried in vain, when next, and what the clock shows, in seconds from `start` on.
+    /// Returns the number of failed attempts, the time of the next one, and the clock's time. Times are in seconds
+    /// after `start`.
     private func due(_ task: UUID, _ start: Instant, in journey: Journey) async throws -> (
         failures: Int, retry: Double, clock: Double
     ) {
@@ -60,7 +61,7 @@ import Testing
             try await endpoint.register("d0", later, "Later")
             try await journey.advance(to: later, -60)
             #expect(try await streams[0].nextReminder().title == "Later")
-            // The delay doubles each time, unless the start is closer. On a late machine there were more attempts by
+            // The delay doubles each time, unless the start is closer. On a slow machine there were more attempts by
             // then.
             var tried = try await due(poisoned.id, start, in: journey)
             var since = -30.0
@@ -69,7 +70,7 @@ import Testing
                 try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.due WHERE failures > \(tried.failures))")
                 tried = try await due(poisoned.id, start, in: journey)
                 #expect(tried.retry >= min(0, since + pow(2, Double(min(tried.failures - 1, 6)))), "\(tried)")
-                // On a machine that is later still the start may be over: then it has been set aside.
+                // On a very slow machine the start may be over. Then the task was set aside.
                 #expect(tried.retry <= 0 || tried.retry > 80_000 && tried.clock >= 0, "\(tried)")
                 since = clock
                 if tried.retry > 0 { break }
@@ -85,7 +86,7 @@ import Testing
             let after = try await MetricsReading(endpoint)[#"letsswitch_db_queries_total{outcome="failed"}"#]
             #expect(after == before)
 
-            // Mended, it becomes history like any other.
+            // When the fault is removed, the task becomes history like any other.
             try await journey.sql("DROP TRIGGER test_poison ON letsswitch.reminder")
             try await journey.advance(to: start, 90_000)
             try await journey.wait(
@@ -106,7 +107,7 @@ import Testing
             try await journey.advance(to: start, -60)
             for stream in streams { _ = try await stream.nextReminder() }
             try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 19")
-            // It can't be marked as missed either: that is put off.
+            // The task can't be marked as missed either, so that is postponed.
             try await journey.advance(to: start, 3)
             try await journey.wait(
                 until: "(SELECT expires_at > letsswitch.clock() + interval '50 seconds' FROM letsswitch.claim)")
@@ -127,7 +128,7 @@ import Testing
             let endpoint = try await journey.daemonOnUnixSocket {
                 $0.schedule.reminderLead = .seconds(1800)
                 $0.limits.sendQueueBytes = 4 << 20
-                // Enough for the one who reads, on a busy machine.
+                // Long enough for the client that reads, on a busy machine.
                 $0.limits.writeTimeout = TimeAllowance.bound(.seconds(6))
             }
             let start = try await journey.instant(in: 7200)
@@ -138,7 +139,7 @@ import Testing
             let last = Instant(seconds: start.seconds + count)
             try await endpoint.register("ada", last)
             let ada = try await endpoint.reminders(of: "ada")
-            // Neither stream is read.
+            // Nothing reads these two streams.
             let mallory = try await endpoint.reminders(of: "mallory")
             let trudy = try await endpoint.reminders(of: "trudy")
             let stopwatch = Stopwatch()
@@ -146,7 +147,7 @@ import Testing
             _ = try await ada.nextReminder()
             #expect(stopwatch.elapsed < TimeAllowance.bound(.seconds(10)))
             try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder) = \(2 * count + 1)")
-            // The streams are cut off; what they had not taken is kept.
+            // The server closes the streams. Their unsent reminders are kept.
             _ = try await MetricsReading.wait(at: endpoint) { $0[#"letsswitch_connections{kind="stream"}"#] == 1 }
             #expect(try await journey.count("letsswitch.reminder WHERE state = 'pending'") > 0)
             var received: Set<UUID> = []
@@ -157,7 +158,7 @@ import Testing
                 do {
                     while received.count < count { received.insert(try await again.nextReminder().id) }
                 } catch ClientFailure.ended {
-                    // On a busy machine the reading client may be too slow as well; again nothing is lost.
+                    // On a busy machine the reading client may be too slow as well. Then nothing is lost either.
                 }
             }
             #expect(received.count == count)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Scheduling
 
-/// One of the scheduler's statements fails, hangs, or its answer is lost; reminders go out all the same.
+/// One of the scheduler's statements fails, hangs, or loses its answer. Reminders are still sent.
 @Suite struct SchedulerFaultTests {
     /// The fault of a database function.
     enum Sabotage: String {
@@ -17,7 +17,7 @@ import Testing
         case hangs = "PERFORM pg_sleep(3600)"
     }
 
-    /// Puts `sabotage` before all that the function does; gives what undoes it.
+    /// Makes the function begin with `sabotage`. Returns the SQL that undoes it.
     private func sabotage(_ function: String, _ sabotage: Sabotage, in journey: Journey) async throws -> String {
         let rows = try await journey.sql(
             "SELECT pg_get_functiondef('letsswitch.\(function)'::regproc) AS text")
@@ -48,7 +48,7 @@ import Testing
             }
             try await journey.advance(to: start, -60)
             for stream in streams.prefix(2) { #expect(try await stream.nextReminder().startsAt == start.date) }
-            // And again, where there was nothing to catch up with.
+            // The next reminder comes too, although there was nothing to catch up with.
             let next = Instant(seconds: start.seconds + 600)
             try await endpoint.register("cleo", next)
             try await journey.advance(to: next, -60)
@@ -86,13 +86,13 @@ import Testing
             let (relay, conninfo) = try journey.relay()
             let endpoint = try await journey.daemon {
                 $0.database = .url(conninfo)
-                // Only the end of the connection answers.
+                // The daemon notices the lost answer only when the connection ends.
                 $0.postgres.stallTimeout = .seconds(30)
             }
             let start = try await journey.instant(in: 3600)
             let late = Instant(seconds: start.seconds - 600)
             try await endpoint.register("ada", start)
-            // Its start passes before it is claimed: missed from the beginning.
+            // This task's start passes before it is claimed, so its reminder is missed at once.
             try await endpoint.register("bob", late)
             let ada = try await endpoint.reminders(of: "ada")
             let gate = try await StatementGate.close(at: .claim, in: journey)
@@ -144,11 +144,11 @@ import Testing
             var received: [UUID] = []
             for _ in 0..<count { received.append(try await first.nextReminder().id) }
             #expect(Set(received).count == count)
-            // Not all of them seen, and notifications lost meanwhile.
+            // The client has seen only some of them, and notifications are lost meanwhile.
             let again = try await endpoint.reminders(of: "ada", after: received[count - 101])
             _ = try await journey.terminateConnections()
             for id in received.suffix(100) { #expect(try await again.nextReminder().id == id) }
-            // So late that its lead doesn't begin while it is registered.
+            // The start is late enough that its lead doesn't begin during the registration.
             let next = Instant(seconds: last.seconds + 1800)
             try await eventually("a task taken") {
                 try await endpoint.post("/task", ClientEndpoint.task("ada", next, "Next")).status == 201

@@ -4,7 +4,7 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// A database that answers, and lacks what is ours.
+/// A database that answers, but lacks the product's tables or functions.
 @Suite struct SchemaFaultTests {
     @Test("Without the server's tables every request gets 503, and is served once they exist")
     func absent() async throws {

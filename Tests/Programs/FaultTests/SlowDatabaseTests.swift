@@ -7,7 +7,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// The database or a part of it is slow, and no request waits for ever.
+/// The database or a part of it is slow, and no request waits without a limit.
 @Suite struct SlowDatabaseTests {
     @Test("A burst that waits longer for a silent database than one request may is answered completely")
     func burst() async throws {
@@ -21,7 +21,7 @@ import Testing
             }
             let start = try await journey.instant(in: 3600)
             try await endpoint.register("warm", start)
-            // 32 in a pipeline, and a round trip of 600 ms: 320 of them take six seconds and more.
+            // A pipeline of 32 queries has a round trip of 600 ms, so 320 queries take at least six seconds.
             relay.slow(by: .milliseconds(300))
             let began = ContinuousClock.now
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -48,7 +48,7 @@ import Testing
             try await endpoint.register("ada", start)
             let holder = try await journey.connect()
             try await holder.execute("BEGIN")
-            // As a registration in this slot does, and never ends.
+            // Takes the lock of a registration in this slot, and keeps it.
             try await holder.execute("SELECT pg_advisory_xact_lock((19539::bigint << 48) + \(start.seconds))")
 
             let ended = EventRecorder<Void>()
@@ -57,7 +57,7 @@ import Testing
                 return try await endpoint.post("/task", ClientEndpoint.task("bob", start, "Maths"))
             }
             var statuses: [Int] = []
-            // Five more after its end, and one that may have begun before.
+            // Six requests after the end: one may have begun before it, and five began after it.
             var more = 6
             while more > 0 || statuses.count < 20 {
                 if !ended.all.isEmpty { more -= 1 }
@@ -66,7 +66,7 @@ import Testing
             }
             let refused = try await held.value
             #expect(refused.status == 503 && refused.headers["Retry-After"] != nil)
-            // Statements sent after it, before it was found to hang, fail with it.
+            // Statements that were sent after the hanging one fail with it.
             #expect(statuses.count { $0 == 503 } <= 2)
             #expect(statuses.suffix(5).allSatisfy { $0 == 201 })
             try await holder.execute("COMMIT")
@@ -96,7 +96,7 @@ import Testing
             try await Task.sleep(for: .milliseconds(1600))
             let stopwatch = Stopwatch()
             let first = try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T"))
-            // Answered if some other statement has found out meanwhile, for all of them.
+            // The request is answered if another statement has already detected that the connection is dead.
             #expect([201, 503].contains(first.status))
             #expect(stopwatch.elapsed <= TimeAllowance.bound(.seconds(2)))
             // A sanitizer may also slow down the opening of a connection.
@@ -105,7 +105,8 @@ import Testing
                 statuses.append(try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T")).status)
             } while statuses.last == 503 && statuses.count <= TimeAllowance.factor
             #expect(statuses.last == (first.status == 201 ? 200 : 201) || statuses.count > 2 && statuses.last == 200)
-            // The scheduler's connection is as dead: it claims on it in vain, and then on another.
+            // The scheduler's connection is dead too. The scheduler's first claim fails, and the next one uses another
+            // connection.
             let reminder = try await stream.nextReminder()
             let late = Date().timeIntervalSince1970 - Double(soon.seconds - 60)
             #expect(reminder.title == "History")

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A file system of a few megabytes that can be filled, for a tablespace. Needs the right to mount.
+/// A file system of a few megabytes for a tablespace, which can be filled. The process needs the right to mount.
 struct SmallDisk {
     let path: String
     private var filler: String { path + "/filler" }
@@ -17,7 +17,7 @@ struct SmallDisk {
         return true
     }()
 
-    /// Mounts it beside the cluster's data, whose user gets a directory of its own on it: `tablespace`.
+    /// Mounts the disk next to the cluster's data. The cluster's user gets the directory `tablespace` on it.
     init(of cluster: TestCluster) throws {
         path = cluster.stateDirectory + "/disk"
         var data = stat()
@@ -32,7 +32,7 @@ struct SmallDisk {
 
     var tablespace: String { path + "/tablespace" }
 
-    /// Leaves no byte free.
+    /// Fills the disk completely.
     func fill() throws {
         let file = open(filler, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw ClientFailure.system(call: "open", code: errno) }
@@ -50,7 +50,7 @@ struct SmallDisk {
         unlink(filler)
     }
 
-    /// After the server has closed its files.
+    /// Unmounts the disk. The server must have closed its files.
     func unmount() {
         try? Self.run("/bin/umount", ["-l", path])
         rmdir(path)

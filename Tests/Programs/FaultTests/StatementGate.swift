@@ -2,23 +2,23 @@ import JourneyTestSupport
 import Postgres
 import TestSupport
 
-/// Stops a statement of a daemon's at a moment that a test wants, by a trigger that waits for a lock which the test holds.
+/// Stops a daemon's statement at a chosen moment: a trigger waits for a lock that the test holds.
 struct StatementGate {
     enum Moment {
         /// A claim has written everything, and is about to commit.
         case claim
-        /// A reminder was sent; that it was is about to be written.
+        /// A reminder was sent, and its acknowledgement is about to be written.
         case acknowledgement
     }
 
-    /// No advisory lock of the product has such a key.
+    /// The product has no advisory lock with this key.
     private static let key = 4711
 
     private let journey: Journey
-    /// Holds the lock.
+    /// The session that holds the lock.
     private let session: PostgresSession
 
-    /// Closes the gate: from now on such statements wait in it.
+    /// Closes the gate: from now on such statements wait.
     static func close(at moment: Moment, in journey: Journey) async throws -> StatementGate {
         let session = try await PostgresSession.connect(PostgresConfiguration(conninfo: journey.conninfo))
         try await session.execute("SELECT pg_advisory_lock(\(key))")
@@ -44,18 +44,18 @@ struct StatementGate {
         return StatementGate(journey: journey, session: session)
     }
 
-    /// Returns when `count` statements wait in the gate.
+    /// Returns when `count` statements wait at the gate.
     func waitForStatements(_ count: Int = 1) async throws {
         try await journey.wait(until: "(SELECT count(*) FROM (\(Self.waiting)) AS waiting) >= \(count)")
     }
 
-    /// Lets them pass, and all that come later.
+    /// Opens the gate for all waiting and later statements.
     func open() async throws {
         try await session.execute("SELECT pg_advisory_unlock(\(Self.key))")
         await session.close()
     }
 
-    /// Ends the statements that wait: they are rolled back. Then lets pass what comes later.
+    /// Ends the waiting statements, which are rolled back. Then opens the gate for later ones.
     func rollBack() async throws {
         try await journey.sql("SELECT pg_terminate_backend(pid) FROM (\(Self.waiting)) AS waiting")
         try await journey.wait(until: "(SELECT count(*) FROM (\(Self.waiting)) AS waiting) = 0")

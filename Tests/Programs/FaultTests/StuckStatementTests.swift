@@ -5,7 +5,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// Statements that don't get on, and more and more requests that bring the same.
+/// Statements that hang, and more and more requests that send the same statement.
 @Suite struct StuckStatementTests {
     @Test(
         "The number of connections stays within its limit, no statement exceeds its time, and then all works as before")
@@ -53,7 +53,7 @@ import Testing
                 return (most, oldest)
             }
             #expect(most <= limit)
-            // The server's own limit is a second above ours; the rest is the machine's.
+            // The server's own limit is a second longer than ours. The machine may add its delay.
             #expect(.seconds(oldest) <= .seconds(4) + .seconds(3) * TimeAllowance.factor + stopwatch.allowance)
 
             try await holder.execute("COMMIT")
@@ -73,7 +73,7 @@ import Testing
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
             let start = try await journey.instant(in: 3600)
-            // The first two tries of a registration meet another, as it were.
+            // The first two attempts of a registration fail with a simulated deadlock.
             try await journey.sql("CREATE SEQUENCE letsswitch.test_try")
             try await journey.sql("CREATE TABLE letsswitch.test_limit AS SELECT 2 AS n")
             try await journey.sql(
@@ -99,7 +99,7 @@ import Testing
             try await journey.sql("UPDATE letsswitch.test_limit SET n = 1000000")
             let refused = try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T"))
             #expect(refused.status == 503 && refused.headers["Retry-After"] != nil)
-            // The database is well.
+            // The database is available.
             #expect(try await endpoint.get("/readyz").status == 200)
         }
     }

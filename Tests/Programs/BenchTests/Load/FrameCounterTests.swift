@@ -4,7 +4,7 @@ import Testing
 @testable import letsswitch_bench
 
 @Suite struct FrameCounterTests {
-    /// Two connected sockets, of which the second is non-blocking to read.
+    /// Runs the body with two connected sockets. The second doesn't block on reads.
     private func withPair(_ body: (_ server: Int32, _ client: Int32) throws -> Void) throws {
         var pair: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
@@ -12,7 +12,8 @@ import Testing
         try body(pair[0], pair[1])
     }
 
-    /// The number of ales' responses counted when the server's bytes arrive in these pieces, and the counter's answer.
+    /// Returns the number of counted ale responses when the server's bytes arrive in these pieces, and the counter's
+    /// answer.
     private func count(_ pieces: [[UInt8]]) throws -> (ales: Int, answer: [UInt8]) {
         var ales = 0
         var answer = [UInt8](repeating: 0, count: 64)

@@ -13,7 +13,8 @@ import Wire
 
     private static let frames = frame("one") + [0x89, 0] + frame(String(repeating: "x", count: 200))
 
-    /// The messages that are read when `begun` came with the head and the rest in these pieces; and what is answered.
+    /// Returns the messages that are read when `begun` came with the head and the rest in these pieces, and the
+    /// reader's answer.
     private func read(_ begun: [UInt8], _ pieces: [[UInt8]]) throws -> (messages: [String], answer: [UInt8]) {
         var pair: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
@@ -27,7 +28,7 @@ import Wire
             #expect(write(pair[0], piece, piece.count) == piece.count)
             try reader.receive(from: pair[1], keep)
         }
-        // Nothing has arrived.
+        // No bytes have arrived.
         try reader.receive(from: pair[1], keep)
         #expect(reader.byteCount == pieces.joined().count)
         var answer = [UInt8](repeating: 0, count: 64)

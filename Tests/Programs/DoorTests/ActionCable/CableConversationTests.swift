@@ -170,7 +170,7 @@ import Testing
             let (count, content) = (40, String(repeating: "x", count: 1_500))
             for _ in 0..<count { try await endpoint.say(1, content, in: pair) }
             let peer = try await CablePeer.welcomed(at: endpoint, "?deviceId=d2")
-            // Each has 60 KB of contents, and the same amount of identifiers.
+            // Each subscription gets 60 KB of content, and its long identifier with each message.
             let identifiers = (0..<30).map {
                 identifier(pair, #","after":0,"filler":"\#($0)\#(String(repeating: "y", count: 900))""#)
             }
@@ -209,7 +209,7 @@ import Testing
                 try await socket.send(
                     json: ["type": "history", "conversation": .string(pair.uuidString), "after": 0])
             }
-            // Time enough for many of them to be read and sent.
+            // During these requests, many of the messages could be read and sent.
             for number in 0..<30 { try await endpoint.say(2, "\(number)", in: other) }
             var heard: [String: Int] = [:]
             while heard.values.reduce(0, +) < identifiers.count * count {
@@ -251,7 +251,8 @@ import Testing
             try await endpoint.makeUsers(1...2)
             let pair = try await endpoint.makeConversation(1, [2])
             let mine = identifier(pair, #","deviceId":"d1""#)
-            // Nine messages of each connection, which may send ten. The device has some more with every second that this takes.
+            // Nine messages on each connection, which may send ten. The device may send a few more for each second that
+            // this takes.
             for _ in 0..<20 {
                 let peer = try await CablePeer.welcomed(at: endpoint)
                 try await peer.enter(mine)

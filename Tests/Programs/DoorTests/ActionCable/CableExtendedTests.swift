@@ -16,7 +16,7 @@ import Testing
         #"{"channel":"ConversationChannel"\#(conversation.map { #","id":"\#($0)""# } ?? "")}"#
     }
 
-    /// Two who have a conversation.
+    /// Runs the body with two users who have a conversation.
     private func with(_ body: (Journey, ClientEndpoint, UUID) async throws -> Void) async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.cable.messageRate = 0 }
@@ -83,7 +83,7 @@ import Testing
             await second.close()
             let third = try await RoomPeer.connect(to: endpoint, "d2", restoring: second.session)
             let journey = Task {
-                // Until it is inside, without a word.
+                // Messages are sent until the session is restored.
                 var number = 0
                 while !Task.isCancelled {
                     number += 1
@@ -129,7 +129,7 @@ import Testing
     )
     func severalTimes() async throws {
         try await with { _, endpoint, pair in
-            // More than a page.
+            // These are more messages than a page holds.
             for number in 1...120 { try await endpoint.say(1, "\(number)", in: pair) }
             let mine = identifier(pair)
             let peer = try await RoomPeer.connect(to: endpoint, "d2")
@@ -231,7 +231,7 @@ import Testing
                 heard += 1
                 try await endpoint.say(1, "\(heard)", in: pair)
                 #expect(try await peer.hearMessage() == (heard, epoch))
-                // Alone it is the same.
+                // The separate `history` command is rejected too.
                 try await peer.say("history", mine, history)
                 #expect(try await peer.cable.hear() == RoomPeer.answer("reject_history", mine))
                 try await peer.say("history", mine, #","history":7"#)
@@ -241,7 +241,7 @@ import Testing
                 #expect(try await peer.cable.hear() == RoomPeer.answer("confirm_history", mine))
                 try await peer.say("unsubscribe", mine)
             }
-            // Purged messages are gone.
+            // Purged messages are no longer in the history.
             try await journey.sql("DELETE FROM letsswitch.message WHERE number < 3")
             let mine = identifier(pair)
             for (after, answer) in [(1, "reject_history"), (2, "confirm_history")] {
@@ -253,7 +253,7 @@ import Testing
                 #expect(try await peer.cable.hear() == RoomPeer.answer(answer, mine))
                 try await peer.say("unsubscribe", mine)
             }
-            // A channel that keeps nothing has no history.
+            // A channel that stores nothing has no history.
             let reminders = #"{"channel":"RemindersChannel"}"#
             try await peer.say("subscribe", reminders, RoomPeer.history(since: 0))
             #expect(try await peer.cable.hear() == CablePeer.confirmation(reminders))
@@ -282,14 +282,14 @@ import Testing
             try await hear(#"{"type":"join","id":"user1","info":{"name":"user1"}}"#)
             try await peer.say("presence", mine)
             try await hear(#"{"type":"info","total":2,"records":[\#(records.joined(separator: ","))]}"#)
-            // It isn't available for all conversations at once.
+            // There is no history for all conversations together.
             let all = identifier(nil)
             try await peer.cable.enter(all)
             try await peer.say("presence", all)
             #expect(
                 try await peer.cable.hear()
                     == #"{"identifier":\#(CablePeer.quoted(all)),"type":"presence","message":{"type":"error"}}"#)
-            // In the plain protocol it is no command.
+            // The plain protocol has no such command.
             try await other.socket.send(text: #"{"command":"presence","identifier":\#(CablePeer.quoted(mine))}"#)
             try await other.hearsNothing()
             let ignored = try await MetricsReading(endpoint)[
@@ -314,7 +314,7 @@ import Testing
             let (all, began) = (identifier(nil), Int(Date().timeIntervalSince1970) - 60)
             var (offsets, epoch, session, restored) = ([Int](), "", String?.none, 0)
             for (number, place) in (places.sorted() + [count]).enumerated() {
-                // Mostly where it was.
+                // Four of five reconnections go to the same daemon.
                 let peer = try await RoomPeer.connect(to: daemons[number % 5 == 4 ? 1 : 0], "d3", restoring: session)
                 let history =
                     offsets.isEmpty
@@ -334,7 +334,7 @@ import Testing
                     epoch = message["epoch"].string ?? ""
                 }
                 session = peer.session
-                // Without a word, as a phone goes.
+                // The connection ends without a close frame, like a phone's.
                 await peer.close()
             }
             try await speaking.value

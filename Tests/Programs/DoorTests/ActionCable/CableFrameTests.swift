@@ -6,7 +6,7 @@ import Testing
 
 /// The frames that Action-Cable-Swift sends and needs: it offers no subprotocol, and sends text or binary.
 @Suite struct CableFrameTests {
-    /// A message as it came: the payloads of its frames.
+    /// Returns the payloads of a message's frames.
     private func frames(of peer: CablePeer) async throws -> [[UInt8]] {
         var frames: [[UInt8]] = []
         while true {
@@ -26,7 +26,7 @@ import Testing
             #expect(peer.socket.handshake.headers["Sec-WebSocket-Protocol"] == nil)
             let rooms = [UUID(), UUID()]
             let listeners = [try await endpoint.enter(rooms[0]), try await endpoint.enter(rooms[1])]
-            // As its encoder writes: members in any order, slashes escaped.
+            // Action-Cable-Swift's encoder writes members in any order, and escapes slashes.
             let identifiers = rooms.map { #"{"id":"\#($0)","channel":"RoomChannel","path":"a\/b"}"# }
             for (identifier, isBinary) in zip(identifiers, [true, false]) {
                 let text = #"{"identifier":\#(CablePeer.quoted(identifier)),"command":"subscribe"}"#

@@ -11,7 +11,7 @@ import Testing
 
 @testable import LetsSwitch
 
-/// `/cable` by a raw client: the protocol, and rooms that have two doors.
+/// `/cable` with a raw client: the protocol, and rooms that are also used through `/socket`.
 @Suite struct CableJourneyTests {
     @Test(
         "The handshake selects the known subprotocol; without one the protocol is the same",
@@ -46,7 +46,7 @@ import Testing
             let plain = try await CablePeer.connect(to: strict, "?deviceId=ada")
             #expect(try await plain.hear() == CablePeer.disconnect("unauthorized"))
             _ = try await plain.socket.expectClose(1000)
-            // Without identity the connection stands; channels that need one reject.
+            // Without an identity the connection stays open, and channels that need one reject.
             let nobody = try await CablePeer.welcomed(at: strict)
             let reminders = #"{"channel":"RemindersChannel"}"#
             try await nobody.subscribe(reminders)
@@ -124,7 +124,7 @@ import Testing
         #expect(waiting.take(5, of: .fire) == 3)
         #expect(waiting.take(5, of: .fire) == 0)
         #expect(waiting.first == .plain)
-        // A frame that is longer than what may be sent at once.
+        // Takes at least one frame, even if the frame is longer than what may be sent at once.
         #expect(waiting.take(0, of: .plain) == 1)
         #expect(waiting.take(3_000, of: .plain) == 1_999)
         #expect(waiting.isEmpty)
@@ -216,7 +216,7 @@ import Testing
             let reasons = ["no_object", "unknown_command", "no_identifier", "not_subscribed"]
             let counts = reasons.map { metrics[#"letsswitch_cable_ignored_total{reason="\#($0)"}"#] }
             #expect(counts == [12, 6, 8, 4])
-            // Nobody else in the room has noticed.
+            // The other members receive nothing.
             try await listener.hearsNothing()
         }
     }
@@ -315,10 +315,10 @@ import Testing
             }
             // A client behind a proxy, because limits per address don't apply to this machine itself.
             let peer = try await CablePeer.welcomed(at: endpoint, headers: ["X-Forwarded-For": "203.0.113.7"])
-            // On the wall: a machine that is late makes it longer.
+            // Measured with the real clock. A slow machine can only make the time longer.
             let start = ContinuousClock.now
             for _ in 0..<13 { try await peer.subscribe(CablePeer.room(UUID())) }
-            // No command is refused: a client that is too fast waits.
+            // No command is refused. Commands of a client that is too fast wait.
             for _ in 0..<13 { #expect(try await peer.hear().hasSuffix(#""type":"reject_subscription"}"#)) }
             #expect(ContinuousClock.now - start > .seconds(2))
         }

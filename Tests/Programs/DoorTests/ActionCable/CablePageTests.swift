@@ -5,13 +5,13 @@ import Settings
 import TestSupport
 import Testing
 
-/// The programs of CABLE.md, as they are written there; only the address is another.
+/// Runs the programs of CABLE.md unchanged except for the address.
 @Suite(.enabled(if: TestBroker.isWanted, "they are of the long tests: make interop-cable"))
 struct CablePageTests {
     private static let page = Checkout.url("Sources/Core/ActionCable/CABLE.md")
     private static let address = "127.0.0.1:8080"
 
-    /// The page's one program in this language.
+    /// Returns the page's only program in this language.
     private static func program(_ language: String) throws -> String {
         let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```\(language)\n")
         return try #require(parts.count == 2 ? parts[1].components(separatedBy: "```").first : nil)
@@ -29,7 +29,7 @@ struct CablePageTests {
             let lines = try languages.flatMap { try Self.program($0).split(separator: "\n") }
             #expect(lines.count <= 5, "\(languages)")
         }
-        // Its import is a paragraph of its own.
+        // The program's import is in a separate paragraph.
         #expect(try Self.program("swift").split(separator: "\n").count <= 5)
     }
 
@@ -92,7 +92,7 @@ struct CablePageTests {
         "The Python client receives a reminder",
         .enabled(if: PythonPackages.ofCable.areInstalled, "\(PythonPackages.ofCable.hint)"))
     func python() async throws {
-        // A busy machine has longer.
+        // On a busy machine the library needs a longer timeout.
         let patience = "import aioactioncable; aioactioncable.connect.SUBSCRIPTION_TIMEOUT = 120\n"
         try await getsReminder("python") { try await PythonPackages.ofCable.start(patience + $0) }
     }
@@ -109,7 +109,7 @@ struct CablePageTests {
         }
     }
 
-    /// It has a reminder for the page's device.
+    /// Starts a daemon with a reminder for the page's device.
     private func daemonWithReminder(_ journey: Journey) async throws -> ClientEndpoint {
         let endpoint = try await journey.daemon()
         let begin = try await journey.instant(in: 3600)

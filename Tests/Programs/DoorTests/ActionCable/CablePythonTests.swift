@@ -13,7 +13,8 @@ struct CablePythonTests {
     enum Library: String, CaseIterable {
         case aioactioncable, actioncable
 
-        /// Enters a room, says ale, and waits for one; is rejected elsewhere. Each does what its library's own example does.
+        /// Enters a room, sends an ale, and waits for one. Then is rejected by another room. The program follows its
+        /// library's own example.
         var roomProgram: String {
             switch self {
             case .aioactioncable:
@@ -55,7 +56,7 @@ struct CablePythonTests {
         }
     }
 
-    /// The libraries give what a message holds, without what is around it.
+    /// Validates messages. The libraries return only the content, so this puts it into a message again.
     private func expectDescribed(_ messages: TestJSON) throws {
         for message in messages.array ?? [] {
             let whole: TestJSON = ["identifier": "{}", "message": message]
@@ -89,7 +90,7 @@ struct CablePythonTests {
         }
     }
 
-    /// Its reader ends when a message comes before it has taken the confirmation in.
+    /// aioactioncable's reader ends if a message arrives before the library has handled the confirmation.
     @Test("aioactioncable receives the backlog of one subscription, then that of another")
     func backlog() async throws {
         try await Journey.run { journey in

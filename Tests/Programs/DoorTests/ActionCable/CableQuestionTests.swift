@@ -5,13 +5,13 @@ import Settings
 import TestSupport
 import Testing
 
-/// Sessions of questions on `/cable`.
+/// Question sessions on `/cable`.
 @Suite struct CableQuestionTests {
     private func identifier(_ session: UUID, _ more: String = "") -> String {
         #"{"channel":"QuestionsChannel","session":"\#(session)"\#(more)}"#
     }
 
-    /// Passes over what else comes.
+    /// Skips other messages.
     private func hear(
         _ type: String, _ peer: CablePeer, _ identifier: String, where isWanted: (TestJSON) -> Bool = { _ in true }
     ) async throws -> TestJSON {
@@ -153,7 +153,7 @@ import Testing
     func lists() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemonOnUnixSocket { $0.cable.messageRate = 0 }
-            // Each is some 100 kB, in three pages and more.
+            // Each session has about 100 kB, in at least three pages.
             let (sessions, count) = (12, 25)
             var identifiers: [String] = []
             for _ in 0..<sessions {
@@ -170,7 +170,7 @@ import Testing
             }
             let peer = try await CablePeer.welcomed(at: endpoint)
             for identifier in identifiers { try await peer.subscribe(identifier) }
-            // Time enough for all of them to be read and sent.
+            // During these requests, all of them could be read and sent.
             for _ in 0..<30 { _ = try await TestSession.make(at: endpoint) }
             var (listed, whole): ([String: Int], Set<String>) = ([:], [])
             while whole.count < sessions {
@@ -194,7 +194,7 @@ import Testing
         try await Journey.run { journey in
             let endpoint = try await journey.daemonOnUnixSocket()
             let session = try await TestSession.make(at: endpoint)
-            // Four times some 200 kB.
+            // Four sessions of about 200 kB each.
             let ids = try await ask(50, in: session, journey)
             let peer = try await CablePeer.welcomed(at: endpoint)
             let names = (0..<4).map { identifier(session.id, #","n":\#($0)"#) }
@@ -238,7 +238,7 @@ import Testing
         try await Journey.run { journey in
             let endpoint = try await journey.daemonOnUnixSocket()
             let session = try await TestSession.make(at: endpoint)
-            // Twice these are twice what the kernel takes.
+            // Two copies of these questions are twice as large as the kernel's buffers.
             let ids = try await ask(50, in: session, journey)
             let peer = try await CablePeer.welcomed(at: endpoint)
             try await peer.enter(identifier(session.id))
@@ -264,7 +264,7 @@ import Testing
                 try await viewer.hear("question") { $0["question"]["votes"].int == changes % 2 }
             }
             try await eventually("it is cut off") { try await hasCutOff() }
-            // It has what the kernel took, and no more comes.
+            // The peer still receives the bytes in the kernel's buffers, and no others.
             await #expect(throws: (any Error).self) { while true { _ = try await peer.hear() } }
             try await voter.vote(ids[1])
             try await viewer.hear("question") { $0["question"]["id"].string == ids[1].uuidString }
@@ -293,7 +293,7 @@ import Testing
             try await peer.unsubscribe(names[0])
             #expect(try await answer(to: names[101]) == "confirm_subscription")
             #expect(try await answer(to: names[100]) == "reject_subscription")
-            // Others are none of its concern.
+            // The limit doesn't affect other connections.
             let other = try await CablePeer.welcomed(at: endpoint)
             try await other.enter(CablePeer.room(room))
         }
@@ -323,7 +323,7 @@ import Testing
             let endpoint = try await journey.daemon { $0.cable.messageRate = 0 }
             let name = identifier(try await TestSession.make(at: endpoint).id)
             let peer = try await CablePeer.welcomed(at: endpoint)
-            // Each waits for those before it, and every other one of them for the database.
+            // Each command waits for the earlier ones, and every subscription also waits for the database.
             try await peer.socket.connection.send(
                 (0..<400).flatMap { index in
                     TestFrame(.text, CablePeer.command(index % 2 == 0 ? "subscribe" : "unsubscribe", name)).bytes()
@@ -333,6 +333,6 @@ import Testing
         }
     }
 
-    /// The session of `--open-questions`, which isn't given here.
+    /// The session of `--open-questions`. This daemon runs without that flag.
     private static let open = "00000000-0000-0000-0000-000000000000"
 }

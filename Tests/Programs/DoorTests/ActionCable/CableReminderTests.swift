@@ -51,7 +51,7 @@ import Testing
                 until: "SELECT state = 'delivered' FROM letsswitch.reminder WHERE id = '\(reminder["id"].string ?? "")'"
             )
 
-            // With another connection it comes as the backlog, once.
+            // On another connection the reminder comes once, in the backlog.
             let again = try await CablePeer.welcomed(at: endpoint)
             let named = #"{"channel":"RemindersChannel","deviceId":"ada"}"#
             try await again.enter(named)

@@ -41,7 +41,8 @@ import Testing
                 let (sender, ale) = (try await endpoint.enter(room), TestFrame(.text, RoomWords.ale(room)).bytes())
                 let pouring = Task { while !Task.isCancelled { try await sender.connection.send(ale) } }
                 let peer = try await CablePeer.welcomed(at: endpoint)
-                // Neither clock can make the pause longer: it begins after the command was sent, and ends before the message comes.
+                // The test's clock can't show more than the real pause: it starts after the command was sent, and stops
+                // before the message comes.
                 let start = ContinuousClock.now
                 try await peer.enter(identifier)
                 #expect(try await peer.hearMessage(of: identifier).type == "presence")

@@ -51,7 +51,7 @@ import Testing
                         #"{"channel":"ConversationChannel","id":"\#(conversation)","n":\#(number)}"#,
                     ]
                 }
-            // Long enough to come in with, on a busy machine too.
+            // The ticket must be valid long enough to connect, also on a busy machine.
             for lifetime in [2, 8, 32] {
                 let ticket = try TestTickets.own.ticket(lifetime: lifetime)
                 let peer = try await CablePeer.connect(to: endpoint, "?token=\(ticket)")
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// Opens a conversation of ada's.
+    /// Opens a conversation of Ada's.
     private func openConversation(at endpoint: ClientEndpoint) async throws -> String {
         for name in ["ada", "bob"] as [TestJSON] {
             #expect(try await endpoint.post("/users", ["deviceId": name, "name": name]).status == 201)

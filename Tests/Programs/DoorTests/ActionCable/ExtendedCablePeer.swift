@@ -2,12 +2,12 @@ import Foundation
 import JourneyTestSupport
 import TestSupport
 
-/// A raw client of the extended protocol, which knows where it stands in each stream.
+/// A raw client of the extended protocol. It knows its position in each stream.
 struct ExtendedCablePeer: Sendable {
     let cable: CablePeer
-    /// The session's name.
+    /// The session's id.
     let session: String
-    /// As it was written.
+    /// The welcome message as it was received.
     let welcome: String
 
     static func connect(
@@ -31,10 +31,10 @@ struct ExtendedCablePeer: Sendable {
             text: #"{"command":"\#(command)","identifier":\#(CablePeer.quoted(identifier))\#(more)}"#)
     }
 
-    /// The next message, complete.
+    /// Returns the next message with all its members.
     func hear() async throws -> TestJSON { try TestJSON(parsing: Array(try await cable.hear().utf8)) }
 
-    /// The next message of a conversation: its offset, and where it stands.
+    /// Returns the next message of a conversation: its offset, and the epoch of the stream.
     func hearMessage() async throws -> (offset: Int, epoch: String) {
         let message = try await hear()
         guard message["message"]["type"] == "message", let offset = message["message"]["data"]["offset"].int,

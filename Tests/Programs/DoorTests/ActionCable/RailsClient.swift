@@ -2,7 +2,8 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// Rails' own client of Action Cable, its JavaScript unmodified, in Node: one process each, spoken to in lines of JSON.
+/// Rails' own Action Cable client, its unmodified JavaScript in Node. Each client is a process that is controlled by
+/// lines of JSON.
 struct RailsClient: Sendable {
     private static let node = "/usr/bin/node"
     private static let library = "/usr/share/nodejs/@rails/actioncable/app/assets/javascripts/action_cable.js"
@@ -14,7 +15,7 @@ struct RailsClient: Sendable {
     private let process: ChildProcess
     private let conversation: RawConnection
 
-    /// Nothing is connected before the first subscription.
+    /// The library doesn't connect before the first subscription.
     init(to endpoint: ClientEndpoint, _ query: String = "") async throws {
         process = try await ChildProcess.start(
             Self.node, ["-e", Self.program, "ws://\(endpoint.authority)/cable\(query)"],
@@ -46,7 +47,7 @@ struct RailsClient: Sendable {
         try await conversation.send(try words.encoded() + [0x0A])
     }
 
-    /// The next callback of a subscription: the subscription's name, the callback's, and its argument.
+    /// Returns the next callback: the subscription's name, the callback's name, and its argument.
     func hear(within allowed: Duration = Deadline.standard) async throws -> TestJSON {
         do {
             return try TestJSON(parsing: try await conversation.receiveUntil("\n", limit: 1 << 20, within: allowed))
@@ -55,14 +56,15 @@ struct RailsClient: Sendable {
         }
     }
 
-    /// Runs a module that imports the library by its name, in Node with what it wants of a browser. What it prints is in the lines.
+    /// Runs a module that imports the library by its name. Node gets the parts of a browser that the library needs. The
+    /// module's output is in the process's lines.
     ///
-    /// - Parameter head: An element of the page's, with its attributes.
+    /// - Parameter head: An HTML element of the page with its attributes.
     static func run(program: String, head: String = "", _ body: (ChildProcess) async throws -> Void) async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("node-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
-        // Modules look for libraries beside them only.
+        // Node's modules find libraries only in directories above their own.
         try FileManager.default.createSymbolicLink(
             atPath: directory.appendingPathComponent("node_modules").path, withDestinationPath: "/usr/share/nodejs")
         let (module, globals) = (
@@ -86,7 +88,7 @@ struct RailsClient: Sendable {
         _ = try await process.waitForExit()
     }
 
-    /// The library looks for these when it is loaded.
+    /// The library needs these when it is loaded.
     private static let browser = """
         globalThis.self = globalThis
         globalThis.document = { visibilityState: "visible" }

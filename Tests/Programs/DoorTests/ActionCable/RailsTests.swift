@@ -6,7 +6,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// Foreign ends: Rails' server beside ours, and Rails' JavaScript with ours.
+/// Tests with independent implementations: Rails' server for comparison, and Rails' JavaScript with our server.
 @Suite(.enabled(if: TestBroker.isWanted, "they need Rails: make interop-cable")) struct RailsTests {
     @Test(
         "Rails and this server answer one dialogue alike, byte for byte",
@@ -26,7 +26,7 @@ import Testing
     private func dialogue(with endpoint: ClientEndpoint) async throws -> [String] {
         var heard: [String] = []
         let room = CablePeer.room(UUID(uuidString: "E866787E-12C7-4729-8F66-56AF8310A937") ?? UUID())
-        // Another order of members, and space.
+        // The same identifier with another order of members, and with spaces.
         let spaced = #"{"id" : "E866787E-12C7-4729-8F66-56AF8310A937", "channel" : "RoomChannel"}"#
         let bad = #"{"channel":"RoomChannel","id":"é\/ü"}"#
         let offer: TestHeaders = ["Sec-WebSocket-Protocol": "actioncable-v1-json, actioncable-unsupported"]
@@ -50,7 +50,7 @@ import Testing
         try await one.subscribe(bad)
         heard.append(try await one.hear())
         try await other.unsubscribe(spaced)
-        // In order: what follows comes after it.
+        // Commands take effect in order, so the rejection shows that the unsubscription is complete.
         try await other.subscribe(bad)
         heard.append(try await other.hear())
         try await other.subscribe(room)
@@ -84,7 +84,7 @@ import Testing
             try await client.perform("room", "dance")
             let error = try await client.hear()
             #expect(error[2]["type"] == "error" && error[2]["data"]["code"] == "unknown_action")
-            // A device's channel beside it, on the same connection.
+            // The same connection also has a channel of the device.
             try await client.subscribe("notifications", ["channel": "NotificationsChannel"])
             #expect(try await client.hear() == ["notifications", "connected"])
             let start = try await journey.instant(in: 3600)
@@ -110,7 +110,7 @@ import Testing
             try await endpoint.register("d1", start, "First")
             try await journey.advance(to: start, -59)
             let client = try await RailsClient(to: endpoint, "?deviceId=d1")
-            /// The subscription's next message of this type.
+            /// Returns the subscription's next message of this type.
             func hear(_ name: TestJSON, _ type: TestJSON) async throws -> TestJSON {
                 while true {
                     let event = try await client.hear()
@@ -151,7 +151,7 @@ import Testing
             let client = try await RailsClient(to: endpoint)
             try await client.subscribe("room", parameters(room))
             #expect(try await client.hear() == ["room", "connected"])
-            // A clock that the server winds: a ping every three seconds.
+            // The server's pings, one every three seconds, measure the time.
             let beside = try await CablePeer.welcomed(at: endpoint)
             for _ in 0..<21 { #expect(try await beside.socket.nextMessage().json()["type"] == "ping") }
             #expect(try await MetricsReading(endpoint)["letsswitch_websockets_opened_total"] == 2)
@@ -189,7 +189,7 @@ import Testing
             let client = try await RailsClient(to: endpoint, "?deviceId=ada")
             try await client.subscribe("reminders", ["channel": "RemindersChannel"])
             #expect(try await client.hear() == ["reminders", "disconnected", ["willAttemptReconnect": false]])
-            // By its own clock it would have tried again.
+            // After this time the client would have tried to reconnect.
             try await client.outwaitReconnecting()
             let disconnects = #"letsswitch_cable_disconnects_total{reason="unauthorized"}"#
             #expect(try await MetricsReading(endpoint)[disconnects] == 1)

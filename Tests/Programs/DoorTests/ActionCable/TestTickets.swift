@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Settings
 
-/// Tickets of a daemon's own secret, or of another's.
+/// Tickets with a daemon's own secret, or with another one.
 struct TestTickets {
     static let own = TestTickets(secret: String(repeating: "s", count: 40))
     static let foreign = TestTickets(secret: String(repeating: "t", count: 40))
@@ -16,11 +16,11 @@ struct TestTickets {
         self.settings = settings
     }
 
-    /// For ada.
+    /// Returns a ticket for Ada.
     ///
     /// - Parameters:
     ///   - topics: `nil` for all.
-    ///   - lifetime: In seconds; one that is over has less than none.
+    ///   - lifetime: In seconds; negative for an expired ticket.
     func ticket(_ topics: [String]? = nil, lifetime: Int = 3600) throws -> String {
         let order = try TicketOrder(
             device: DeviceID("ada"), lifetime: .seconds(lifetime), topics: topics?.map(TopicPattern.init))

@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// Writes answers into `answers.txt`, from where they come into `/openapi.json`. What differs from run to run is replaced, so that only
-/// what has changed changes there.
+/// Writes answers into `answers.txt`, the source of the examples in `/openapi.json`. Values that differ from run to run
+/// are replaced, so that the file changes only if an answer has changed.
 enum AnswerRecord {
     static let isWanted = ProcessInfo.processInfo.environment["LETSSWITCH_RECORD_EXAMPLES"] != nil
 
@@ -11,7 +11,7 @@ enum AnswerRecord {
     static func write(_ heard: [(operation: String, status: Int, answer: TestJSON)]) throws {
         var identifiers: [String] = []
         var lines: [String: String] = [:]
-        // In the order of the play: so the same thing has the same name.
+        // The answers are read in the order in which they were received, so the same object gets the same name.
         for (operation, status, answer) in heard {
             let line = "\(operation) \(status)"
             let text = String(decoding: try answer.encoded(), as: UTF8.self)
@@ -20,7 +20,8 @@ enum AnswerRecord {
         try lines.sorted { $0.key < $1.key }.map(\.value).joined().write(to: file, atomically: true, encoding: .utf8)
     }
 
-    /// With UUIDs counted, secrets of the same length that are none, and no seconds.
+    /// Replaces UUIDs by numbered ones and secrets by invalid ones of the same length, and removes fractions of
+    /// seconds.
     private static func normalized(_ text: String, _ identifiers: inout [String]) -> String {
         var text = text
         for match in text.matches(of: #/[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}/#).map({ String($0.output.0) }) {

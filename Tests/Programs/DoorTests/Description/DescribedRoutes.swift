@@ -5,7 +5,7 @@ import TestSupport
 struct DescribedRoutes {
     struct Operation {
         let method: String
-        /// `/task/{id}`.
+        /// The path, such as `/task/{id}`.
         let path: String
         let description: TestJSON
 
@@ -24,7 +24,7 @@ struct DescribedRoutes {
         var successes: [Int: TestJSON] { answers.filter { 200..<300 ~= $0.key } }
     }
 
-    /// By `operationId`.
+    /// The operations by their `operationId`.
     let operations: [String: Operation]
 
     init(_ document: TestJSON) {

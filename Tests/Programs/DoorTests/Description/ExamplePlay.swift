@@ -10,7 +10,7 @@ struct ExamplePlay {
     let routes: DescribedRoutes
     /// The placeholders in examples, and this daemon's values for them.
     var known: [String: String] = [:]
-    /// The operations whose request was played as it stands there.
+    /// The operations whose example request was sent unchanged.
     private(set) var played: Set<String> = []
     /// The answers, in order.
     private(set) var heard: [(operation: String, status: Int, answer: TestJSON)] = []
@@ -21,10 +21,10 @@ struct ExamplePlay {
     }
 
     /// - Parameters:
-    ///   - expected: The status that it must answer.
-    ///   - path: What the path's parameters are.
-    ///   - query: With the question mark.
-    ///   - more: Members that the example hasn't.
+    ///   - expected: The status of the answer.
+    ///   - path: The values of the path's parameters.
+    ///   - query: The query with its question mark.
+    ///   - more: Members that the example lacks.
     @discardableResult
     mutating func play(
         _ name: String, _ expected: Int = 200, path: [String: String] = [:], query: String = "",
@@ -41,7 +41,7 @@ struct ExamplePlay {
         let described = try #require(operation.answers[response.status], "\(name) may not answer \(response.status)")
         let complaint = try SchemaCheck(described["schema"]).complaint(about: answer)
         #expect(complaint == nil, "\(name) \(response.status): \(complaint ?? ""), \(response.text)")
-        // Unless what stands there is about to be replaced.
+        // When answers are recorded, the old examples are about to be replaced.
         if !AnswerRecord.isWanted, let difference = answer.difference(from: described["example"]) {
             Issue.record("\(name) \(response.status) isn't answered as its example is: \(difference), \(response.text)")
         }

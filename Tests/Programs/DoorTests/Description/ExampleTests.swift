@@ -12,7 +12,7 @@ import Testing
 ///
 /// `LETSSWITCH_RECORD_EXAMPLES=1 make test FILTER=ExampleTests` records the answers again.
 @Suite struct ExampleTests {
-    /// They answer with documents of their own, which have nothing else for an example.
+    /// These operations answer with documents, which have no other example.
     private static let documents: Set = ["getOpenapiJson", "getSchemasName"]
 
     @Test("Each JSON body of a request and an answer has an example that matches its schema") func table() async throws
@@ -35,7 +35,7 @@ import Testing
                 }
             }
             #expect(examples > 60)
-            // None is left of a route that is no more.
+            // No example belongs to a route or status that no longer exists.
             for (name, answers) in AnswerExamples.all {
                 for status in answers.keys {
                     #expect(operations[name]?.successes[status] != nil, "\(name) doesn't answer \(status)")
@@ -46,7 +46,7 @@ import Testing
 
     @Test("Each example request is sent, and its answer matches the description") func play() async throws {
         try await Journey.run { journey in
-            // On the day before that of the examples.
+            // The clock is on the day before the examples' day.
             try await journey.advance(to: try #require(Instant("2026-11-21T08:00:00Z")))
             let endpoint = try await journey.daemon { configuration in
                 configuration.providers.publicURL = "https://switch.example"
@@ -77,7 +77,7 @@ import Testing
 
     private static let asking = "?deviceId=anna-7c1f"
 
-    /// Must succeed.
+    /// Sends a request that must succeed.
     private func post(_ target: String, _ json: TestJSON, _ play: ExamplePlay) async throws -> TestJSON {
         let response = try await play.endpoint.post(target, json)
         guard 200..<300 ~= response.status else { throw ClientFailure.violation("\(target): \(response.text)") }
@@ -108,7 +108,7 @@ import Testing
         try await play.play("getUsers", query: Self.asking)
     }
 
-    /// Anna's at nine, which she moves to ten; there Ben joins her, and at noon Carl.
+    /// Anna registers for nine and moves to ten. Ben joins her there, and Carl at noon.
     private func promises(_ play: inout ExamplePlay) async throws {
         let task = try id(try await play.play("postTask", 201))
         play.known["4294EB43-D59F-4C87-BBC9-A4EFF1D431E2"] = task
@@ -140,7 +140,7 @@ import Testing
         try await play.play("deleteSeriesId", path: ["id": series], query: Self.asking)
     }
 
-    /// With the partners, then with Ben, whom she then blocks.
+    /// Conversations with partners, and then with Ben, whom Anna blocks.
     private func talk(_ play: inout ExamplePlay) async throws {
         let task = try #require(play.known.values.first)
         try await play.play("postTaskTaskConversation", 202, path: ["task": task])
@@ -169,7 +169,7 @@ import Testing
         try await play.play("deleteBlocksId", path: ["id": block], query: Self.asking)
     }
 
-    /// The ways by which one is reminded.
+    /// The ways to receive reminders.
     private func reminders(_ play: inout ExamplePlay) async throws {
         try await play.play("postToken")
         try await play.play("postNtfy")

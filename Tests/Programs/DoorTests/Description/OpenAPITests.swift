@@ -11,7 +11,7 @@ import Wire
 
 /// The server's description of its routes.
 @Suite struct OpenAPITests {
-    /// A daemon that has every route.
+    /// Starts a daemon that has every route.
     static func endpoint(_ journey: Journey) async throws -> ClientEndpoint {
         try await journey.daemon { configuration in
             configuration.providers.ntfy.server = "https://ntfy.example"
@@ -20,7 +20,7 @@ import Wire
         }
     }
 
-    /// Method and path, and the operation.
+    /// Returns each operation with its method and path.
     private func operations(_ document: TestJSON) throws -> [(name: String, path: String, operation: TestJSON)] {
         try #require(document["paths"].object).flatMap { path, item in
             (item.object ?? [:]).map { ("\($0.key) \(path)", path, $0.value) }
@@ -63,7 +63,7 @@ import Wire
                             "post /{question}/answer", "post /questions/{session}/open",
                             "post /questions/{session}/close",
                         ]))
-            // As it is answered.
+            // The described statuses must be those of real answers.
             let made = try await endpoint.post("/questions/sessions", ["deviceId": "speaker", "title": "Tea"]).json()
             let presenter: TestHeaders = ["Authorization": "Bearer \(made["presenterKey"].string ?? "")"]
             let session = "/questions/\(made["id"].string ?? "")"
@@ -150,7 +150,7 @@ import Wire
             let commands = help.text.split(separator: "\n").filter { $0.hasPrefix("curl ") }
             #expect(commands.count > 15)
             for command in commands { #expect(command.contains("http://\(endpoint)/"), "\(command)") }
-            // One that reads, as it stands there.
+            // A command that reads, run unchanged.
             let health = try #require(commands.first { $0.hasSuffix("/healthz") })
             let shell = try await ChildProcess.start(
                 "/bin/sh", ["-c", String(health)], environment: ["PATH": "/usr/bin:/bin"])

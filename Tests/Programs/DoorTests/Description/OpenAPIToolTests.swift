@@ -5,7 +5,7 @@ import Testing
 
 @testable import APIDescription
 
-/// Foreign tools accept `/openapi.json`.
+/// Independent tools accept `/openapi.json`.
 @Suite(
     .enabled(if: TestBroker.isWanted, "they are of the long tests: make interop-openapi"),
     .enabled(if: PythonPackages.ofOpenAPI.areInstalled, "\(PythonPackages.ofOpenAPI.hint)"))
@@ -38,7 +38,7 @@ struct OpenAPIToolTests {
                 "--max-examples", "30", "--phases", "examples,coverage,fuzzing", "--seed", "1", "--request-timeout",
                 "20",
                 "--no-color", "--continue-on-failure", "--suppress-health-check", "all",
-                // Streams that don't end.
+                // These streams don't end.
                 "--exclude-operation-id", "getReminders", "--exclude-operation-id", "getMessages",
             ]
             let tool = try await PythonPackages.ofOpenAPI.tool("schemathesis", arguments)

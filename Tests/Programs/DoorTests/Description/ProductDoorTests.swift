@@ -33,7 +33,7 @@ import Testing
         let judge = try #require(ProductDoors.judge(target) { complaints.append($0) })
         judge(event, Array(message.utf8))
         #expect(complaints.all.count == 1)
-        // And journeys have such a judge.
+        // Journeys have such a validator too.
         #expect(await ProductDoors.judged { Doors.judge?(target) } != nil)
     }
 
@@ -41,7 +41,7 @@ import Testing
     {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.echo = true }
-            // Messages that the server receives here are those of a client.
+            // The server here receives messages, so they are validated as a client's.
             let heard = EventRecorder<String>()
             for library in ClientLibrary.allCases {
                 let peer = try await Doors.$judge.withValue({ _ in

@@ -6,7 +6,8 @@ import Testing
 
 @testable import APIDescription
 
-/// The examples of refusals in `/openapi.json` are what is answered. Every journey's refusals are held against them, by ``ProductDoors``.
+/// The examples of errors in `/openapi.json` match real answers. ``ProductDoors`` compares the errors of all journeys
+/// with them.
 @Suite struct RefusalExampleTests {
     @Test("Each error code has an example that matches its schema, and no other code has one") func table()
         async throws
@@ -41,7 +42,7 @@ import Testing
         }
     }
 
-    /// The codes of a refusal, alone or beside other answers of that status.
+    /// Returns the codes of an error's schema, including schemas with alternatives.
     private static func codes(in schema: TestJSON) -> [String] {
         let own = schema["properties"]["code"]["enum"].array?.compactMap(\.string) ?? []
         return own + (schema["anyOf"].array ?? []).flatMap { codes(in: $0) }
@@ -50,7 +51,7 @@ import Testing
     /// The parts of reasons that vary, besides numbers and instants.
     private static let variable = [
         "not_found": "ale.json, cable.json, conversations.json, events.json, questions.json", "storage_full": "tasks",
-        // Here the reason may name a slot.
+        // The reason of this error may name a slot.
         "has_partner": " has",
     ]
 
@@ -67,7 +68,7 @@ import Testing
         #expect(!Self.stand(["There is no such tea."], in: sources))
     }
 
-    /// All in Swift, with sentences of several lines in one.
+    /// Returns all Swift sources. Sentences that are split over several lines are joined.
     private static func sources() throws -> String {
         let directory = Checkout.url("Sources")
         let files = try #require(FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
@@ -78,7 +79,7 @@ import Testing
         return sources.replacing(#/\\\n */#, with: "")
     }
 
-    /// Whether they follow one another there, with little between them.
+    /// Whether the parts follow each other in the text, with at most 60 characters between them.
     private static func stand(_ parts: [String], in text: String) -> Bool {
         guard let first = parts.first else { return false }
         var start = text.startIndex
@@ -132,7 +133,7 @@ import Testing
 
     @Test("Errors that occur in journeys are validated") func judged() async throws {
         try await Journey.run { journey in
-            // By whom it is judged anyway.
+            // Journeys have a validator for errors.
             #expect(Doors.judgeOfRefusals != nil)
             let endpoint = try await journey.daemon()
             let heard = EventRecorder<String>()

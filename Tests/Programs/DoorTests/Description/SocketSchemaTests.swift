@@ -12,7 +12,7 @@ import Testing
     .enabled(if: TestBroker.isWanted, "they are of the long tests: make interop-openapi"),
     .enabled(if: PythonPackages.ofOpenAPI.areInstalled, "\(PythonPackages.ofOpenAPI.hint)"))
 struct SocketSchemaTests {
-    /// The messages received until each of these types has arrived.
+    /// Returns the messages received until each of these types has arrived.
     private func hear(_ socket: WebSocketTestClient, _ types: Set<String>) async throws -> [TestJSON] {
         var heard: [TestJSON] = []
         while !types.isSubset(of: heard.compactMap { $0["type"].string }) {
@@ -26,7 +26,7 @@ struct SocketSchemaTests {
         return message
     }
 
-    /// The validation errors of the messages, by their sender.
+    /// Returns the validation errors of the messages, by their sender.
     private func complaints(_ name: String, _ messages: [String: [TestJSON]], _ endpoint: ClientEndpoint) async throws
         -> TestJSON
     {
@@ -57,7 +57,7 @@ struct SocketSchemaTests {
             _ = try await say(["type": "nonsense"], second)
             heard += try await hear(second, ["error"])
             #expect(try await complaints("ale", ["server": heard, "client": said], endpoint) == [])
-            // That it would find something.
+            // The validator detects wrong messages.
             #expect(try await complaints("ale", ["server": said, "client": []], endpoint).array?.isEmpty == false)
         }
     }

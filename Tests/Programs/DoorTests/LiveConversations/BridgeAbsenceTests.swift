@@ -3,17 +3,17 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// A daemon without a broker has nothing of the bridge.
+/// A daemon without a broker doesn't use the bridge.
 @Suite struct BridgeAbsenceTests {
     @Test("Without --amqp-url librabbitmq isn't loaded, nothing waits for a broker, and there are no metrics of one")
     func absent() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process()
-            // It goes with this.
+            // The process ends when the daemon object is released.
             defer { withExtendedLifetime(daemon) {} }
             try await endpoint.makeUsers(1...2)
             try await endpoint.say(1, "x", in: try await endpoint.makeConversation(1, [2]))
-            // The kernel gives it a page at a time.
+            // The kernel returns this file one page at a time, so it must be read to its end.
             let file = try #require(FileHandle(forReadingAtPath: "/proc/\(daemon.process.pid)/maps"))
             let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
             #expect(maps.contains("libpq") && !maps.contains("librabbitmq"))

@@ -2,7 +2,7 @@ import Foundation
 import JourneyTestSupport
 import TestSupport
 
-/// A client of the broker in a foreign library. It declares `conv`, declares and binds its queue, publishes and
+/// A client of the broker with an independent library. It declares `conv`, declares and binds its queue, publishes and
 /// consumes.
 struct BrokerClient {
     enum Library: String, CaseIterable {
@@ -15,7 +15,8 @@ struct BrokerClient {
             }
         }
 
-        /// Reads and writes JSON, a line each: first who it is, then what it is to do.
+        /// The program reads and writes one line of JSON at a time. The first line has the user, and the others have
+        /// commands.
         private var program: String {
             switch self {
             case .pika:
@@ -101,7 +102,7 @@ struct BrokerClient {
         process = try await library.start()
         guard let conversation = process.conversation else { throw ClientFailure.misuse("no conversation") }
         self.conversation = conversation
-        // An empty path is a virtual host without a name, by the letter of RabbitMQ's specification.
+        // RabbitMQ's specification says that an empty path is a virtual host without a name.
         _ = try await ask(["url": .string(url + "%2F"), "user": .string(user)])
     }
 
@@ -114,12 +115,12 @@ struct BrokerClient {
         }
     }
 
-    /// The next messages of its queue.
+    /// Returns the next messages of its queue.
     func hear(_ count: Int) async throws -> [TestJSON] {
         try await ask(["hear": .number(Double(count))])["heard"].array ?? []
     }
 
-    /// Publishes, as the seed's clients do, with a date from 2001.
+    /// Publishes in the format of the original clients, with a date from 2001.
     func say(
         _ author: String, _ content: String, to key: String, in conversation: UUID, id: UUID = UUID(),
         app: String? = nil

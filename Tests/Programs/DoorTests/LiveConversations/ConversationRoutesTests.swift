@@ -9,7 +9,7 @@ import Testing
 
 @testable import Access
 
-/// Each route of conversations and each of its refusals, over HTTP.
+/// Each route of conversations and each of its errors, over HTTP.
 @Suite struct ConversationRoutesTests {
     @Test("A name can be taken once and repeated, a taken one is refused, and users are listed")
     func users() async throws {

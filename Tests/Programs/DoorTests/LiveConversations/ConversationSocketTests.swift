@@ -5,7 +5,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// Sockets that hear conversations, on one daemon and on two.
+/// Sockets that receive conversations, on one daemon and on two.
 @Suite struct ConversationSocketTests {
     @Test(
         "The handshake has the name and the offsets of the conversations; a message reaches everybody, its sender too")
@@ -77,7 +77,7 @@ import Testing
             let history = try await peer.hear("history")
             #expect(history["ref"] == "h" && history["lastOffset"] == 5)
             #expect(history["messages"].array?.map { $0["offset"] } == [3, 4])
-            // One call for several, and by a routing key.
+            // One message for several conversations, and one by a routing key.
             try await peer.say(["type": "send", "content": "key", "routingKey": "user3.user2", "ref": "k"])
             #expect(try await peer.await("sent")["ids"].array?.count == 1)
         }
@@ -122,7 +122,7 @@ import Testing
             let (count, cuts) = (1_000, 100)
             let speaking = Task { try await ClientEndpoint.twoSay(count, in: group, at: daemons) }
             var random = SeededRandom(seed: 1)
-            // The connection is cut after these messages.
+            // The numbers of the messages after which the connection is cut.
             var places = Set<Int>()
             while places.count < cuts { places.insert(Int.random(in: 1..<count, using: &random)) }
             var offsets: [Int] = []
@@ -132,7 +132,7 @@ import Testing
                 while offsets.count < place {
                     offsets.append(try await peer.hear("message")["message"]["offset"].int ?? 0)
                 }
-                // Without a word, as a phone goes.
+                // The connection ends without a close frame, like a phone's.
                 await peer.socket.close()
             }
             try await speaking.value
@@ -155,7 +155,7 @@ import Testing
                     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                     WHERE datname = current_database() AND query LIKE '%LISTEN%' AND pid <> pg_backend_pid()
                     """)
-                // A request may meet its end as well.
+                // The request's own connection may have been ended too, so it is repeated.
                 try await eventually("a message") { try await one.say(1, "\(number)", in: pair).status == 201 }
                 for peer in peers { #expect(try await peer.hear("message")["message"]["offset"].int == number) }
             }
@@ -201,7 +201,7 @@ import Testing
             let peer = try await ConversationPeer.connect(to: other, "d1")
             let stream = try await EventStreamTestClient.connect(to: other, "/messages?deviceId=d1&after=\(group):0")
             _ = try await stream.nextComment()
-            // Then it hears.
+            // The user then receives the conversation's messages.
             try await other.say(1, "Hello", in: group)
             _ = try await stream.nextEvent()
             try await peer.hear("message")
@@ -240,7 +240,7 @@ import Testing
             }
             try await three.unsubscribe(channel)
             for peer in [one, two] { _ = try await peer.awaitPresence(of: 2, in: group) }
-            // A second socket of the same user adds nobody.
+            // A second socket of the same user doesn't change the number of users.
             let again = try await ConversationPeer.connect(to: endpoints[0], "d2")
             #expect(try await again.awaitPresence(of: 2, in: group) == ["user1", "user2"])
             let four = try await ConversationPeer.connect(to: endpoints[0], "d4")
@@ -278,7 +278,7 @@ import Testing
             try await one.say(3, "last", in: others)
             #expect(try await witness.hear("message")["message"]["content"] == "last")
             let reads = try await MetricsReading(other)["letsswitch_db_query_seconds_count{name=\"list_messages\"}"]
-            // The other one's query, and the conversation's creation if it was announced this late.
+            // The witness's query, and one for the conversation's creation if the daemon was notified of it late.
             #expect((1...2).contains(reads))
         }
     }

@@ -17,14 +17,14 @@ import Wire
         }
     }
 
-    /// The next that comes to a device's topic.
+    /// Returns the next notification for a device's topic.
     private func next(_ topic: TestJSON, at recorder: HTTPRecorder) async throws -> TestJSON {
         try await recorder.requests.next("a notification") { (try? $0.json()["topic"]) == topic }.json()
     }
 
     private func advance(_ journey: Journey, _ seconds: Int) async throws {
         try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '\(seconds) seconds'")
-        // Timers are the daemons' own.
+        // The daemons wait by their own timers, so they are notified of the new time.
         try await journey.sql("SELECT pg_notify('letsswitch_deliveries', 'ntfy')")
     }
 
@@ -86,14 +86,14 @@ import Wire
                 let peer = try await ConversationPeer.connect(to: endpoints[1], "d2")
                 try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.listener)")
                 try await endpoint.say(1, "first", in: group)
-                // Its daemon may get the leave only now.
+                // Skips the notification of the leave, which the daemon may get only now.
                 #expect(try await peer.await("message")["message"]["content"] == "first")
                 #expect(try await journey.count("letsswitch.delivery") == 0)
                 await peer.socket.close()
                 try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.listener)")
                 try await endpoint.say(1, "second", in: group)
                 #expect(try await next(topics[0], at: recorder)["message"] == "1 new message")
-                // It is notified of a message by somebody whom it hasn't blocked.
+                // The user is notified of a message by another user, who isn't blocked.
                 try await endpoint.say(2, "third", in: group)
                 let told = try await next(topics[3], at: recorder)
                 #expect(told["title"] == "user2" && told["message"] == "1 new message")

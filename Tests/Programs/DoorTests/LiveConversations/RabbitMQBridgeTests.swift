@@ -7,10 +7,10 @@ import Settings
 import TestSupport
 import Testing
 
-/// Conversations for the broker's clients, with a real broker and foreign clients.
+/// Conversations for the broker's clients, with a real broker and independent clients.
 @Suite(.enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)), .serialized)
 struct RabbitMQBridgeTests {
-    /// A broker of the test's own, which it may restart.
+    /// Runs the body with the test's own broker, which it may restart.
     private func with(_ body: (TestBroker, Journey) async throws -> Void) async throws {
         let broker = try await TestBroker.start()
         do {
@@ -45,7 +45,7 @@ struct RabbitMQBridgeTests {
             let pair = try await endpoint.makeConversation(1, [2])
             let client = try await BrokerClient(library, "user2", broker.url)
             let peer = try await ConversationPeer.connect(to: endpoint, "d1")
-            // Out.
+            // A message from the daemon to the broker.
             try await endpoint.say(1, "Tea?", in: pair)
             let said = try await peer.hear("message")["message"]
             let heard = try #require(try await client.hear(1).first)
@@ -53,20 +53,20 @@ struct RabbitMQBridgeTests {
             for name in ["id", "content", "author", "conversation"] { #expect(heard["body"][name] == said[name]) }
             let date = try #require(heard["body"]["date"].int)
             #expect(try Instant(seconds: date + 978_307_200).description == #require(said["date"].string))
-            // In.
+            // A message from the broker to the daemon.
             let id = UUID()
             try await client.say("user2", "Yes", to: "user1.user2", in: pair, id: id)
             let answer = try await peer.hear("message")
             #expect(answer["routingKey"] == "user1.user2" && answer["message"]["id"].string == id.uuidString)
             #expect(answer["message"]["author"] == "user2" && answer["message"]["offset"] == 2)
-            // A repetition, the bridge's own message, and an invalid one reach nobody.
+            // A repeated message, a message of the bridge itself, and an invalid one are delivered to nobody.
             try await client.say("user2", "Yes", to: "user1.user2", in: pair, id: id)
             try await client.say("user2", "own", to: "user1.user2", in: pair, app: "letsswitch")
             try await client.say("user3", "not mine", to: "user1.user2", in: pair)
             try await client.say("user2", "elsewhere", to: "user2.user3", in: pair)
             try await client.publish("[]", to: "user1.user2")
             try await client.say("user2", "nobody", to: "user2.nobody", in: UUID())
-            // A group that isn't known is made.
+            // A group that doesn't exist yet is created.
             let group = UUID()
             try await client.say("user2", "all", to: "user3.user1.user2", in: group)
             let new = try await peer.hear("message")
@@ -84,7 +84,7 @@ struct RabbitMQBridgeTests {
             for (reason, number) in [("author", 1.0), ("malformed", 1), ("refused", 2)] {
                 #expect(count("rejected", "reason=\"\(reason)\"", metrics) == number, "\(reason)")
             }
-            // The client's queue has what was published there, each once, and nothing came back from us.
+            // The client's queue contains each published message once, and none that the bridge has sent back.
             let contents = try await client.hear(8).map { $0["body"]["content"].string }
             #expect(contents == ["Yes", "Yes", "own", "not mine", "elsewhere", nil, "nobody", "all"])
             try await endpoint.say(1, "end", in: pair)
@@ -121,7 +121,7 @@ struct RabbitMQBridgeTests {
             try await broker.start()
             let third = try await journey.daemon(bridged(broker))
             try await journey.wait(until: "(SELECT count(*) FROM letsswitch.message) = 8")
-            // The same while a daemon runs.
+            // The broker is killed while a daemon runs.
             await broker.kill()
             try await broker.start()
             try await awaitBridge(third)
@@ -158,7 +158,7 @@ struct RabbitMQBridgeTests {
                 try await broker.run("eval", deletion)
                 try await eventually("the binding is there again") { try await bindings() }
                 let client = try await BrokerClient(.pika, "user2", broker.url)
-                // As the seed's model encodes a message whose optionals are nil.
+                // The original clients' model encodes a message without optional values like this.
                 try await client.publish(
                     "{\"content\":\"\(number)\",\"author\":\"user2\",\"date\":817030800.5}", to: "user1.user2")
                 #expect(try await peer.hear("message")["message"]["content"].string == "\(number)")
@@ -211,7 +211,7 @@ struct RabbitMQBridgeTests {
             for number in 21...40 { try await endpoints[number % 2].say(1, "\(number)", in: pair) }
             let heard = try await client.hear(40).map { $0["body"]["content"].string }
             #expect(heard == (1...40).map { "\($0)" })
-            // The client's queue is its own: one consumer, and the bridge has one for each daemon on its own.
+            // The client's queue has one consumer. The bridge's queue has one for each daemon.
             let queues = try await broker.run("list_queues", "name", "consumers", "durable", "--no-table-headers")
             #expect(queues.contains(/letsswitch\.bridge\s+2\s+true/))
             #expect(queues.contains(/user2\.conv\s+[01]\s+false/))

@@ -5,7 +5,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// Conversations with strangers, over HTTP: what they do keeps nobody from talking to others.
+/// Conversations with strangers, over HTTP. Strangers can't prevent a user from talking to others.
 @Suite struct StrangersTests {
     @Test("A stranger's groups don't keep their members from making conversations, and a block leaves all of them")
     func groups() async throws {

@@ -4,7 +4,7 @@ import LetsSwitch
 import TestSupport
 import Testing
 
-/// What subscribers of a session receive, over sockets.
+/// Events that subscribers of a session receive over sockets.
 @Suite struct LiveQuestionsTests {
     @Test(
         "The presenter receives every change of a question, and the audience those of approved ones"

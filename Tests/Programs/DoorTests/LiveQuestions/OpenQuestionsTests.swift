@@ -5,9 +5,9 @@ import Settings
 import TestSupport
 import Testing
 
-/// The tutorial's client, with `--open-questions`: its types decode every frame, and its page does what it is made for.
+/// The tutorial's client, with `--open-questions`: its types decode every frame, and its page works.
 @Suite struct OpenQuestionsTests {
-    // As the tutorial has them.
+    // The tutorial's message types.
     private enum MessageType: String, Codable {
         case newQuestion, questionResponse, handshake, questionAnswer
     }
@@ -125,7 +125,7 @@ import Testing
                 let response = try await answer(target, at: endpoint)
                 #expect(response.status == 404 && response.code == "no_such_question", "\(target)")
             }
-            // No upgrade, or an id that is none.
+            // A request without an upgrade, and an invalid id.
             #expect(try await endpoint.get("/socket").status == 400)
             #expect(try await WebSocketTestClient.refusal(at: endpoint, "/socket?id=x").status == 400)
             #expect(try await WebSocketTestClient.refusal(at: plain, "/socket").status == 400)
@@ -162,7 +162,7 @@ import Testing
             _ = try await asker.asked("Why?")
             try await other.socket.expectSilence()
             #expect(try await journey.count("letsswitch.question") == 1)
-            // Over 32,768 bytes.
+            // The text is longer than 32,768 bytes.
             try await asker.socket.send(text: String(repeating: " ", count: 32_769))
             try await asker.socket.expectClose(1009)
             #expect(try await other.ask(String(repeating: "é", count: 2_001))["success"] == false)
@@ -218,7 +218,8 @@ import Testing
             // The first visitors cause allocations that are kept.
             let before = try await comeAndGo()
             let more = try await comeAndGo() - before
-            // A socket takes more than a thousand bytes; a sanitizer's notes of it stay.
+            // A socket takes more than a thousand bytes. A sanitizer's memory for it stays, so the check is skipped
+            // then.
             #expect(TimeAllowance.isSanitized || more < Double(1_000 * half))
             try await daemon.terminate()
         }

@@ -18,7 +18,7 @@ import Testing
 @Suite struct QuestionFollowingTests {
     private final class Sink: QuestionSink {
         let heard: EventRecorder<String>
-        /// The session's member holds it.
+        /// The session's member keeps the subscriber alive.
         weak var subscriber: QuestionSubscriber?
 
         init(_ heard: EventRecorder<String>) { self.heard = heard }
@@ -39,7 +39,7 @@ import Testing
         func end(_ code: QuestionSubscriber.End) { heard.append("the end, \(code)") }
     }
 
-    /// By which tickets expire: long ago.
+    /// The time by which tickets expire. It is long ago.
     private static let now = 1_000.0
 
     /// A question session, on its own loop.
@@ -55,7 +55,7 @@ import Testing
             ).id
         }
 
-        /// A person joins and subscribes to the session.
+        /// Makes a person join and subscribe to the session.
         func enter(_ session: UUID, _ heard: EventRecorder<String>, as identity: Identity = .none) async throws {
             await enter(try questions.member(of: session, identity, isPresenter: false, isLive: true), heard)
         }
@@ -67,7 +67,7 @@ import Testing
             }
         }
 
-        /// All people leave.
+        /// Makes all people leave.
         func leave(_ session: UUID) async {
             await loop.run { [questions, loop] reactor in
                 let shard = questions.shard(on: reactor, loop: loop)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// A person joins while the session can't be read, after one attempt.
+    /// Makes a person join while the session can't be read. Returns after one attempt to read it.
     private func enterBlindly(_ hall: Hall, _ enter: () async throws -> Void) async throws {
         let database = hall.database
         // The database fails for a moment. A sequence counts the queries, since it isn't rolled back.

@@ -5,7 +5,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// Each route of sessions, with the key and without, and each refusal, over HTTP.
+/// Each route of sessions, with and without the key, and each error, over HTTP.
 @Suite struct QuestionRoutesTests {
     private func post(
         _ target: String, _ headers: TestHeaders = [:], body: String = "{}", at endpoint: ClientEndpoint
@@ -37,7 +37,7 @@ import Testing
                 let refused = try await post("/questions/sessions", headers, body: body, at: endpoint)
                 #expect(refused.status == 400 && refused.code == "invalid_request", "\(body)")
             }
-            // By a form, one comes to the presenter's page.
+            // The answer to a form leads to the presenter's page.
             let form = try await post(
                 "/questions/sessions", ["Content-Type": "application/x-www-form-urlencoded"],
                 body: "deviceId=ada&title=Tea+%26+ale", at: endpoint)
@@ -52,7 +52,7 @@ import Testing
             let shown = try await HTTPTestClient.request(
                 at: endpoint, "GET", page, headers: ["Cookie": "other=1; \(set.prefix { $0 != ";" })"])
             #expect(shown.status == 200 && shown.text.contains("Tea &amp; ale"))
-            // A proxy's statement about TLS is used.
+            // The server uses a proxy's header about TLS.
             let secure = try await HTTPTestClient.request(
                 at: endpoint, "GET", presenter, headers: ["X-Forwarded-Proto": "https"])
             #expect(secure.headers["Set-Cookie"]?.hasSuffix("; Secure") == true)
@@ -85,7 +85,7 @@ import Testing
                     let response = try await post(target, headers, body: body, at: endpoint)
                     #expect(response.status == status && response.code == code, "\(target) \(headers)")
                 }
-                // A form comes back to the page.
+                // The answer to a form leads back to the page.
                 let form = try await post(
                     target, ["Authorization": "Bearer \(session.key)"], body: "content=Tea&answer=", at: endpoint)
                 #expect(form.status == 303, "\(target)")
@@ -204,7 +204,7 @@ import Testing
                     let refused = try await post(target, headers, body: body, at: endpoint)
                     #expect(refused.status == 400 && refused.code == "invalid_request", "\(target) \(body)")
                 }
-                // Nothing has come of it.
+                // These requests changed nothing.
                 let shown = try await session.list()
                 #expect(shown.count == 1 && shown[0]["state"] == "approved" && shown[0]["answered"] == false)
             }

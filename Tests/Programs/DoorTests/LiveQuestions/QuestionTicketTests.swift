@@ -5,7 +5,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// Tickets in sessions of questions.
+/// Tickets in question sessions.
 @Suite struct QuestionTicketTests {
     private let order: TestJSON = ["title": "Tea"]
 

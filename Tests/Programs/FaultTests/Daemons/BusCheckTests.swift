@@ -64,12 +64,12 @@ import Testing
             _ = try await store.beat(info, BusStanding(isConnected: true, lost: 4, dropped: 21), gone: [])
             let next = "version 7; its bus is connected; cheers lost: 4, not sent: 21\n"
             #expect(await check(conninfo).report.contains(next))
-            // As builds do that know nothing of it, by the same function.
+            // An older build calls the same function without the state of its bus.
             try await database.run("SELECT letsswitch.beat('\(info.id)', 'box', '9.8', 7, 'postgresql', '{}', '{}')")
             let older =
                 "build 9.8, bus postgresql with protocol version 7; its build doesn't report the state of its bus"
             #expect(await check(conninfo).report.contains(older))
-            // And before any build has been there that does.
+            // The columns don't exist before the first build that has them.
             try await database.run("ALTER TABLE letsswitch.daemon DROP COLUMN bus_stands, DROP COLUMN bus_delay")
             #expect(await check(conninfo).report.contains(older))
         }
@@ -114,7 +114,7 @@ import Testing
         ] {
             #expect(page(metrics).contains("letsswitch_bus_\(line)\n"), "\(line)")
         }
-        // Without a bus there is nothing that takes time.
+        // Without a bus nothing is measured.
         metrics.noteBus(.none, isConnected: false)
         #expect(!page(metrics).contains("delay"))
     }

@@ -5,7 +5,7 @@ import Postgres
 import TestSupport
 import Testing
 
-/// The bus is down for a while.
+/// The bus is unavailable for a while.
 @Suite struct BusOutageTests {
     /// A room with a speaker on one daemon and a listener on the other.
     private struct Pair {
@@ -31,7 +31,7 @@ import Testing
     @Test("NOTIFYs refused under load close no connection, every ale is received or counted, and reminders continue")
     func refusal() async throws {
         try await Journey.run { journey in
-            // Its own pg_notify comes first; the error is that of a full queue.
+            // This schema's `pg_notify` hides PostgreSQL's, and can fail like a full queue.
             for statement in [
                 "CREATE SCHEMA played", "CREATE TABLE played.refusal (text text)",
                 """
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// Two daemons, and people on both who speak while the bus is stopped and started.
+    /// Runs two daemons and sends ales from peers on both while the bus is stopped and started.
     private func outlasts(
         _ what: String, _ journey: Journey, _ arguments: [String] = [], stop: () async throws -> Void,
         start: (DaemonFleet) async throws -> Void
@@ -130,7 +130,7 @@ import Testing
         }
         try await eventually("ales") { await heard() > 200 }
         try await stop()
-        // The daemon itself has to have come to them while the bus was away.
+        // The daemon must have dropped ales while the bus was unavailable.
         try await eventually("ales given up") { try await fleet.dropped(at: 0) > 100 }
         let away = await heard()
         try await start(fleet)
@@ -151,7 +151,7 @@ import Testing
             return sum == all
         }
         #expect(try await fleet.lost(at: 1) > 0)
-        // From their next beats on it stands in the database too, for `letsswitchd check`.
+        // The daemons' next heartbeats write it to the database too, for `letsswitchd check`.
         try await eventually("what was lost, in the daemons' rows") {
             try await journey.sql(
                 """
@@ -166,7 +166,7 @@ import Testing
             }
             #expect(await pair.speaker.heard == 0)
         }
-        // In both directions.
+        // Ales are sent in both directions.
         for pair in pairs { try await pair.listener.say(3) }
         for pair in pairs { try await eventually("three ales") { await pair.speaker.heard == 3 } }
     }

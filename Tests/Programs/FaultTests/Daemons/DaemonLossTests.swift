@@ -9,18 +9,17 @@ import Testing
 
 @testable import LetsSwitch
 
-/// One of three daemons on one database is killed or stopped, or its clock jumps, while everybody cheers.
+/// One of three daemons on one database is killed or stopped, or its clock jumps, while all peers send ales.
 @Suite struct DaemonLossTests {
-    /// `make interop` sets it.
+    /// Whether `make interop` runs the tests, which then take longer.
     private static let isLong = ProcessInfo.processInfo.environment["LETSSWITCH_INTEROP"] != nil
 
-    /// Cheers until it is stopped, and no faster than the ales are received. Otherwise a busy machine would need
-    /// minutes for the ales of a few seconds, and the test would measure the machine.
+    /// Sends ales until it is stopped, and no faster than they are received. Otherwise a busy machine would need
+    /// minutes for the ales of a few seconds.
     private final class Load {
-        /// Ales that a peer has still to hear, on the average of its room.
+        /// The maximum number of ales that a peer hasn't received yet, on average in its room.
         private static let mostBehind = 8
-        /// Milliseconds between two cheers of a peer. Thousands of ales a second are for who measures; tests beside this one wait for
-        /// the processors.
+        /// The milliseconds between two ales of a peer. More ales would slow down the tests that run at the same time.
         private static let pause = isLong ? 2...20 : 20...200
 
         private let stop = EventRecorder<Void>()
@@ -70,7 +69,7 @@ import Testing
             let seen = await survivors.asyncHeard
             try await eventually("more ales") { await survivors.asyncHeard > seen + 200 }
             let alive = survivors.count { $0.room == room }
-            // Fifteen seconds: no bound here, or a busy machine would break it.
+            // The documented limit is fifteen seconds. It isn't checked here, because a busy machine may need longer.
             try await watcher.waitForCount(alive + 1)
             try await load.end()
             await watcher.leave()
@@ -90,7 +89,7 @@ import Testing
             let load = Load(others)
             try await eventually("ales") { await others.asyncHeard > 200 }
             try await fleet[2].process.freeze()
-            // How long is what the test is about.
+            // The duration of the freeze is the subject of the test.
             try await Task.sleep(for: .seconds(Self.isLong ? 30 : 2))
             let itsPeers = crowd.peers(at: 2)
             let before = await itsPeers.asyncHeard
@@ -113,7 +112,7 @@ import Testing
         }
     }
 
-    /// Ales sent from now on arrive everywhere, whatever was lost before.
+    /// Sends ales, and checks that they arrive at all peers, even if earlier ones were lost.
     private static func expectNewAlesEverywhere(_ peers: [FleetPeer]) async throws {
         let before = await FleetCrowd.missing(among: peers)
         for peer in peers { try await peer.say() }
@@ -138,10 +137,10 @@ import Testing
             let streams = try await endpoints.asyncMap { try await $0.reminders(of: "ada") }
             let load = Load(crowd.peers)
 
-            // Ahead, further back than it was, and to where it began.
+            // Sets the clock ahead, then back before its beginning, and then to its beginning.
             for (number, seconds) in [3_600, -7_200, 3_600].enumerated() {
                 let start = try await journey.instant(in: seconds + 90)
-                // Due before the jump's end, or within half a minute after it.
+                // The task becomes due during the jump, or within half a minute after it.
                 if seconds > 0 { try await endpoints[number].register("ada", start, "\(number)") }
                 try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '\(seconds) s'")
                 for (daemon, _) in daemons { await daemon.clockWasSet() }
@@ -152,7 +151,7 @@ import Testing
                     try await journey.advance(to: start, -59)
                 }
                 for stream in streams { #expect(try await stream.nextReminder().title == "\(number)") }
-                // All look at each other's rows twice with the new time.
+                // Waits until all daemons have looked at each other's rows twice with the new time.
                 let beats = try await journey.sql("SELECT min(beats) AS n FROM letsswitch.daemon")[0].integer("n")
                 try await journey.wait(
                     until: "(SELECT min(beats) > \(beats + 1) AND count(*) = 3 FROM letsswitch.daemon)")
@@ -171,7 +170,7 @@ import Testing
 }
 
 extension [FleetPeer] {
-    /// How many ales these peers have heard, taken together.
+    /// The number of ales that these peers have received together.
     fileprivate var asyncHeard: Int {
         get async {
             var sum = 0

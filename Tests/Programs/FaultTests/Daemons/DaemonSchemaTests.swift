@@ -3,9 +3,10 @@ import Schema
 import TestSupport
 import Testing
 
-/// The step from a database that knew of no other daemons.
+/// The upgrade of a database from before there were several daemons.
 @Suite struct DaemonSchemaTests {
-    /// The database after this build's migrations, without functions: today's need tables that it lacks.
+    /// Returns the database after this build's migrations, without functions. The current functions need tables that it
+    /// lacks.
     private static func database(ofBuild build: Int) async throws -> (PostgresClient, PostgresSchema) {
         let client = PostgresClient(
             configuration: PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase()))

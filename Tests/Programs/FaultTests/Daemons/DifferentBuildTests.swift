@@ -2,7 +2,7 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// Daemons of different builds on one database, while one after the other is upgraded.
+/// Daemons of different builds on one database, which are upgraded one after the other.
 @Suite struct DifferentBuildTests {
     @Test("A daemon that can't read another build's messages logs which one to upgrade, and continues")
     func languages() async throws {

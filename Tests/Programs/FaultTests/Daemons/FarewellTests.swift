@@ -11,9 +11,9 @@ import Testing
 
 @testable import LetsSwitch
 
-/// What a stopping daemon leaves in the database.
+/// The rows that a stopping daemon removes from the database.
 @Suite struct FarewellTests {
-    /// Takes locks, until the session's transaction is over.
+    /// Takes locks and holds them until the session's transaction ends.
     private static func hold(_ lock: String, in journey: Journey) async throws -> PostgresSession {
         let session = try await PostgresSession.connect(PostgresConfiguration(conninfo: journey.conninfo))
         try await session.execute("BEGIN; \(lock)")
@@ -66,7 +66,7 @@ import Testing
             await writer.add([PresenceEvent(.left, room: UUID(), claimedIdentity: nil, peers: 0, at: .now())])
             let end = Task { await AttendanceService(rooms: rooms, writer: writer).stop(within: .milliseconds(200)) }
             #expect(await end.ends(within: Deadline.standard))
-            // Holds the lock. No statement waiting behind it is answered.
+            // Locks the table, so that no statement on it is answered.
             let written = try await session.execute("SELECT FROM letsswitch.reporter")
             #expect(written?.isEmpty == true)
             try await session.execute("COMMIT")

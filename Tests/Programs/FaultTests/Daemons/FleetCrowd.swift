@@ -3,15 +3,15 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// Peers in rooms, dealt over daemons at random.
+/// Peers in rooms, distributed randomly over daemons.
 struct FleetCrowd {
     let peers: [FleetPeer]
     let rooms: [UUID]
-    /// Which test run it was: `LETSSWITCH_TEST_SEED` repeats its deal.
+    /// The seed of this run. `LETSSWITCH_TEST_SEED` repeats it.
     let seed: UInt64
 
-    /// Connects `size` peers per room. The first of each room are distributed over the daemons, so that every room has
-    /// a member on each.
+    /// Connects `size` peers per room. The first peers of each room are distributed over the daemons, so that every
+    /// daemon has a member of every room.
     static func gather(rooms: Int, of size: Int, at endpoints: [ClientEndpoint]) async throws -> FleetCrowd {
         let seed =
             ProcessInfo.processInfo.environment["LETSSWITCH_TEST_SEED"].flatMap { UInt64($0) }
@@ -50,7 +50,8 @@ struct FleetCrowd {
         }
     }
 
-    /// By peer: the number of the room's other ales that it hasn't received; negative if it received too many.
+    /// Returns for each peer the number of the room's other ales that it hasn't received; negative if it received too
+    /// many.
     static func missing(among peers: [FleetPeer]) async -> [Int] {
         var said: [UUID: Int] = [:]
         for peer in peers { said[peer.room, default: 0] += await peer.said }
@@ -59,7 +60,8 @@ struct FleetCrowd {
         return missing
     }
 
-    /// Returns when each of these peers has heard every ale of every other one of them in its room, and none twice, none of its own.
+    /// Returns when each of these peers has received every ale of the room's other peers exactly once, and none of its
+    /// own.
     static func expectWhole(_ peers: [FleetPeer], seed: UInt64 = 0) async throws {
         // A surplus ale would arrive before the next one.
         for _ in 0..<2 {

@@ -3,7 +3,7 @@ import Postgres
 import Schema
 import Testing
 
-/// The functions that stand in the database, and their revision.
+/// The functions in the database, and their revision.
 @Suite struct FunctionRevisionTests {
     /// The digest of all functions' text, by their scripts' names.
     private static let pinned = (
@@ -11,7 +11,7 @@ import Testing
         digest: "16d1f59e7b7755b5f1e2316bc3d67f6486054edd9b76291b91aefba57c52698f"
     )
 
-    // Else a daemon of an older build would leave its own in their place.
+    // With the same revision, a daemon of an older build would replace the functions by its own.
     @Test("Changed functions need a higher revision")
     func revision() throws {
         let functions = DatabaseSchema.current.functions

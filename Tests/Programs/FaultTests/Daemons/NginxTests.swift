@@ -16,7 +16,7 @@ private enum Nginx {
 struct NginxTests {
     private static let page = Checkout.url("Sources/Operations/Daemons/DAEMONS.md")
 
-    /// The page's configuration, before these daemons.
+    /// Returns the page's configuration with the addresses of these daemons.
     private static func configuration(_ daemons: [ClientEndpoint], listening: String) throws -> String {
         let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```nginx\n")
         var text = try #require(parts.count == 2 ? parts[1].components(separatedBy: "```").first : nil)
@@ -28,7 +28,7 @@ struct NginxTests {
         return text
     }
 
-    /// - Returns: It, and where it listens.
+    /// - Returns: The process of nginx, and its address.
     private static func start(before daemons: [ClientEndpoint]) async throws -> (ChildProcess, ClientEndpoint) {
         let directory = URL(fileURLWithPath: TestClusterDirectories.shared.make())
         let file = directory.appendingPathComponent("nginx.conf").path

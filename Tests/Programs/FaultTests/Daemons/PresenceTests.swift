@@ -4,7 +4,7 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// The members of a room over two daemons, reported to those who asked.
+/// The members of a room on two daemons, reported to the members that asked for presence.
 @Suite struct PresenceTests {
     private static func task() -> String { "&taskId=\(UUID().uuidString)" }
 
@@ -43,7 +43,7 @@ import Testing
             let task = Self.task()
             let bob = try await FleetPeer.enter(room, at: fleet.endpoints[1], task)
             try await ada.waitForCount(2)
-            // The same person again, on either daemon; and all of its connections go.
+            // The same person connects to both daemons, and then all of the person's connections end.
             let again = [
                 try await FleetPeer.enter(room, at: fleet.endpoints[0], task),
                 try await FleetPeer.enter(room, at: fleet.endpoints[1], task),
@@ -68,7 +68,7 @@ import Testing
             let query = "&presence=true&deviceId=ada"
             let ada = try await WebSocketTestClient.connect(to: fleet.endpoints[0], ClientEndpoint.room(room) + query)
             #expect(try await ada.nextMessage() == RoomWords.handshake)
-            // As before: no word of a partner, whom a device doesn't have.
+            // A device without a task has no partner, so the message doesn't mention one.
             #expect(
                 try await ada.nextMessage() == .binary(Array(#"{"type":"presence","data":{"count":2}}"#.utf8)))
             try await watcher.waitForCount(2)
@@ -189,7 +189,7 @@ import Testing
                 let start = try await journey.instant(in: 3600)
                 let room = try await fleet.endpoints[0].pair("ada", "bob", start)
                 try await journey.advance(to: start, -59)
-                // On its way after its room is open, on each daemon.
+                // Each daemon sends the reminder after it has opened the room.
                 for stream in streams { #expect(try await stream.nextReminder().roomId == room) }
                 let ada = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true")
                 try await expect("room.joined", peers: 1)
@@ -197,9 +197,10 @@ import Testing
                 for peer in [ada, bob] { try await peer.waitForCount(2) }
                 let guest = try await FleetPeer.enter(room, at: fleet.endpoints[0])
                 try await expect("room.joined", peers: 3)
-                // Otherwise the counts of two and three that she has already received would be taken for those below.
+                // Waits until Ada has received the count of three. Otherwise earlier counts would be taken for those
+                // below.
                 try await ada.waitForCount(3)
-                // By whose daemon they are there: if it dies, the other one can tell.
+                // The rows name the daemon of each connection, so that another daemon can remove them if it dies.
                 try await journey.wait(
                     until: """
                         (SELECT array_agg(connections ORDER BY connections) = '{1,2}'
@@ -208,7 +209,7 @@ import Testing
                 await guest.leave()
                 try await expect("room.left", peers: 2)
                 try await ada.waitForCount(2)
-                // A member with a task may be returning, as far as the others know.
+                // A member with a task may return within the grace period, as far as the other members know.
                 let carl = try await FleetPeer.enter(room, at: fleet.endpoints[1], Self.task())
                 try await expect("room.joined", peers: 3)
                 try await ada.waitForCount(3)

@@ -4,7 +4,7 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// Three daemons on one database send each reminder once, whatever becomes of one of them.
+/// Three daemons on one database send each reminder once, even if one of them dies.
 @Suite struct RemindersOnceTests {
     enum Fate: CaseIterable { case committed, rolledBack }
 
@@ -39,7 +39,7 @@ import Testing
                 try await Self.waitUntilDelivered(devices.count, in: journey)
                 try await cluster.restart()
                 try await journey.advance(to: next, -60)
-                // Nothing came twice: what comes next is the next one.
+                // Nothing is sent twice: the next reminder is the new one.
                 for stream in streams.joined() { #expect(try await stream.nextReminder().title == "Next") }
                 try await Self.waitUntilDelivered(2 * devices.count, in: journey)
                 let reminded = try recorder.requests.all.filter { try $0.json()["type"].string == "reminder" }
@@ -50,11 +50,11 @@ import Testing
         await cluster.stop()
     }
 
-    /// The third daemon claims what is due, and dies before it has committed, or before it knows that it has.
+    /// Kills the third daemon while it claims, either before the commit or before it receives the answer.
     private static func killWhileItClaims(
         _ fleet: DaemonFleet, _ start: Instant, _ fate: Fate, in journey: Journey
     ) async throws {
-        // So that it is the one that claims.
+        // The other daemons are frozen, so the third one claims.
         for index in [0, 1] { try await fleet[index].process.freeze() }
         let gate = try await StatementGate.close(at: .claim, in: journey)
         try await journey.advance(to: start, -60)
@@ -73,8 +73,8 @@ import Testing
         for index in [0, 1] { await fleet[index].process.thaw() }
     }
 
-    /// Waits until `count` reminders are delivered, no others exist, and none waits for a provider. (Only the ends of
-    /// matches' rooms wait besides.)
+    /// Waits until `count` reminders are delivered, no others exist, and no delivery waits for a provider. Only the
+    /// ends of matches' rooms are still due.
     private static func waitUntilDelivered(_ count: Int, in journey: Journey) async throws {
         try await journey.wait(
             until: """

@@ -4,7 +4,7 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// Two and three daemons on one database, which are one server.
+/// Two and three daemons on one database, which work like one server.
 @Suite struct SeveralDaemonsTests {
     @Test("Every ale reaches every other member of its room once, on any daemon", arguments: [2, 3])
     func everybodyOnce(count: Int) async throws {
@@ -38,7 +38,7 @@ import Testing
                 try await ada.waitForCount(1)
             }
             try await eventually("the guests' ales") { await ada.heard == 3 }
-            // Alone again: what the daemons still say to each other isn't about ales.
+            // Ada is alone again. The daemons exchange packets, but none for ales.
             func sent() async throws -> Double {
                 try await MetricsReading(fleet.endpoints[0])[#"letsswitch_bus_packets_total{direction="out"}"#]
             }
@@ -56,7 +56,7 @@ import Testing
     func arrival() async throws {
         try await Journey.run { journey in
             var fleet = try await DaemonFleet.start(2, in: journey)
-            // A machine may stand still for that long; one that does so each time is none that this promise is broken by.
+            // A busy machine may be too slow once, so up to five attempts are made.
             var outcomes: [Bool] = []
             while outcomes.count < 5, outcomes.last != true {
                 let room = UUID()
@@ -101,7 +101,7 @@ import Testing
             for number in 0..<4 {
                 peers.append(try await FleetPeer.enter(room, at: fleet.endpoints[number % 2], "&presence=true"))
             }
-            // Both daemons know of all.
+            // Each peer has received the number of members on both daemons.
             for peer in peers { try await peer.waitForCount(4) }
             for endpoint in fleet.endpoints { #expect(try await endpoint.status(of: room) == 409) }
             await peers[0].leave()
@@ -137,7 +137,7 @@ import Testing
             try await journey.advance(to: start, -60)
             let reminders = try await streams.asyncMap { try await $0.nextReminder() }
             #expect(reminders[0] == reminders[1])
-            // An ale that crossed would have arrived by now.
+            // An ale from the other daemon would have arrived by now.
             try await there.expectSilence()
             for endpoint in fleet.endpoints {
                 let metrics = try await MetricsReading(endpoint)

@@ -40,7 +40,7 @@ import Wire
         }
         let plain = try await pages.audience(session, to: head())
         #expect(!plain.headers.contains { $0.name == "Content-Encoding" })
-        // But for the icon it shares with the day's page, it asks for nothing.
+        // The page requests nothing except the icon, which it shares with the day's page.
         let links = text(plain).matches(of: #/(?:src|href)="([^"]*)"/#).map { String($0.output.1) }
         #expect(links == ["/page/icon.svg", "/questions/\(session.id.uuidString)/list"])
     }
@@ -91,7 +91,7 @@ import Wire
         let code = try #require(QRCode("https://example.org/questions/6F0D2A7E-0C5B-4B8E-9D64-0C7E4E3A1B2C"))
         #expect(code.width % 4 == 1 && code.modules.count == code.width * code.width)
         func isDark(_ row: Int, _ column: Int) -> Bool { code.modules[row * code.width + column] }
-        // ISO/IEC 18004 §6.3.3: squares of seven, five and three within each other.
+        // ISO/IEC 18004 §6.3.3: nested squares of seven, five and three modules.
         for (top, left) in [(0, 0), (0, code.width - 7), (code.width - 7, 0)] {
             for row in 0..<7 {
                 for column in 0..<7 {
