@@ -22,8 +22,8 @@ package struct CableLimits: Sendable, Hashable {
     package static let backlogBytes = 16_384
     /// The maximum number of ales of a kind that wait for a slow peer: the burst of one sender.
     package static let waitingAles = 2_000
-    /// The maximum number of changes of a question session that wait for a slow peer, each of many questions: those of
-    /// some seconds.
+    /// The maximum number of changes of a question session that wait for a slow peer. Each change may contain many
+    /// questions, and these are the changes of some seconds.
     package static let waitingPublications = 16
     /// The pause between a confirmation and the next message.
     package static let confirmPause = Duration.milliseconds(50)

@@ -22,12 +22,13 @@ package enum Identity: Sendable, Hashable {
         if case .ticket(let ticket) = self { ticket.expiry } else { nil }
     }
 
-    /// Whether it permits `topic`, if everyone who knows its name is permitted. Only a ticket can be limited to topics.
+    /// Whether the identity permits `topic`. Everyone who knows the topic's name is permitted, unless a ticket is
+    /// limited to other topics.
     package func allows(_ topic: Topic) -> Bool {
         if case .ticket(let ticket) = self { ticket.allows(topic) } else { true }
     }
 
-    /// Throws unless it permits the topic.
+    /// Throws unless the identity permits the topic.
     package func check(_ topic: Topic) throws(RequestError) {
         guard allows(topic) else { throw .topicNotAllowed }
     }

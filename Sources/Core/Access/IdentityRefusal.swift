@@ -44,7 +44,7 @@ extension RequestError {
 }
 
 extension JSONWebTokenFault {
-    /// For people. The reader is the ticket's author, so the reason may be stated.
+    /// The sentence for people. The reader is the ticket's author, so the sentence may state the reason.
     fileprivate var sentence: String {
         switch self {
         case .malformed:

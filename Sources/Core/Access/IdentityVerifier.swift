@@ -38,7 +38,7 @@ package struct IdentityVerifier: Sendable {
     package func identity(_ identity: Identity, naming device: DeviceID) throws(IdentityRefusal) -> Identity {
         switch identity {
         case .none, .device:
-            // Of two names in plain text, the nearer one counts.
+            // If two places name a device in plain text, the more specific one counts.
             guard !areRequired else { throw .ticketRequired }
             return .device(device)
         case .ticket(let ticket):
@@ -50,7 +50,7 @@ package struct IdentityVerifier: Sendable {
     private func token(of head: HTTPRequestHead, bearer: Bool) throws(IdentityRefusal) -> String? {
         let token = head.query("token")
         guard bearer, let inHeader = Self.bearer(of: head.headers) else { return token }
-        // RFC 6750 §2.
+        // A request may contain only one token (RFC 6750 §2).
         guard token == nil else {
             throw .invalid(.invalid("token", "must not be given if there is an Authorization: Bearer header"))
         }
@@ -60,7 +60,7 @@ package struct IdentityVerifier: Sendable {
     private static func bearer(of headers: HTTPHeaders) -> String? {
         guard let value = headers.value("Authorization") else { return nil }
         let parts = value.split(separator: " ", maxSplits: 1)
-        // Other schemes belong to others, such as a proxy.
+        // Other schemes aren't for this server, but for example for a proxy.
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         return String(parts[1].drop { $0 == " " })
     }
@@ -87,7 +87,7 @@ package struct IdentityVerifier: Sendable {
 
     private static func wallClock() -> Double {
         var time = timespec()
-        // This clock always exists.
+        // This clock exists on every system, so the call can't fail.
         clock_gettime(CLOCK_REALTIME, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }

@@ -3,11 +3,11 @@ import Wire
 
 /// The content of a JSON Web Token: its device, its expiry, and perhaps its topics.
 package struct Ticket: Sendable, Hashable {
-    /// As many as the default number of subscriptions of a connection.
+    /// The maximum number of topics: the default number of subscriptions of a connection.
     package static let maximumTopics = 100
 
     let device: DeviceID
-    /// Seconds since 1970. The ticket is invalid from then on.
+    /// Seconds since 1970. The ticket is invalid from that second on.
     let expiry: Double
     /// `nil` for all topics.
     let topics: [TopicPattern]?

@@ -10,9 +10,9 @@ package struct TicketSettings: Sendable, Equatable {
 
 /// A line of text shared with the authors of tickets. Never printed.
 package struct TicketSecret: Sendable, Hashable, CustomStringConvertible {
-    /// Two, while one replaces the other.
+    /// Two secrets are needed while one replaces the other.
     package static let mostAtOnce = 2
-    /// RFC 7518 §3.2: as long as the code made with it.
+    /// The minimum length: that of the HMAC made with the secret (RFC 7518 §3.2).
     package static let minimumBytes = 32
     package static let maximumBytes = 1_024
 
@@ -21,7 +21,7 @@ package struct TicketSecret: Sendable, Hashable, CustomStringConvertible {
     /// `nil` if it is too short, too long, or not a line of text.
     package init?(_ line: some StringProtocol) {
         let scalars = line.unicodeScalars
-        // Invalid UTF-8 has become U+FFFD by now, which would be another secret than the file's.
+        // Invalid UTF-8 has been replaced by U+FFFD, which would make another secret than the file's.
         guard (Self.minimumBytes...Self.maximumBytes).contains(line.utf8.count),
             !scalars.contains(where: { $0.properties.generalCategory == .control || $0 == "\u{FFFD}" })
         else { return nil }

@@ -14,7 +14,7 @@ final class CableSessions: Sendable {
     func begin(
         of device: DeviceID?, restoring last: String?, at now: MonotonicTime
     ) -> (name: String, identifiers: [CableIdentifier]) {
-        // As hard to guess as a key: half of a UUID's bits would be enough.
+        // The name is as hard to guess as a key. Half of a UUID's bits would be enough.
         let name = UUID().text
         return (name, memory.withLock { $0.begin(name, of: device, restoring: last, at: now) })
     }
@@ -38,7 +38,7 @@ final class CableSessions: Sendable {
 struct CableSessionMemory {
     private struct Session {
         let device: DeviceID?
-        /// In the order of subscription.
+        /// The subscriptions in the order in which they were made.
         var identifiers: [CableIdentifier]
         var isLeft = false
 
@@ -46,7 +46,8 @@ struct CableSessionMemory {
     }
 
     private var sessions: [String: Session] = [:]
-    /// The sessions without a connection, with the end of their time, in order. Some may have been removed since.
+    /// The sessions without a connection and the times at which they end, in order of time. Some sessions may have been
+    /// removed since.
     private var left: ArraySlice<(name: String, until: MonotonicTime)> = []
     private var leftBytes = 0
     /// The number of removed sessions in ``left``.

@@ -41,7 +41,7 @@ package final class Cables: Sendable {
         key.value(on: reactor) { CableShard(self, on: reactor) }
     }
 
-    /// Byte for byte, as Ruby compares names.
+    /// Returns the channel with this name. Names are compared byte for byte, as in Ruby.
     func channel(named name: [UInt8]?) -> (any CableChannel)? {
         guard let name else { return nil }
         return channels.first { channel in

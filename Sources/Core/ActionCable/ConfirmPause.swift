@@ -55,7 +55,7 @@ struct ConfirmPause {
             state = .open
             return .send
         }
-        // The state must not hold them too, or they would be copied each time.
+        // Changes the state first, because an array that the state also holds would be copied at each append.
         state = .open
         defer { state = .pausing(until: until, held) }
         if let last = held.indices.last, held[last].frame === frame {

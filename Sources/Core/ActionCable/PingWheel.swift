@@ -1,11 +1,11 @@
 import Access
 import Basics
 
-/// The ping times of a loop's connections: every three seconds, together with those that came in the same quarter of a
-/// second. A value.
+/// The ping times of a loop's connections. A connection is pinged every three seconds, together with the connections
+/// that were added in the same quarter of a second. A value.
 ///
-/// One timer serves all, and stops if there are none. The cost of a ping doesn't depend on other connections, and pings
-/// are spread over time.
+/// One timer serves all connections, and stops if there are none. The cost of a ping doesn't depend on the number of
+/// connections, and pings are spread over time.
 struct PingWheel<Member: AnyObject> {
     /// The position of a member, which the member knows, so that removal is O(1).
     struct Place {

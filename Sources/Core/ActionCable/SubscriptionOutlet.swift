@@ -105,7 +105,7 @@ package final class SubscriptionOutlet {
     /// Confirms the subscription. Messages may be sent from now on.
     package func confirm() {
         guard case .pending = state else { return }
-        // The pause starts now, not at the beginning of this turn.
+        // Reads the clock, because the pause starts now and not at the beginning of this turn.
         state = .confirmed(ConfirmPause(confirmedAt: .now()))
         connection.confirmed(self)
         if history != nil, !keepsHistory { rejectHistory() }
@@ -225,7 +225,7 @@ package final class SubscriptionOutlet {
 
     package func send(frame: SharedBytes, times: Int = 1) {
         guard case .confirmed(var pause) = state, !isMuted else { return }
-        // The state must not hold it too, or its content would be copied.
+        // Changes the state first, because a pause that the state also holds would be copied when it changes.
         state = .over
         let verdict = pause.send(frame, times: times, at: reactor.now)
         state = .confirmed(pause)
@@ -270,9 +270,9 @@ package final class SubscriptionOutlet {
         call(after: left) { [weak self] in self?.awaitTurn() }
     }
 
-    /// Does nothing without a turn or a request.
+    /// Ends the turn or the request for a turn. Does nothing if there is none.
     package func endTurn() { connection.endTurn(self) }
 
-    /// Called by the connection.
+    /// Starts the turn. Called by the connection.
     func hasTurn() { subscription?.hasTurn() }
 }

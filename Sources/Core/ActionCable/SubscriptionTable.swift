@@ -41,7 +41,7 @@ struct SubscriptionTable {
         case ignored(CableFault)
         /// Call ``next(of:)``.
         case queued
-        /// Like ``queued``; nothing more is sent with the identifier.
+        /// Like ``queued``. Nothing more is sent for this identifier.
         case muted
         /// Nothing to do: the command was already received.
         case repeated

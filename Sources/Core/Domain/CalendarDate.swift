@@ -47,7 +47,7 @@ package struct CalendarDate: Hashable, Sendable {
 }
 
 extension CalendarDate: CustomStringConvertible {
-    /// `2026-11-22`.
+    /// The date in the form `2026-11-22`.
     package var description: String {
         var digits = DigitWriter()
         write(to: &digits)
@@ -99,7 +99,7 @@ package struct WallTime: Hashable, Sendable {
 }
 
 extension WallTime: CustomStringConvertible {
-    /// `09:00`, or `09:00:30` with seconds.
+    /// The time in the form `09:00`, or `09:00:30` with seconds.
     package var description: String {
         var digits = DigitWriter()
         write(to: &digits, withSeconds: seconds % 60 != 0)

@@ -18,8 +18,8 @@ package struct DeviceID: Hashable, Sendable {
 }
 
 extension DeviceID {
-    /// Byte for byte, as the database compares. For Swift's strings `é` as one scalar equals `é` as two, so one device
-    /// would get another's reminders.
+    /// Compares byte for byte, as the database does. Swift's strings treat `é` as one scalar and `é` as two as equal,
+    /// so one device would get another's reminders.
     package static func == (left: DeviceID, right: DeviceID) -> Bool {
         left.text.utf8.elementsEqual(right.text.utf8)
     }

@@ -11,7 +11,8 @@ package struct DeviceTag: Sendable, Hashable, CustomStringConvertible {
     private let bytes: [UInt8]
 
     package init(_ deviceId: String, under key: Key = .own) {
-        // Byte for byte, as ids are compared. If the hash fails, the tag is empty instead of showing the id.
+        // Hashes the bytes, because ids are compared byte for byte. If the hash fails, the tag is empty instead of
+        // showing the id.
         bytes = key.authenticate(Array(deviceId.utf8)).map { Array($0.prefix(Self.byteCount)) } ?? []
     }
 

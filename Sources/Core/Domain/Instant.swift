@@ -51,7 +51,7 @@ extension Instant {
 }
 
 extension Instant: CustomStringConvertible {
-    /// `2026-11-22T09:00:00Z`.
+    /// The instant in the form `2026-11-22T09:00:00Z`.
     package var description: String {
         let day = CalendarDate(days: seconds.flooredQuotient(by: 86_400))
         var digits = DigitWriter()

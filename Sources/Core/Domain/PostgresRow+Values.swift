@@ -10,7 +10,7 @@ extension PostgresRow {
     }
 
     package func optionalUUID(_ column: String) throws -> UUID? {
-        // Parsed without Foundation, which uses `sscanf`: that was a seventh of the work for a claim's rows.
+        // Parsed without Foundation, whose `sscanf` took a seventh of the time to read the rows of a claim.
         guard let uuid = try withText(column, { UUID(ascii: $0) }) else { return nil }
         guard let uuid else {
             throw PostgresError(kind: .decoding, message: "column \(column) is not a UUID")

@@ -21,7 +21,7 @@ package struct RequestError: Error, Hashable, Sendable {
         self.quota = quota
     }
 
-    /// `400 invalid_request`: "`member` `complaint`."
+    /// `400 invalid_request`. The reason is "`member` `complaint`."
     package static func invalid(_ member: String, _ complaint: String) -> RequestError {
         invalid("\(member) \(complaint).")
     }

@@ -41,7 +41,7 @@ package struct RequestFields {
         return text
     }
 
-    /// Nil if it is missing or `null`.
+    /// Returns the text; nil if the member is missing or `null`.
     package func optionalText(_ member: String) throws -> String? {
         try value(member, "must be a string") { try $0.decodeIfPresent(String.self, forKey: $1) }
     }
@@ -51,12 +51,12 @@ package struct RequestFields {
         return boolean
     }
 
-    /// Nil if it is missing or `null`.
+    /// Returns the Boolean; nil if the member is missing or `null`.
     package func optionalBoolean(_ member: String) throws -> Bool? {
         try value(member, "must be true or false") { try $0.decodeIfPresent(Bool.self, forKey: $1) }
     }
 
-    /// Nil if it is missing or `null`.
+    /// Returns the array of texts; nil if the member is missing or `null`.
     package func optionalTexts(_ member: String) throws -> [String]? {
         try value(member, "must be an array of strings") { try $0.decodeIfPresent([String].self, forKey: $1) }
     }
@@ -66,12 +66,12 @@ package struct RequestFields {
         return integer
     }
 
-    /// Nil if it is missing or `null`.
+    /// Returns the integer; nil if the member is missing or `null`.
     package func optionalInteger(_ member: String) throws -> Int? {
         try value(member, "must be a whole number") { try $0.decodeIfPresent(Int.self, forKey: $1) }
     }
 
-    /// Returns a member that is an object. Errors in it are those of its own decoder.
+    /// Returns a member that is an object. Its own decoder reports errors in it.
     package func member<Value: Decodable>(_ member: String, _ type: Value.Type) throws -> Value {
         do {
             return try container.decode(type, forKey: Name(stringValue: member))

@@ -17,7 +17,7 @@ extension UUID {
             let first = Self.digits(bytes, 0, 4), let second = Self.digits(bytes, 9, 14),
             let third = Self.digits(bytes, 19, 24), let fourth = Self.digits(bytes, 28, 32)
         else { return nil }
-        // Two tuples of sixteen bytes.
+        // Both types are tuples of sixteen bytes.
         self.init(uuid: unsafeBitCast((first, second, third, fourth), to: uuid_t.self))
     }
 

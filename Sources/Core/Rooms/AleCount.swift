@@ -61,7 +61,7 @@ extension Room {
         sender.exempt.value += 1
     }
 
-    /// Counts ales of a sender with several connections in the room, for all except these connections.
+    /// Counts ales of a sender that has several connections in the room. All other connections receive the ales.
     func count(_ count: UInt32, of kind: CheerKind, exempting places: some Collection<Connection>) {
         guard kind == .plain else {
             let cheers = self.cheers ?? CheerCounts()

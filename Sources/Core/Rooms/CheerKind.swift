@@ -18,7 +18,7 @@ package enum CheerKind: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Returns the kind with this name; plain for an unknown name. Allocates nothing.
+    /// Returns the kind with this name; the plain kind for an unknown name. Allocates nothing.
     ///
     /// - Parameter name: In UTF-8.
     package init(named name: some Sequence<UInt8>) {

@@ -65,7 +65,7 @@ struct ConnectionMap {
     mutating func leave(_ connection: Connection) -> Int? {
         guard let place = connection.place else { return nil }
         connection.place = nil
-        // One lookup of the room for all that follows.
+        // Looks the room up once for everything that follows.
         guard let room = rooms.index(forKey: connection.room.id), let last = rooms.values[room].popLast() else {
             return 0
         }

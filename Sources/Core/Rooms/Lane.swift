@@ -104,7 +104,7 @@ final class Lane {
     }
 
     func addCheer(_ kind: CheerKind, in entries: inout AleEntries, by places: () -> [MemberID]) {
-        // Members that entered in between are handled after this entry, and don't receive its ales.
+        // Adds the ales to an earlier entry. Members that entered after that entry don't receive its ales.
         if let entry = entries[kind], entry.mail == number,
             case .cheer(let count, kind, let places) = mail.requests[entry.index]
         {
@@ -168,7 +168,7 @@ final class MailFlight: Sendable {
         state.compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged
     }
 
-    /// - Returns: Whether more mail waits for its return.
+    /// - Returns: Whether more mail was gathered while this mail was in flight.
     func arrives() -> Bool {
         state.exchange(.landed, ordering: .relaxed) == .awaited
     }

@@ -40,7 +40,7 @@ struct People {
 
     /// Messages that will be sent to people, whatever their room.
     var untold: [UUID: any Message] = [:]
-    /// The delay before these messages are sent together.
+    /// The delay after which the messages in ``untold`` are sent together.
     static let untoldDelay = Duration.milliseconds(100)
 
     init(grace: Duration) {
@@ -134,7 +134,7 @@ struct People {
     /// Returns the present and former members of a room with these connections, and records the present ones as seen.
     mutating func view(of room: UUID, _ connections: [Connection], elsewhere: RoomMembers) -> RoomView {
         var members = members(of: room, connections)
-        // Includes senders: one with several connections here isn't counted as anonymous.
+        // Includes senders, because a sender with several connections here isn't counted as anonymous.
         let live = identities.isEmpty ? [] : Set(connections.compactMap { identities[ObjectIdentifier($0)]?.id })
         let anonymous = members.anonymous
         members.add(elsewhere)

@@ -34,7 +34,7 @@ struct RefusalCache {
         if age < Self.lifetime {
             switch entry.state {
             case .open: break
-            // The room has opened meanwhile.
+            // The opening time has passed since that answer.
             case .notOpen(let opensAt, let then) where opensAt - then <= age / .seconds(1): break
             case .notOpen, .closed, .unknown: return (entry.state, age)
             }

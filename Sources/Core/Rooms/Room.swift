@@ -29,7 +29,7 @@ package struct RoomPolicy: Sendable, Hashable {
     package let presence: Presence
 
     package enum Presence: Sendable, Hashable {
-        /// Not reported.
+        /// Presence isn't reported.
         case untold
         /// Members that ask receive the names of the people present.
         case named

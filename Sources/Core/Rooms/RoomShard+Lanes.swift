@@ -109,7 +109,7 @@ extension RoomShard {
             lane.add(.decided(member, decision))
         case .cheer(let count, let kind, let places):
             let places = places.map { lane.standIns[$0] }
-            // Otherwise the room has closed meanwhile.
+            // Without a sender, the room has closed meanwhile.
             if case .some(let sender?) = places.first {
                 cheer(count, of: kind, from: sender, besides: places.compactMap(\.self))
             }

@@ -71,7 +71,7 @@ extension RoomShard: TurnEndHandler {
     package func deliver(_ ales: [RoomNews.Ales]) {
         for ales in ales {
             guard let room = map.connections(of: ales.room).first?.room else { continue }
-            // Own ales first, so that another daemon's ales aren't passed on.
+            // Settles the own ales first, so that the other daemon's ales aren't sent back to it.
             settle(room)
             room.count(alesFromElsewhere: ales.count, of: ales.kind)
             map.deliverAles(of: room, frames: cheering.frames)
@@ -109,7 +109,7 @@ extension RoomShard: TurnEndHandler {
             guard let person = people.person(of: member), let message = messages[person] else { return }
             found.append((member, message))
         }
-        // The message may make them leave.
+        // An earlier message may have made the member leave.
         for (member, message) in found where member.isMember {
             settle(member.room)
             member.peer.deliver(Publication(message))

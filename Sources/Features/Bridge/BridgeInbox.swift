@@ -43,7 +43,7 @@ final class BridgeInbox: Sendable {
 
     /// - Parameter connection: The connection that received the messages.
     func run(_ connection: AMQPConnection) async {
-        // Kept between attempts, so that a generated id stays the same.
+        // The verdict is kept between attempts, so that a generated id stays the same.
         var current: (delivery: AMQPDelivery, verdict: BridgeMessage.Verdict)?
         while true {
             switch queue.withLock({ $0.next() }) {

@@ -41,7 +41,7 @@ enum BridgeMessage {
 
     /// The action for a received message.
     enum Verdict: Equatable {
-        /// It was sent by this server: no action.
+        /// This server sent the message, so there is nothing to do.
         case own
         case store(IncomingMessage)
         case reject(RejectionReason)
@@ -54,7 +54,7 @@ enum BridgeMessage {
     /// - Parameter body: `nil` if it was too long.
     static func verdict(appID: String?, routingKey: String, body: [UInt8]?) -> Verdict {
         guard appID != BridgeTopology.appID else { return .own }
-        // Otherwise none of its users can exist.
+        // A user's name has no other characters, so none of these users exists.
         guard let participants = try? participants(of: routingKey) else { return .reject(.routingKey) }
         guard let body, let members = try? RequestFields.decode(Members.self, from: body),
             let id = members.id.map(UUID.init(text:)) ?? UUID()
@@ -98,10 +98,10 @@ enum RejectionReason: String, Sendable, CaseIterable {
     case routingKey = "routing_key"
     /// The author isn't a participant.
     case author
-    /// It is not a message, or is empty.
+    /// The message is malformed or empty.
     case malformed
-    /// A participant isn't a user, or the rules of conversations refuse it: other participants, another message with
-    /// this id, a block.
+    /// A participant isn't a user, or the message breaks a rule of conversations: other participants, another message
+    /// with this id, or a block.
     case refused
     /// The storage limit is reached.
     case full

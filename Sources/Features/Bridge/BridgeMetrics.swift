@@ -8,15 +8,15 @@ package final class BridgeMetrics: Sendable {
         case confirmed
         /// Sending failed. The bridge tries again.
         case failed
-        /// A queue refused it for good; the others have it.
+        /// A queue refused the message for good. The other queues have it.
         case refused
-        /// It was deleted meanwhile.
+        /// The message was deleted meanwhile.
         case gone
     }
 
     enum Receiving: String, Sendable, CaseIterable {
         case stored, repeated
-        /// It was sent by this server.
+        /// This server sent the message.
         case own
         case rejected
     }

@@ -33,7 +33,7 @@ struct OutboxState: Sendable, Hashable {
 
     /// The result of a round.
     enum Outcome: Hashable {
-        /// All messages, or as many as fit into a round.
+        /// All messages, or the maximum of one round, were published.
         case done(mayBeMore: Bool)
         case held(for: Duration)
         case brokerFailed

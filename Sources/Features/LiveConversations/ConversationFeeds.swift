@@ -103,7 +103,7 @@ package actor ConversationFeeds {
 
     private func sweep() {
         feeds = feeds.filter { $0.value.isReading || $0.value.isBehind }
-        // So many rarely wait. A subscriber that receives the next message reads what was lost.
+        // More messages rarely wait. A subscriber that receives the next message reads the dropped ones.
         if feeds.count > Self.feedLimit / 2 { feeds = feeds.filter { $0.value.isReading } }
     }
 

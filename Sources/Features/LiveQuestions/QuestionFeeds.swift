@@ -4,23 +4,24 @@ import Messaging
 import Observability
 import Postgres
 
-/// The sessions that somebody on this daemon is in: up to which version each was told, and what has been read of it.
+/// The sessions with subscribers on this daemon, the versions up to which their changes were published, and the pages
+/// read.
 ///
-/// Whoever changes something says so to ``changed(_:to:)`` after the commit, and so does the database by NOTIFY, to all daemons. What
-/// has changed is then read from the database, and published in the session's room: nobody is told otherwise.
+/// After the commit of a change, its author calls ``changed(_:to:)``, and the database notifies all daemons. A daemon
+/// reads the changes from the database, and publishes them in the session's room. Nothing else is published there.
 package actor QuestionFeeds {
-    /// Sessions from which on those are looked for that were opened, and that nobody is in.
+    /// The number of feeds beyond which sessions without subscribers are removed.
     private static let feedLimit = 10_000
-    /// Pages kept for those who come; of all sessions.
+    /// The maximum number of pages kept for new subscribers, over all sessions.
     private static let pageLimit = 128
 
     private struct Feed {
-        /// Tells it from an earlier one of the same session.
+        /// Distinguishes the feed from an earlier one of the same session.
         let number: Int
         var entrance: SessionEntrance
         var gathering: ChangeGathering
         var pending = PendingChanges()
-        /// The version of the last announcement that was told.
+        /// The version of the last published announcement.
         var announced: Int
 
         init(_ entrance: SessionEntrance, number: Int) {
@@ -37,32 +38,34 @@ package actor QuestionFeeds {
         let all: Bool
     }
 
-    /// A page, or the reading of it.
+    /// A page that was read or is being read.
     private struct PageReading {
         let task: Task<QuestionPage?, any Error>
-        /// Up to where the session had been told when it began: later it would lack something.
+        /// The version published when the read began. After a later publication, the page would lack changes.
         let published: Int
-        /// The same of what had changed: later, somebody who hears nothing of it wouldn't see what was done.
+        /// The version known when the read began. A reader that isn't a subscriber gets no changes, so it needs a page
+        /// with all known ones.
         let known: Int
     }
 
     private let store: QuestionStore
     private let audience: SessionOccupancy
-    /// What is known of these sessions, for those who can't wait.
+    /// The entrances of these sessions, for callers that can't wait.
     nonisolated let entrances = SessionEntrances()
     private let log: Log
     private let publish: @Sendable (QuestionPublication, UUID) -> Void
     private var feeds: [UUID: Feed] = [:]
     private var lastFeed = 0
-    /// How many feeds there are when they are next looked through: as many again as were needed, so that each costs one look.
+    /// The number of feeds at which feeds without subscribers are removed next. It is at least twice the number that
+    /// was needed, so that the cost per feed is constant.
     private var sweep = feedLimit
     private var opening: [UUID: Task<SessionEntrance?, any Error>] = [:]
     private var pages: [PageKey: PageReading] = [:]
     private var lastFailure: String?
 
     /// - Parameters:
-    ///   - audience: Who is in which session.
-    ///   - publish: Tells those in a session.
+    ///   - audience: The number of subscribers in each session.
+    ///   - publish: Publishes changes to a session's subscribers.
     init(
         store: QuestionStore, audience: SessionOccupancy, log: Log,
         publish: @escaping @Sendable (QuestionPublication, UUID) -> Void
@@ -75,7 +78,8 @@ package actor QuestionFeeds {
 
     // MARK: Coming and going
 
-    /// The session, which is followed from now on; `nil` if there is none. However many come at once, the database is asked once.
+    /// Returns the session, whose changes are published from now on; `nil` if it doesn't exist. Simultaneous calls
+    /// share one query.
     package func open(_ session: UUID) async throws -> SessionEntrance? {
         if let feed = feeds[session] { return feed.entrance }
         let task = opening[session] ?? Task { try await read(session) }
@@ -96,7 +100,7 @@ package actor QuestionFeeds {
         return entrance
     }
 
-    /// The same for who doesn't come in: nobody is told anything.
+    /// Returns the session for a caller that doesn't enter it. Its changes aren't published for that reason.
     func look(at session: UUID) async throws -> SessionEntrance? {
         if let feed = feeds[session] { return feed.entrance }
         return try await store.page(of: session, all: false, limit: 0).map {
@@ -104,12 +108,12 @@ package actor QuestionFeeds {
         }
     }
 
-    /// Somebody came in. The session may have been forgotten since it was opened.
+    /// Handles a new subscriber. The session may have been removed since it was opened.
     func entered(_ session: UUID) async {
         guard feeds[session] == nil else { return }
         while feeds[session] == nil, audience.count(in: session) > 0 {
             do {
-                // There may be none any more: then there is nothing to follow.
+                // If the session no longer exists, there are no changes to publish.
                 _ = try await open(session)
                 return
             } catch {
@@ -118,14 +122,14 @@ package actor QuestionFeeds {
         }
     }
 
-    /// The last one has left a session.
+    /// Handles the departure of a session's last subscriber.
     func left(_ session: UUID) {
         guard audience.count(in: session) == 0 else { return }
         forget(session)
         pages = pages.filter { $0.key.session != session }
     }
 
-    /// Forgets sessions that were opened, and never entered.
+    /// Removes sessions that were opened but have no subscribers.
     private func forgetEmpty() {
         for session in feeds.keys where audience.count(in: session) == 0 { forget(session) }
         pages = pages.filter { feeds[$0.key.session] != nil }
@@ -139,10 +143,11 @@ package actor QuestionFeeds {
 
     // MARK: Lists
 
-    /// Part of the list, as of the version that was told last or a later one; `nil` if there is no such session.
+    /// Returns a page of the list, at the version that was published last or a later one; `nil` if the session doesn't
+    /// exist.
     ///
-    /// - Parameter follows: Whether whoever asks hears what has been changed since. Who doesn't finds all of it here: what one did a
-    ///   moment ago as well.
+    /// - Parameter follows: Whether the reader is a subscriber, which receives later changes. Other readers get a page
+    ///   with all known changes, including their own.
     func page(of session: UUID, after last: UUID?, all: Bool, follows: Bool) async throws -> QuestionPage? {
         let key = PageKey(session: session, after: last, all: all)
         let gathering = feeds[session]?.gathering
@@ -166,13 +171,13 @@ package actor QuestionFeeds {
 
     // MARK: Changes
 
-    /// The session has come to a version, and that is committed.
+    /// Records that a change of the session was committed. `version` is `nil` if it is unknown.
     func changed(_ session: UUID, to version: Int?) {
         guard let action = feeds[session]?.gathering.changed(to: version, at: .now()) else { return }
         perform(action, in: session)
     }
 
-    /// The payload of a notification.
+    /// Handles the payload of a notification.
     package func receive(_ payload: String) {
         let parts = payload.split(separator: " ")
         guard parts.count == 2, let session = UUID(uuidString: String(parts[0])), let version = Int(parts[1]) else {
@@ -181,7 +186,7 @@ package actor QuestionFeeds {
         changed(session, to: version)
     }
 
-    /// Notifications may have been missed: all sessions are read on.
+    /// Reads the changes of all sessions, because notifications may have been missed.
     package func resynchronise() {
         for session in feeds.keys { changed(session, to: nil) }
     }
@@ -203,7 +208,7 @@ package actor QuestionFeeds {
         do {
             let changed = try await store.changed(in: session, after: version)
             guard let changed else {
-                // It is over and gone.
+                // The session was deleted.
                 forget(session)
                 return
             }
@@ -234,7 +239,7 @@ package actor QuestionFeeds {
         }
     }
 
-    /// A database that is away is others' to tell of.
+    /// Logs an error, unless the database is unavailable, which the connection pool logs.
     private func note(_ error: any Error) {
         if let error = error as? PostgresError, error.isUnavailable { return }
         let text = "\(error)"

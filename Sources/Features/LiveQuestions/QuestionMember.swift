@@ -3,24 +3,24 @@ import Basics
 package import Domain
 package import FoundationEssentials
 
-/// Who somebody is in a session.
+/// A person in a session.
 package struct QuestionMember: Sendable {
     package let session: UUID
-    /// By which the session knows it: the device's, or the connection's own.
+    /// The person's id within the session. It belongs to the device, or to the connection if no device is named.
     package let id: UUID
     let device: DeviceID?
     /// Sees everything, and who asked.
     let isPresenter: Bool
     /// Is told what changes.
     let isLive: Bool
-    /// When its ticket ends, in seconds since 1970.
+    /// When the ticket expires, in seconds since 1970.
     let expiry: Double?
-    /// When it came.
+    /// When the person connected.
     let since = MonotonicTime.now()
 }
 
 extension Questions {
-    /// Who somebody is in a session. Throws if its ticket isn't for that.
+    /// Returns the person with this identity. Throws if its ticket doesn't include the session.
     package func member(
         of session: UUID, _ identity: Identity, isPresenter: Bool, isLive: Bool
     ) throws(RequestError) -> QuestionMember {

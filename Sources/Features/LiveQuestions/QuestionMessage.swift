@@ -12,7 +12,7 @@ package enum QuestionMessage: Equatable, Sendable {
     /// An invalid message. The text says why and is sent back.
     case unknown(String)
 
-    /// Whether it would be stored, as far as the message alone shows.
+    /// Whether the message would be stored, as far as its content shows.
     var isKept: Bool {
         switch self {
         case .ask(_, let content): content.flatMap { try? QuestionText.check($0, "content") } != nil

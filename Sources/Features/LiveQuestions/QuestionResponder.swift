@@ -4,13 +4,14 @@ import FoundationEssentials
 import Messaging
 import Observability
 
-/// What becomes of what somebody in a session says: it is stored, and then everybody's to read; or refused. May be used from anywhere.
+/// Performs the messages of people in a session: stores them, or refuses them. Any thread.
 struct QuestionResponder: Sendable {
     private let store: QuestionStore
     private let feeds: QuestionFeeds
     private let metrics: QuestionMetrics
     private let log: Log
-    /// Each voter waits for the outcome of its own vote, and is told at once that it couldn't be counted; the page votes again.
+    /// The votes to count. Each voter receives the outcome of its own vote. If a vote couldn't be counted, the page
+    /// sends it again.
     private let votes: GatheredCalls<Vote, QuestionStore.VoteOutcome>
     private static let votesAtOnce = GatheringLimits(
         itemsPerCall: 500, waitingItems: 10_000, delay: .milliseconds(20))
@@ -23,10 +24,11 @@ struct QuestionResponder: Sendable {
         votes = GatheredCalls(Self.votesAtOnce) { try await store.count($0).map { .success($0) } }
     }
 
-    /// Does what somebody in a session asks for.
+    /// Performs a message.
     ///
-    /// - Parameter erased: Called if its device turns out to have been erased.
-    /// - Returns: What it is to be told.
+    /// - Parameter erased: Called if the person's device was erased.
+    ///
+    /// - Returns: The events for the person.
     func perform(
         _ message: QuestionMessage, for member: QuestionMember, erased: @Sendable (DeviceID) -> Void
     ) async -> [QuestionEvent] {
@@ -46,7 +48,8 @@ struct QuestionResponder: Sendable {
         do {
             guard let content else { throw RequestError.invalid("content", "is missing") }
             let text = try QuestionText.check(content, "content")
-            // Its answer is told only where the session is followed by then: whoever has only just come in may be faster than that.
+            // Opens the session first, because the answer is published only in open sessions. A new subscriber may ask
+            // before its session is open.
             _ = try await feeds.open(member.session)
             if member.session == QuestionSession.open.id { try await store.makeOpenSession() }
             let asked = try await store.ask(
@@ -58,7 +61,7 @@ struct QuestionResponder: Sendable {
         } catch {
             metrics.asked.add(.refused)
             let error = refusal(error)
-            // The notification of it was missed, or is on its way.
+            // The notification of the erasure was missed or hasn't arrived yet.
             if error.code == RequestError.deviceErased.code, let device = member.device { erased(device) }
             return .refused(content: content ?? "", error)
         }

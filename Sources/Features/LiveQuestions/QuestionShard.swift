@@ -54,7 +54,7 @@ package final class QuestionShard {
         return subscriber
     }
 
-    /// A ticket's end is its sockets'.
+    /// Closes the socket when its ticket expires.
     private func awaitExpiry(of subscriber: QuestionSubscriber) {
         guard let end = subscriber.member.expiry else { return }
         let left = end - questions.now()
@@ -66,7 +66,7 @@ package final class QuestionShard {
         }
     }
 
-    /// Does nothing the second time.
+    /// Removes the subscriber. Does nothing the second time.
     package func leave(_ subscriber: QuestionSubscriber) {
         guard let entry = entries.removeValue(forKey: subscriber.number) else { return }
         entry.place.leave(questions)
@@ -83,7 +83,7 @@ package final class QuestionShard {
             .count { ($0.peer as? QuestionSubscriber)?.isSelected(by: option) == true }
     }
 
-    /// The device was erased.
+    /// Ends the subscribers of an erased device.
     func end(_ device: DeviceID) {
         for entry in entries.values where entry.subscriber.member.device == device { entry.subscriber.end(.erased) }
     }
@@ -98,7 +98,7 @@ package final class QuestionShard {
         }
     }
 
-    /// Of a list that can't be read, or was overtaken, again a little later.
+    /// The pause before the list is read again, if it couldn't be read or is out of date.
     private static let retryDelay = Duration.milliseconds(500)
 
     func readPage(after last: UUID?, for subscriber: QuestionSubscriber) {
@@ -123,7 +123,7 @@ package final class QuestionShard {
         switch page {
         case .success(let page?):
             if !subscriber.take(page) { readPage(after: last, for: subscriber) }
-        // It was deleted since it was opened.
+        // The session was deleted since it was opened.
         case .success(nil): subscriber.end(.gone)
         case .failure:
             reactor.schedule(after: Self.retryDelay) { [weak self] in

@@ -1,7 +1,7 @@
 package import Rooms
 package import Server
 
-/// What a subscriber's events leave by: a WebSocket of its own, or a channel of another protocol.
+/// The transport of a subscriber: its own WebSocket, or a channel of another protocol.
 package protocol QuestionSink: AnyObject {
     /// The WebSocket, if it is the subscriber's own.
     var webSocket: WebSocket? { get }
@@ -12,19 +12,19 @@ package protocol QuestionSink: AnyObject {
     /// Whether its address may have one thing more kept that it says.
     func admitsMessage() -> Bool
     func send(_ event: QuestionEvent)
-    /// How many are there.
+    /// Sends the number of people in the session.
     func send(presence count: Int, _ shared: Publication)
-    /// One of a publication's announcements.
+    /// Sends one of a publication's announcements.
     func send(announcement index: Int, of published: PublishedQuestions)
-    /// Everything that has changed.
+    /// Sends all changes of a publication.
     func send(_ published: PublishedQuestions, forPresenter: Bool)
-    /// ``QuestionSubscriber/drained()`` is to be called once the peer has what was sent.
+    /// Asks for a call of ``QuestionSubscriber/drained()`` when the peer has received everything that was sent.
     func reportDrain()
-    /// ``QuestionSubscriber/hasTurn()`` is to be called once a part of the list may be read for it.
+    /// Asks for a call of ``QuestionSubscriber/hasTurn()`` when a page of the list may be read.
     func awaitTurn()
-    /// What was read is with the peer.
+    /// Reports that the peer has received the page.
     func endTurn()
-    /// The subscriber breaks the rules, or is not to be here any more.
+    /// Ends the transport, because the subscriber broke a rule or may not stay.
     func end(_ code: QuestionSubscriber.End)
 }
 

@@ -6,12 +6,12 @@ import Server
 import Sockets
 import Wire
 
-/// A WebSocket in a session of questions. Its frames are binary.
+/// A WebSocket of a question session. Its frames are binary.
 final class QuestionSocket: WebSocketHandler, QuestionSink {
     private let socket: WebSocket
     private let shard: QuestionShard
     private var allowance: MessageAllowance
-    /// nil: the session was full, or it is over.
+    /// `nil` if the session was full or the socket has closed.
     private var subscriber: QuestionSubscriber?
 
     init(_ socket: WebSocket, _ member: QuestionMember, on shard: QuestionShard) {

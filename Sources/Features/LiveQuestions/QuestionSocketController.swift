@@ -7,7 +7,7 @@ package import Server
 import Sockets
 import Wire
 
-/// `GET /questions/<session>/socket?deviceId=&live=true`: the way into a session.
+/// `GET /questions/<session>/socket?deviceId=&live=true`: enters a session.
 package struct QuestionSocketController: RouteCollection, Sendable {
     private let sessions: SessionAccess
 
@@ -39,8 +39,8 @@ package struct QuestionSocketController: RouteCollection, Sendable {
     }
 
     @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
-        // `admit` has seen that there is one. Should it have been forgotten since, because the last one has just left: then the
-        // newcomer is nobody in particular, and comes again.
+        // `admit` has opened the session. If its last subscriber has left since, it may have been removed. Then the
+        // client must connect again.
         let id = try? sessions.session(of: request)
         let entrance = id.flatMap { sessions.questions.feeds.entrances[$0] }
         return sessions.enter(request, webSocket, as: entrance.flatMap { try? sessions.member(of: $0, request) })

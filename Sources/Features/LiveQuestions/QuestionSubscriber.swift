@@ -3,32 +3,34 @@ import FoundationEssentials
 import Messaging
 package import Rooms
 
-/// One peer in a session, on its loop: what it says goes to the database one after the other, and what happens there comes back.
+/// One peer in a session. Its messages are stored one after the other, and it receives the session's changes. On its
+/// loop.
 ///
 /// ```
-/// reading (a part of the list) ⇄ sending ──► live: every change from the list on
+/// reading (a page of the list) ⇄ sending ──► live: every change after the list
 /// ```
 package final class QuestionSubscriber: RoomListener {
-    /// Why it ends.
+    /// The reason why a subscriber ends.
     package enum End {
-        /// More messages than may wait.
+        /// Too many messages are waiting.
         case tooFast
-        /// The session holds as many as it may.
+        /// The session is full.
         case full
         /// Its device was erased.
         case erased
-        /// Its ticket is over.
+        /// Its ticket has expired.
         case expired
         /// The session was deleted.
         case gone
     }
 
     private enum Following {
-        /// It doesn't.
+        /// The subscriber doesn't follow the list.
         case none
-        /// The list is to be read, or is being read; this is the last of it that was sent.
+        /// A page of the list is being read or must be read. `after` is the last question that was sent.
         case reading(after: UUID?)
-        /// A part of the list is on its way to the peer. What follows `last` is read when it is taken; `nil`: that was all.
+        /// A page is being sent. The page after `last` is read when the peer has received this one. `nil` if this is
+        /// the last page.
         case sending(last: UUID?)
         case live
     }
@@ -38,17 +40,19 @@ package final class QuestionSubscriber: RoomListener {
     private let sink: any QuestionSink
     private unowned let shard: QuestionShard
     private var following: Following
-    /// Whether changes are sent: from the first part of the list on.
+    /// Whether changes are sent, which begins with the first page of the list.
     private var isListed = false
-    /// The version up to which changes were published since it came.
+    /// The version up to which changes were published since the subscriber came.
     private var seen = 0
-    /// What it said and the database hasn't heard yet; the first is on its way.
+    /// The messages that wait for the database. The first is being performed.
     private var waiting: [QuestionMessage] = []
-    /// Questions that it has voted for, each paid once: whatever it says of them again, no more than one vote is kept.
+    /// Questions that it has voted for. Further votes for these aren't counted against its address's limit, because at
+    /// most one vote is stored.
     private var paidQuestions: Set<UUID> = []
-    /// Of those, so many are remembered.
+    /// The maximum number of remembered questions.
     private static let mostPaidQuestions = 1_000
-    /// Of questions that were answered while another was being asked: who asks hears of its own question first.
+    /// Answered questions that aren't reported yet, because a question is being stored. Its asker receives the id of
+    /// the new question first.
     private var heldAnswers: [UUID] = []
 
     init(_ member: QuestionMember, _ number: QuestionShard.Number, _ sink: any QuestionSink, on shard: QuestionShard) {
@@ -99,7 +103,7 @@ package final class QuestionSubscriber: RoomListener {
         return true
     }
 
-    /// What it said first is done.
+    /// Completes the first message.
     func done(_ events: [QuestionEvent]) {
         for event in events { sink.send(event) }
         if !waiting.isEmpty { waiting.removeFirst() }
@@ -142,29 +146,29 @@ package final class QuestionSubscriber: RoomListener {
 
     // MARK: The list
 
-    /// Asks for the list, if it is to be told it.
+    /// Requests the list, if the subscriber follows it.
     func follow() {
         if case .reading = following { sink.awaitTurn() }
     }
 
-    /// A part of the list may be read.
+    /// Reads the next page of the list.
     package func hasTurn() {
         if case .reading(let last) = following { shard.readPage(after: last, for: self) }
     }
 
-    /// - Returns: Whether it has to be read again: something was published since.
+    /// - Returns: Whether the page was sent. Otherwise it is older than a publication, and must be read again.
     func take(_ page: QuestionPage) -> Bool {
         guard page.session.version >= seen else { return false }
         isListed = true
         following = .sending(last: page.more ? page.questions.last?.id : nil)
         sink.send(.questions(page, forPresenter: member.isPresenter))
-        // Whoever was away while it was opened or closed would not know.
+        // The session may have been opened or closed before this subscriber received changes.
         if !page.more { sink.send(.session(page.session.state)) }
         sink.reportDrain()
         return true
     }
 
-    /// The peer has taken what was sent.
+    /// Continues after the peer has received what was sent.
     package func drained() {
         guard case .sending(let last) = following else { return }
         following = last.map { .reading(after: $0) } ?? .live

@@ -6,20 +6,20 @@ package import Observability
 package import Rooms
 package import Sockets
 
-/// All sessions of questions, as this daemon has to do with them. May be used from anywhere.
+/// All question sessions on this daemon. Any thread.
 package final class Questions: Sendable {
     let store: QuestionStore
     let rooms: Rooms
     package let feeds: QuestionFeeds
     package let audience: SessionOccupancy
     package let metrics: QuestionMetrics
-    /// What becomes of what is said.
+    /// Performs messages.
     let responder: QuestionResponder
     /// How much devices may say, here and elsewhere.
     let messageRates: DeviceMessageRates
-    /// For tasks that do little but wait for the database.
+    /// The executor for tasks that mostly wait for the database.
     let executor: any TaskExecutor
-    /// Seconds since 1970, by which tickets expire.
+    /// Returns the time that tickets expire by, in seconds since 1970.
     let now: @Sendable () -> Double
     let loops: [EventLoop]
     private let keys: RoomKeys
@@ -49,7 +49,7 @@ package final class Questions: Sendable {
         responder = QuestionResponder(store: store, feeds: feeds, metrics: metrics, log: log)
     }
 
-    /// Those on a loop. On that loop.
+    /// Returns the subscribers on a loop. On that loop.
     package func shard(on reactor: Reactor, loop: EventLoop) -> QuestionShard {
         shardKey.value(on: reactor) { QuestionShard(on: reactor, loop: loop, self) }
     }
@@ -60,17 +60,17 @@ package final class Questions: Sendable {
         keys.room(.questions, withUnsafeBytes(of: session.uuid) { Array($0) })
     }
 
-    /// Where those are counted who are in a session.
+    /// Returns the room whose members are the people in the session.
     func hall(of session: UUID) -> UUID {
         keys.room(.hall, withUnsafeBytes(of: session.uuid) { Array($0) })
     }
 
-    /// By which a session knows a device, whenever it comes; another in each session.
+    /// Returns the id of a device within a session. It is always the same there, and differs in every session.
     func id(of device: DeviceID, in session: UUID) -> UUID {
         keys.room(.asker, withUnsafeBytes(of: session.uuid) { Array($0) } + Array(device.text.utf8))
     }
 
-    /// The device was erased: its sockets end.
+    /// Ends the sockets of an erased device.
     package func end(_ device: DeviceID) {
         guard audience.total > 0 else { return }
         for loop in loops { loop.submit { self.shard(on: $0, loop: loop).end(device) } }

@@ -5,10 +5,10 @@ import Messaging
 import Server
 import Wire
 
-/// Which session a request is about, who sends it, and what of the session that one may see or enter.
+/// Finds the session of a request, its sender, and what the sender may see or enter.
 package struct SessionAccess: Sendable {
     let questions: Questions
-    /// Whether ``QuestionSession/open`` is there.
+    /// Whether ``QuestionSession/open`` exists.
     let hasOpenSession: Bool
     let identities: IdentityVerifier
 
@@ -20,7 +20,7 @@ package struct SessionAccess: Sendable {
 
     // MARK: Which session
 
-    /// The session that the path names.
+    /// Returns the session that the path names.
     func session(of request: Request) throws(RequestError) -> UUID {
         guard let id = request.parameters["session"].flatMap(UUID.init(text:)) else {
             throw .invalid("The session in the path must be a UUID.")
@@ -36,14 +36,14 @@ package struct SessionAccess: Sendable {
 
     // MARK: Its list
 
-    /// The last question that one has.
+    /// Returns the last question that the client has.
     func last(of request: Request) throws(RequestError) -> UUID? {
         guard let text = request.query("after") else { return nil }
         guard let last = UUID(text: text) else { throw .invalid("after", "must be the UUID of a question") }
         return last
     }
 
-    /// As much as whoever shows these keys may see.
+    /// Returns a page with everything that the holder of these keys may see.
     func page(
         of id: UUID, after last: UUID?, keys: [PresenterKeyDigest]
     ) async throws -> (QuestionPage, isPresenter: Bool) {
@@ -56,7 +56,7 @@ package struct SessionAccess: Sendable {
 
     // MARK: Who asks
 
-    /// Who makes a session: as its body says, or a ticket. A ticket has to be for sessions that are yet to be made.
+    /// Returns the owner of a new session: the device in the body or in a ticket. A ticket must allow new sessions.
     func device(_ named: String?, of request: Request) throws -> DeviceID {
         var identity = try identities.identity(of: request.head)
         if named != nil || identity.device == nil {
@@ -66,10 +66,10 @@ package struct SessionAccess: Sendable {
         return try identity.device ?? DeviceID(nil)
     }
 
-    /// Who asks to come in.
+    /// Returns the person that wants to enter.
     func member(of entrance: SessionEntrance, _ request: Request) throws -> QuestionMember {
         let session = entrance.session.id
-        // A page of another server's gets no WebSocket, so cookies are ours.
+        // Pages of other servers can't open a WebSocket, so the cookies come from this server's pages.
         let isPresenter = entrance.isPresenter(
             try PresenterCredentials(request, acceptsCookies: true).digests())
         // A presenter's `Authorization` is the key; anybody else's may be a ticket.
@@ -79,9 +79,9 @@ package struct SessionAccess: Sendable {
         return try questions.member(of: session, identity, isPresenter: isPresenter, isLive: isLive)
     }
 
-    /// Lets a WebSocket into a session. On its loop.
+    /// Adds a WebSocket to a session. On its loop.
     ///
-    /// - Parameter member: `nil`: it was let through, and isn't anybody there any more.
+    /// - Parameter member: `nil` if the session was removed after the request was admitted.
     func enter(_ request: Request, _ webSocket: WebSocket, as member: QuestionMember?) -> any WebSocketHandler {
         guard let member else {
             webSocket.close(.tryAgainLater, "please try again")
@@ -91,7 +91,7 @@ package struct SessionAccess: Sendable {
     }
 }
 
-/// Says nothing, and hears nothing.
+/// A handler that ignores all messages, for a socket that closes at once.
 private final class NoQuestions: WebSocketHandler {
     func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {}
     func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}

@@ -1,8 +1,8 @@
 import Rooms
 import Sockets
 
-/// Where a subscriber is on its loop: in its session's room, where it is told what changes, and in the session's hall, where those are
-/// counted who are there.
+/// A subscriber's connections on its loop: to its session's room, where changes are published, and to the session's
+/// hall, whose members are counted.
 struct SessionPlace {
     private let connection: Connection
     private let member: Member
@@ -15,7 +15,7 @@ struct SessionPlace {
             questions.hall(of: who.session), subscriber, policy: .hall,
             claimedIdentity: who.device == nil ? nil : who.id
         ) { _ in }
-        // Everybody counts, and who follows the session is told how many they are.
+        // Everybody in the session is counted. Live subscribers receive the count.
         if who.isLive, sink.wantsPresence { member.watchPresence() }
     }
 

@@ -192,7 +192,7 @@ final class EventStream: RoomListener {
         guard case .reserved(var collected) = state else { return }
         // Too many events for one query. The reader reconnects and gets them from the database.
         guard collected.count < Self.collectedLimit else { return end() }
-        // The state must not hold them too, or they would be copied each time.
+        // Changes the state first, because an array that the state also holds would be copied at each append.
         state = .over
         collected.append(event)
         state = .reserved(collected)

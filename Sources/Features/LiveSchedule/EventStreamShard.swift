@@ -143,7 +143,7 @@ final class EventStreamShard {
 
     /// Reports changed slots to the streams that show them, after a short delay.
     ///
-    /// - Parameter slots: With the devices that already know.
+    /// - Parameter slots: The slots, each with the devices that already know of the change.
     func slotsChanged(_ slots: [Instant: [DeviceID]]) {
         guard !isEmpty else { return }
         let now = now()

@@ -142,7 +142,7 @@ package final class EventStreams: Sendable {
 
     /// Reports changed slots to the streams that show them.
     ///
-    /// - Parameter slots: With the devices that already know.
+    /// - Parameter slots: The slots, each with the devices that already know of the change.
     func slotsChanged(_ slots: [Instant: [DeviceID]]) {
         guard !slots.isEmpty, !isEmpty else { return }
         for loop in loops { loop.submit { self.shard(on: $0).slotsChanged(slots) } }

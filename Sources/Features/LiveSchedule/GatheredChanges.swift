@@ -47,7 +47,7 @@ struct GatheredChanges {
         changes[change.slot] = gathered
     }
 
-    /// Takes everything: for each slot, the devices that already know.
+    /// Takes all changes. Returns the devices that already know of the change, for each slot.
     mutating func takeAll() -> [Instant: [DeviceID]] {
         defer { changes = [:] }
         return changes.mapValues(\.known)

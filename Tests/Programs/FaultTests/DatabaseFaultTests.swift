@@ -12,7 +12,7 @@ import Testing
     private static let returnBound = TimeAllowance.bound(.seconds(5))
     private static let latenessBound = TimeAllowance.bound(.seconds(2))
 
-    /// Returns the device's next two reminders, and when they came.
+    /// The device's next two reminders, and when they came.
     private static func twoReminders(
         on stream: EventStreamTestClient
     ) async throws -> [(reminder: ReceivedReminder, at: Date)] {
@@ -56,7 +56,7 @@ import Testing
         #expect(try await ada.nextReminder().roomId == room)
         let peers = [try await endpoint.enter(room), try await endpoint.enter(room)]
 
-        // One reminder is due during the fault, and one soon after it.
+        // Due during the fault, and soon after its end.
         let during = try await journey.instant(in: 62 + TimeAllowance.factor)
         let after = Instant(seconds: during.seconds + 2)
         let shift = try await journey.shift()
@@ -123,7 +123,7 @@ import Testing
             try #require(back.stopwatch.elapsed <= Self.returnBound)
         }
         let received = try await reminders
-        // A reminder whose claim lost its answer may come after a later one.
+        // One that was claimed as the database went, and whose answer got lost, may come behind the one that was claimed after.
         #expect(Set(received.map(\.reminder.roomId)) == Set(rooms))
         for (reminder, at) in received {
             let start = reminder.roomId == rooms[0] ? during : after

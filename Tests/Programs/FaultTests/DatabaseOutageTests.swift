@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct DatabaseOutageTests {
-    /// Registers repeatedly until it is stopped. Returns the answers and the time of each.
+    /// Registers again and again until told to stop; gives back what was answered, and how long each took.
     private func load(
         _ endpoint: ClientEndpoint, _ name: String, _ start: Instant, until stop: EventRecorder<Void>
     ) async throws -> [(status: Int, took: Duration, retryAfter: String?)] {
@@ -82,7 +82,7 @@ import Testing
             #expect(answers.last?.status == 201)
             #expect(try #require(refusals.map(\.took).max()) <= TimeAllowance.bound(.seconds(2)))
             let stored = try await journey.count("letsswitch.task WHERE title = 'Load'")
-            // If a commit was interrupted, the registration may exist although the answer was an error.
+            // A registration whose commit was cut off may exist though its answer was an error.
             let confirmed = answers.count { $0.status == 201 }
             #expect((confirmed...answers.count).contains(stored))
         }

@@ -23,10 +23,10 @@ import Testing
             let own = try await journey.instant(in: 65 + TimeAllowance.factor)
             try await endpoint.register("ada", own, "Own")
 
-            // At least three connections: for requests, for the scheduler, and for LISTEN.
+            // One for requests, the scheduler's, LISTEN's at least.
             #expect(try await journey.terminateConnections() >= 3)
             let cut = Stopwatch()
-            // Another daemon registers the task, so this one learns of it only through LISTEN.
+            // By another daemon, so that only LISTEN can tell of it.
             let store = ScheduleStore(database: journey.client, settings: ScheduleSettings(reminderLead: 60))
             let other = try ScheduleDatabase.request("cleo", "\(own)", "Other", zone: "UTC")
             #expect(try await store.register(other).task?.isPaired == true)
@@ -66,7 +66,7 @@ import Testing
                 try await endpoint.post("/task", ClientEndpoint.task("ada", start, "T")).status != 503
             }
             #expect(back.elapsed <= TimeAllowance.bound(.seconds(5)))
-            // `/readyz` may use its last result for a second.
+            // The answer before is believed for a second.
             try await eventually("readiness") { try await endpoint.get("/readyz").status != 503 }
             #expect(back.elapsed <= TimeAllowance.bound(.seconds(5)))
             relay.close()

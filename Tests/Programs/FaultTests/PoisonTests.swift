@@ -128,7 +128,7 @@ import Testing
             let endpoint = try await journey.daemonOnUnixSocket {
                 $0.schedule.reminderLead = .seconds(1800)
                 $0.limits.sendQueueBytes = 4 << 20
-                // Long enough for the client that reads, on a busy machine.
+                // Enough for the one who reads, on a busy machine.
                 $0.limits.writeTimeout = TimeAllowance.bound(.seconds(6))
             }
             let start = try await journey.instant(in: 7200)
@@ -147,7 +147,7 @@ import Testing
             _ = try await ada.nextReminder()
             #expect(stopwatch.elapsed < TimeAllowance.bound(.seconds(10)))
             try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder) = \(2 * count + 1)")
-            // The server closes the streams. Their unsent reminders are kept.
+            // The streams are cut off; what they had not taken is kept.
             _ = try await MetricsReading.wait(at: endpoint) { $0[#"letsswitch_connections{kind="stream"}"#] == 1 }
             #expect(try await journey.count("letsswitch.reminder WHERE state = 'pending'") > 0)
             var received: Set<UUID> = []

@@ -57,7 +57,7 @@ import Testing
                 return try await endpoint.post("/task", ClientEndpoint.task("bob", start, "Maths"))
             }
             var statuses: [Int] = []
-            // Six requests after the end: one may have begun before it, and five began after it.
+            // Five more after its end, and one that may have begun before.
             var more = 6
             while more > 0 || statuses.count < 20 {
                 if !ended.all.isEmpty { more -= 1 }
@@ -96,7 +96,7 @@ import Testing
             try await Task.sleep(for: .milliseconds(1600))
             let stopwatch = Stopwatch()
             let first = try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T"))
-            // The request is answered if another statement has already detected that the connection is dead.
+            // Answered if some other statement has found out meanwhile, for all of them.
             #expect([201, 503].contains(first.status))
             #expect(stopwatch.elapsed <= TimeAllowance.bound(.seconds(2)))
             // A sanitizer may also slow down the opening of a connection.
@@ -105,8 +105,7 @@ import Testing
                 statuses.append(try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T")).status)
             } while statuses.last == 503 && statuses.count <= TimeAllowance.factor
             #expect(statuses.last == (first.status == 201 ? 200 : 201) || statuses.count > 2 && statuses.last == 200)
-            // The scheduler's connection is dead too. The scheduler's first claim fails, and the next one uses another
-            // connection.
+            // The scheduler's connection is as dead: it claims on it in vain, and then on another.
             let reminder = try await stream.nextReminder()
             let late = Date().timeIntervalSince1970 - Double(soon.seconds - 60)
             #expect(reminder.title == "History")

@@ -53,7 +53,7 @@ import Testing
                 return (most, oldest)
             }
             #expect(most <= limit)
-            // The server's own limit is a second longer than ours. The machine may add its delay.
+            // The server's own limit is a second above ours; the rest is the machine's.
             #expect(.seconds(oldest) <= .seconds(4) + .seconds(3) * TimeAllowance.factor + stopwatch.allowance)
 
             try await holder.execute("COMMIT")

@@ -157,7 +157,7 @@ package final class Journey: Sendable {
         try await sql("SELECT count(*) AS n FROM \(table)")[0].integer("n")
     }
 
-    /// Queries every few milliseconds until the condition is true.
+    /// Asks every few milliseconds until the query's first column `is` true.
     package func wait(until condition: String, within allowed: Duration = Deadline.standard) async throws {
         try await eventually(condition, within: allowed) {
             try await sql("SELECT (\(condition)) AS is")[0].boolean("is")

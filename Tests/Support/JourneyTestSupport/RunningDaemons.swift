@@ -8,10 +8,10 @@ import TestSupport
 /// The daemons of a journey that run in this process.
 actor RunningDaemons {
     private var daemons: [Daemon] = []
-    /// For output that isn't read.
+    /// For what nobody reads.
     private static let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
 
-    /// - Parameter patience: How long the daemon waits for the database.
+    /// - Parameter patience: How long it waits for the database.
     func start(
         _ configuration: Configuration, patience: Duration
     ) async throws -> (daemon: Daemon, endpoint: ClientEndpoint) {

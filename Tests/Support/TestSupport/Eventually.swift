@@ -1,7 +1,7 @@
-/// Polls until `condition` holds, for states without an event. Where there is an event, await it instead. The pauses
-/// grow with the time passed, up to a tenth of it, so that long waits use little CPU.
+/// Asks again and again until `condition` holds: for what nobody reports. What is reported is awaited. The longer it takes, the longer
+/// the pauses, which make it a tenth longer at most: who waits for seconds takes no processor from others.
 ///
-/// - Throws: ``ClientFailure/timedOut(waitingFor:after:received:)`` if it doesn't hold within `allowed`.
+/// - Throws: ``ClientFailure/timedOut(waitingFor:after:received:)`` when it doesn't within `allowed`.
 package func eventually(
     _ what: String, within allowed: Duration = Deadline.standard, isolation: isolated (any Actor)? = #isolation,
     _ condition: () async throws -> Bool

@@ -1,9 +1,8 @@
 import Glibc
 
-/// A TCP port for a server that can't choose a free one.
+/// A TCP port for a server that can't choose one by itself.
 package enum FreePort {
-    /// Returns a port that is free now on 127.0.0.1. Another process may take it before the server does: then try
-    /// another.
+    /// Free now on 127.0.0.1, and taken by somebody else perhaps before the server has it: then try another.
     package static func find() throws -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw ClientFailure.system(call: "socket", code: errno) }

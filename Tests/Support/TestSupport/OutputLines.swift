@@ -17,7 +17,7 @@ package struct OutputLine: Sendable, Equatable, CustomStringConvertible {
     package var description: String { text }
 }
 
-/// Splits the output of a pipe into lines for a recorder.
+/// Splits what comes out of a pipe into lines for a recorder, as it comes.
 ///
 /// `@unchecked Sendable`: used on the clients' queue only.
 final class OutputLines: @unchecked Sendable {
@@ -31,7 +31,7 @@ final class OutputLines: @unchecked Sendable {
     private var partial: [UInt8] = []
     private var hasEnded = false
 
-    /// Takes over `descriptor`, the non-blocking read end of a pipe. Throws if no descriptor is left for watching it.
+    /// Takes over `descriptor`, the non-blocking read end of a pipe; throws when no descriptor is left to watch it with.
     init(
         _ descriptor: Int32, stream: OutputLine.Stream, to lines: EventRecorder<OutputLine>, queue: DispatchQueue
     ) throws {

@@ -15,7 +15,7 @@ struct OtherDaemons {
         var listed: Set<UUID> = []
         /// The number of this daemon's beats since the last packet of that daemon.
         var silence = 0
-        /// Set after a farewell: its people count as present until then.
+        /// The end of the grace period after a farewell. Until then the daemon's people count as present.
         var departsAt: MonotonicTime?
     }
 
@@ -63,7 +63,8 @@ struct OtherDaemons {
 
     /// - Returns: The number of the daemon's ales that were never received.
     mutating func set(_ room: RelayMessage.Members, of daemon: DaemonID) -> UInt64 {
-        // Removed from the dictionary meanwhile, so that its tables have one owner and aren't copied for each room.
+        // The value is removed from the dictionary meanwhile. Then its tables have one owner and aren't copied for each
+        // room.
         var other = daemons.removeValue(forKey: daemon) ?? Other()
         let wasInterested = (other.rooms[room.room]?.connections ?? 0) > 0
         other.rooms[room.room] = room.members.isEmpty ? nil : room.members
@@ -103,7 +104,7 @@ struct OtherDaemons {
         case .complete(let last) where number == last &+ 1:
             other.news = .complete(number)
             return true
-        // Older than the list.
+        // The report is older than the list.
         case .complete(let last) where number <= last:
             return true
         case .complete, .unknown:
@@ -150,9 +151,10 @@ struct OtherDaemons {
         for daemon in interested(in: room) { daemons[daemon]?.numbers[room] = nil }
     }
 
-    /// From this number on, the daemon sends its ales in a room to this one.
+    /// Handles the announcement of a daemon that it sends its ales in a room to this daemon, beginning with this
+    /// number.
     ///
-    /// - Returns: The number of ales that were never received.
+    /// - Returns: The number of earlier ales that were never received.
     mutating func expect(_ next: UInt64, in room: UUID, of daemon: DaemonID) -> UInt64 {
         let expected = daemons[daemon]?.numbers.updateValue(next, forKey: room)
         return expected.map { Self.gap(from: $0, to: next) } ?? 0

@@ -13,7 +13,7 @@ struct PacketWriter {
     }
 }
 
-/// Reads them. A packet that ends too early is malformed.
+/// Reads numbers and UUIDs from the bytes of a packet. A packet that ends too early is malformed.
 struct PacketReader {
     private let bytes: [UInt8]
     private var index = 0

@@ -283,7 +283,8 @@ struct RelayState {
         }
     }
 
-    /// Reports the rooms with changed members. After the ales, so that the numbers in the report are up to date.
+    /// Reports the rooms with changed members. This comes after the ales, so that the numbers in the report are up to
+    /// date.
     private mutating func tellChanges(_ packets: inout [BusPacket]) {
         guard !changed.isEmpty else { return }
         for list in split(changed.compactMap(entry)) {
@@ -310,7 +311,7 @@ struct RelayState {
         rooms[room].map { RelayMessage.Members(room: room, next: $0.next, members: $0.members) }
     }
 
-    /// Splits the rooms into lists of about a packet each; at least one.
+    /// Splits the rooms into lists of about the size of a packet. Returns at least one list.
     private func split(_ rooms: [RelayMessage.Members]) -> [[RelayMessage.Members]] {
         var lists: [[RelayMessage.Members]] = [[]]
         var size = 0
@@ -330,7 +331,7 @@ struct RelayState {
             let counts = told.compactMap { room in
                 rooms[room].map { RelayMessage.Count(room: room, next: $0.next) }
             }
-            // A count is shorter than a report about a room.
+            // The encoded count of a room takes at most 24 bytes.
             let perPacket = max(1, packetSize / 24)
             for start in stride(from: 0, to: counts.count, by: perPacket) {
                 let part = Array(counts[start..<min(counts.count, start + perPacket)])

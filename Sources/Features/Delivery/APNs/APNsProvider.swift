@@ -85,12 +85,12 @@ struct APNsProvider: DeliveryProvider {
         case .reminder(let reminder, _):
             (group, body) = (reminder.groupId, APNsPayload.json(reminder, maxBytes: attempt.maxPayloadBytes))
         case .partnerChanged(let notice):
-            // It doesn't replace a reminder.
+            // These notifications don't replace a reminder.
             group = delivery.messageId.text.lowercased()
             body = APNsPayload.json(notice, maxBytes: attempt.maxPayloadBytes)
         case .messages(let untold):
             (group, body) = (delivery.messageId.text.lowercased(), APNsPayload.json(untold))
-        // Never requested.
+        // Events aren't sent to Apple, so this isn't requested.
         case .event: (group, body) = ("", [])
         }
         let host = url ?? (attempt.isSandbox ? Self.sandbox : Self.production)
@@ -100,7 +100,7 @@ struct APNsProvider: DeliveryProvider {
                 headers: [
                     HTTPField("authorization", "bearer \(token)"), HTTPField("apns-topic", topic),
                     HTTPField("apns-push-type", "alert"), HTTPField("apns-priority", "10"),
-                    // After the start, or after a day, it is useless.
+                    // Apple drops the notification at this time: after the start it is useless.
                     HTTPField("apns-expiration", "\(Int(saturating: delivery.deadline))"),
                     HTTPField("apns-id", delivery.messageId.text.lowercased()),
                     HTTPField("apns-collapse-id", group), .contentTypeJSON,

@@ -50,7 +50,7 @@ struct WebPushProvider: DeliveryProvider {
         do {
             let headers = [
                 HTTPField("Authorization", try await keyStore.authorization(for: url.origin)),
-                // Not after the start.
+                // The push service drops the message at the start.
                 HTTPField("TTL", "\(Int(saturating: max(0, delivery.timeLeft)))"), HTTPField("Urgency", "high"),
                 HTTPField("Topic", Self.topic(delivery)), HTTPField("Content-Encoding", "aes128gcm"),
                 HTTPField("Content-Type", "application/octet-stream"),
@@ -64,7 +64,7 @@ struct WebPushProvider: DeliveryProvider {
         }
     }
 
-    /// Only the browser can read it, so it contains the messages' texts.
+    /// Returns the text of the message. Only the browser can read it, so it may contain the messages' texts.
     static func text(of delivery: Delivery) -> String {
         guard case .messages(let untold) = delivery.content else { return delivery.payload }
         return untold.jsonWithWords(maxBytes: WebPushKeys.maxPlaintextBytes)
@@ -74,12 +74,13 @@ struct WebPushProvider: DeliveryProvider {
         await client.shutdown()
     }
 
-    /// RFC 8030 §5.4: a repeat replaces a message that the browser hasn't fetched. 22 characters of base64url.
+    /// Returns the topic (RFC 8030 §5.4), 22 characters of base64url. A repeat replaces a message with the same topic
+    /// that the browser hasn't fetched.
     private static func topic(_ delivery: Delivery) -> String {
         withUnsafeBytes(of: delivery.messageId.uuid) { Base64.encodeForURL($0) }
     }
 
-    /// RFC 8030 §5, §7.3, §8.4.
+    /// Returns the outcome of a response (RFC 8030 §5, §7.3, §8.4).
     static func outcome(of response: OutgoingResponse) -> AttemptOutcome {
         let reason = "status \(response.status)"
         return switch response.status {

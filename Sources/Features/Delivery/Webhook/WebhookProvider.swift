@@ -50,7 +50,8 @@ struct WebhookProvider: DeliveryProvider {
         await client.shutdown()
     }
 
-    /// Standard Webhooks: 2xx is success, everything else is a failure, including a redirect. 410 means never again.
+    /// Returns the outcome as Standard Webhooks defines it: 2xx is success, and everything else is a failure, including
+    /// a redirect. 410 means that the receiver never wants more.
     static func outcome(of response: OutgoingResponse) -> AttemptOutcome {
         switch response.status {
         case 200..<300: .accepted

@@ -46,13 +46,14 @@ package struct LeaseLimits: Sendable, Hashable {
     private static let most = 4000
 
     /// - Parameters:
-    /// - urgent: The number of leased urgent deliveries, and likewise of others.
-    /// - concurrency: The maximum number of attempts in flight.
-    /// - batch: The number of deliveries per attempt.
+    ///   - urgent: The number of urgent deliveries that are leased.
+    ///   - others: The number of other deliveries that are leased.
+    ///   - concurrency: The maximum number of attempts in flight.
+    ///   - batch: The number of deliveries per attempt.
     init(inHand urgent: Int, others: Int, concurrency: Int, batch: Int) {
         let limit = max(2 * concurrency, min(2 * concurrency * batch, Self.most))
         func room(beside count: Int) -> Int {
-            // Not for each single free place.
+            // Leases several deliveries together, instead of one whenever a place is free.
             let room = limit - count
             return 2 * room >= limit ? min(room, Self.perStatement) : 0
         }

@@ -16,7 +16,7 @@ import Postgres
 /// Each provider has its own worker, so that one that hangs delays no other. Several daemons share the work: a leased
 /// delivery belongs to one daemon, and is free again when the lease ends because the daemon has died.
 actor DeliveryWorker {
-    /// After an error of the database.
+    /// The pause after an error of the database.
     private static let retryPause = Duration.milliseconds(500)
     /// The maximum number of events that wait for an unavailable provider. The oldest are deleted first.
     private static let keep = 250_000
@@ -41,7 +41,7 @@ actor DeliveryWorker {
     var leases = LeasedDeliveries()
     var state = DeliveryWorkerState()
     var permits: AttemptPermits
-    /// By the first delivery of each attempt.
+    /// The attempts in flight, by the first delivery of each.
     var sending: [Int: Task<Void, Never>] = [:]
     /// Driven here instead of by a `BatchWriter`. Another actor would be notified later, but outcomes during the
     /// worker's end must be in the queue before the worker checks whether everything is stored. The leases are kept
@@ -301,7 +301,7 @@ actor DeliveryWorker {
     private func keepRenewing() async {
         while !leases.isEmpty, !Task.isCancelled {
             try? await Task.sleep(for: lease / 4)
-            // As after a long pause: the first daemon that asks gets them, perhaps this one.
+            // As after a long pause, the first daemon that asks gets these deliveries. It may be this one.
             if leases.removeLapsed(at: .now()) { wake() }
             let held = leases.leased(until: .now() + lease * 0.75)
             for start in stride(from: 0, to: held.count, by: LeaseLimits.perStatement) {

@@ -17,7 +17,7 @@ struct DeliveryWorkerState: Sendable, Hashable {
     private enum Phase: Hashable {
         /// The start isn't stored in the database yet.
         case starting
-        /// The database has numbered the start.
+        /// The worker serves the provider. `start` is the number that the database gave this start.
         case serving(start: Int)
         /// An error of the provider itself. Its deliveries wait.
         case resting(start: Int, until: MonotonicTime)
@@ -87,7 +87,7 @@ struct DeliveryWorkerState: Sendable, Hashable {
 
     // MARK: What happens
 
-    /// Records that the database has numbered the start.
+    /// Records the number that the database gave this start. Deliveries can be leased from now on.
     mutating func started(_ start: Int) {
         if case .starting = phase { phase = .serving(start: start) }
     }

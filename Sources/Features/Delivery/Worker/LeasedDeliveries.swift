@@ -5,7 +5,7 @@ import Basics
 struct LeasedDeliveries {
     /// The next delivery from the stock.
     enum Next: Sendable, Hashable {
-        /// As of now.
+        /// The delivery with its times as of now.
         case send(Delivery)
         /// Its deadline has passed.
         case late(Delivery)
@@ -137,6 +137,6 @@ struct LeasedDeliveries {
 }
 
 extension Delivery {
-    /// The smallest goes first.
+    /// The order of the stock. The delivery with the smallest value is sent first.
     fileprivate var turn: (Int, Int, Int) { (isUrgent ? 0 : 1, attempt, id) }
 }

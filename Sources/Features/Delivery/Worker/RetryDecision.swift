@@ -12,11 +12,12 @@ enum RetryDecision: Sendable, Hashable {
     /// Try again after this wait. The attempt counts or not.
     case again(after: Duration, counts: Bool)
 
-    /// The minimum, even if a server asks for less.
+    /// The minimum wait, even if a server asks for less.
     static let shortestWait = Duration.seconds(1)
-    /// The random part added to the wait that a server asks for, because it asks many clients for the same.
+    /// The random part that is added to the wait that a server asks for. The server may ask many clients for the same
+    /// wait.
     static let spread = 0.2
-    /// A shorter wait isn't worth an attempt.
+    /// The minimum time before the deadline. With less, no attempt is made.
     private static let leastWait = Duration.milliseconds(100)
 
     /// - Parameters:
@@ -33,7 +34,8 @@ enum RetryDecision: Sendable, Hashable {
             self = left > pause ? .again(after: pause, counts: false) : .dropped(.expired)
         case .retry(let asked, _):
             var wait = Backoff.of(delivery).delay(afterAttempt: delivery.attempt, random: random)
-            // Rather once more before the deadline than after it. Events have hours, so this isn't needed for them.
+            // Waits at most half of the remaining time, so that another attempt comes before the deadline. Events have
+            // hours, so they don't need this.
             if delivery.isUrgent { wait = min(wait, left / 2) }
             if let asked = asked.map({ max($0, Self.shortestWait) }) {
                 wait = max(wait, asked + min(asked * Self.spread, max(.zero, left - asked) / 2) * random)
@@ -55,7 +57,7 @@ enum RetryDecision: Sendable, Hashable {
 }
 
 extension Backoff {
-    /// For reminders, which are useful for only a minute.
+    /// The waits for reminders, which are useful for only a minute.
     static let reminder = Backoff(steps: [0.5, 1, 2, 4, 8, 15, 30].map { .seconds($0) }, jitter: 0.5)
 
     /// For the webhook's other events: 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 hours after the first attempt, as

@@ -14,10 +14,10 @@ package import Postgres
 package struct ConversationStore: Sendable {
     package static let channel = "letsswitch_messages"
     package static let changesChannel = "letsswitch_conversations"
-    /// The names that metrics go by.
+    /// The names of the statements, for metrics.
     package static let statementNames = Statement.all.map(\.name)
 
-    /// A statement each, a transaction each.
+    /// The statements. Each runs in a transaction of its own.
     enum Statement {
         static let all = [
             takeName, make, askPartner, participant, send, sendTogether, receive, userName, userNames, users,
@@ -73,10 +73,11 @@ package struct ConversationStore: Sendable {
     let database: PostgresClient
     let settings: ConversationSettings
     let storage: StorageQuota
-    /// Tells this daemon's own notifications of messages from others'. No space is in it.
+    /// Distinguishes this daemon's own notifications of messages. Contains no space.
     package let origin: String
     let writer: MessageWriter
-    /// By conversation: what goes by different ones is stored at the same time, and never waits for the other's conversations.
+    /// The writers of messages, by conversation. Messages of different lanes are stored at the same time, and don't
+    /// wait for each other.
     let lanes: [GatheredCalls<MessageWriter.Message, Sent>]
 
     package init(database: PostgresClient, settings: ConversationSettings, storage: StorageQuota) {
@@ -96,8 +97,10 @@ package struct ConversationStore: Sendable {
 
     /// Gives a device its name.
     ///
-    /// - Parameter wait: Asked if it is a new one: for how many seconds that is refused; `nil` if it isn't.
-    /// - Returns: Whether it is new.
+    /// - Parameter wait: Called for a new name. Returns the seconds for which new names are refused; `nil` if the name
+    ///   may be taken.
+    ///
+    /// - Returns: Whether the name is new.
     package func take(
         _ name: UserName, for device: DeviceID, wait: () -> Int? = { nil }
     ) async throws -> Bool {
@@ -109,7 +112,7 @@ package struct ConversationStore: Sendable {
         return true
     }
 
-    /// The result of taking a name: made, repeated, or users_full if there is no space for a new one.
+    /// Returns the result of taking a name: made, repeated, or users_full if there is no space for a new one.
     private func code(of name: UserName, for device: DeviceID, hasRoom: Bool) async throws -> String {
         let code = try await database.query(
             Statement.takeName, [.text(device.text), .text(name.text), .boolean(hasRoom)])[0].string("code")
@@ -117,12 +120,12 @@ package struct ConversationStore: Sendable {
         return code
     }
 
-    /// `nil`: the device has none.
+    /// Returns a device's name; `nil` if it has none.
     package func name(of device: DeviceID) async throws -> String? {
         try await database.query(Statement.userName, [.text(device.text)]).first?.string("name")
     }
 
-    /// The names of these users, without erased ones.
+    /// Returns the names of these users, without erased ones.
     package func names(of users: [Int]) async throws -> [Int: String] {
         var names: [Int: String] = [:]
         for row in try await database.query(Statement.userNames, [.textArray(users.map(String.init))]) {
@@ -131,7 +134,7 @@ package struct ConversationStore: Sendable {
         return names
     }
 
-    /// Names that begin so, in order.
+    /// Returns the names that begin with `prefix`, in order.
     package func users(prefix: String) async throws -> [String] {
         try await database.query(Statement.users, [.text(prefix), .integer(ConversationPage.maximumCount)])
             .map { try $0.string("name") }
@@ -139,7 +142,7 @@ package struct ConversationStore: Sendable {
 
     // MARK: Conversations
 
-    /// Creates a conversation, unless it exists: a pair's, or one with this id.
+    /// Creates a conversation, unless the pair already has one or the id exists.
     package func make(_ request: NewConversationRequest) async throws -> (conversation: Conversation, isNew: Bool) {
         let row = try await database.query(
             Statement.make,
@@ -154,7 +157,7 @@ package struct ConversationStore: Sendable {
         return (try Conversation(row), code == "made")
     }
 
-    /// Reads, mutes or leaves.
+    /// Performs a participant's action: reads, mutes or leaves.
     package func set(_ request: ParticipantRequest, in conversation: UUID) async throws -> Conversation {
         let (word, value): (String, Int) =
             switch request.action {
@@ -171,20 +174,21 @@ package struct ConversationStore: Sendable {
     }
 }
 
-/// How much may be kept, and how long. Flags set it: see ``Setting`` in the daemon.
+/// The limits of conversations and their retention. Flags set them: see ``Setting`` in the daemon.
 package struct ConversationSettings: Sendable, Hashable {
-    /// The groups of one device in 30 days in which nobody else has said anything; `letsswitch.has_unanswered` has the same number.
+    /// The maximum number of groups that a device makes in 30 days without an answer. `letsswitch.has_unanswered` has
+    /// the same number.
     static let unanswered = 50
 
     /// The most conversations of one device that it created or has written in. It may participate in the same number of
     /// others that it hasn't answered.
     package var perDevice = 1_000
-    /// Older messages are deleted.
+    /// The age after which messages are deleted.
     package var retention: Duration = .seconds(365 * 86_400)
 
     package init() {}
 
-    /// By the functions' codes.
+    /// Returns the refusal for a function's code.
     func refusal(_ code: String) throws -> RequestError {
         switch code {
         case "conversations_full": .storageFull(.conversations)
@@ -231,7 +235,7 @@ extension RequestError {
         "participants",
         "must be at most \(Conversation.maximumParticipants), and their names joined by dots at most 255 bytes")
 
-    /// By the functions' codes.
+    /// Returns the refusal for a function's code about a conversation.
     static func conversationRefused(_ code: String) throws -> RequestError {
         switch code {
         case "name_required": .nameRequired

@@ -1,12 +1,12 @@
 package import FoundationEssentials
 
-/// For a question, or taken back. Repeats change nothing.
+/// A vote for a question, or its withdrawal. Repeats change nothing.
 package struct Vote: Sendable, Hashable {
     package let session: UUID
     package let question: UUID
-    /// By which the session knows the device.
+    /// The device's id within the session.
     package let voter: UUID
-    /// Taken back: false.
+    /// `false` for a withdrawal.
     package let isFor: Bool
 
     package init(session: UUID, question: UUID, voter: UUID, isFor: Bool) {

@@ -32,7 +32,7 @@ package actor Scheduler: Service {
     private nonisolated let nextLook = Atomic<UInt64>(Double.infinity.bitPattern)
     /// The jobs whose last try failed.
     private var failing: Set<SchedulerJob> = []
-    /// A claim's notification can arrive after that of its room's end.
+    /// The rooms that closed early. A claim's notification may arrive after the notification that its room has closed.
     private var dissolvedRooms = DissolvedRooms()
     private var isRunning = false
     private var isStopped = false

@@ -156,9 +156,9 @@ struct SchedulerState {
             if isOutcomeUnknown { lost.answerLost(at: now) }
         case .look:
             wantsLook = true
-            // By the estimated time.
+            // Without the database's clock, rooms close at the estimated time.
             closeRooms(at: now)
-        // What can't be read batch by batch may be readable device by device.
+        // Devices may be readable one by one even if batches aren't.
         case .follow, .catchUp: wantsCatchUp = true
         case .recover, .expire, .purge: break
         }
@@ -190,7 +190,7 @@ struct SchedulerState {
     /// Returns the actions to perform now, in order. Jobs report their end with an event.
     mutating func actions(at now: MonotonicTime) -> [SchedulerAction] {
         var actions: [SchedulerAction] = []
-        // First, so that the database works on the next claim while this daemon delivers the last.
+        // The claim comes first, so that the database works on it while this daemon delivers the previous one.
         if wait(for: .claim, at: now) == .zero {
             claimStartedAt = now
             actions += start(.claim, .claim)

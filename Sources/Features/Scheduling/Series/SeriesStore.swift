@@ -160,7 +160,7 @@ package struct SeriesStore: Sendable {
 /// The result of `POST /series`.
 package struct SeriesBeginning: Hashable, Sendable {
     package let series: Series
-    /// Status `201`; otherwise it existed, `200`.
+    /// The status is `201` if the series is new, and `200` if it existed.
     package let isNew: Bool
     package let promises: SeriesPromises
 }

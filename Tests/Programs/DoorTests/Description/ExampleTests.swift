@@ -46,7 +46,7 @@ import Testing
 
     @Test("Each example request is sent, and its answer matches the description") func play() async throws {
         try await Journey.run { journey in
-            // The clock is on the day before the examples' day.
+            // On the day before that of the examples.
             try await journey.advance(to: try #require(Instant("2026-11-21T08:00:00Z")))
             let endpoint = try await journey.daemon { configuration in
                 configuration.providers.publicURL = "https://switch.example"

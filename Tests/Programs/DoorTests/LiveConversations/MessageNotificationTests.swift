@@ -24,7 +24,7 @@ import Wire
 
     private func advance(_ journey: Journey, _ seconds: Int) async throws {
         try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '\(seconds) seconds'")
-        // The daemons wait by their own timers, so they are notified of the new time.
+        // Timers are the daemons' own.
         try await journey.sql("SELECT pg_notify('letsswitch_deliveries', 'ntfy')")
     }
 

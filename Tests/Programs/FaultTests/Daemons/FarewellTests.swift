@@ -11,9 +11,9 @@ import Testing
 
 @testable import LetsSwitch
 
-/// The rows that a stopping daemon removes from the database.
+/// What a stopping daemon leaves in the database.
 @Suite struct FarewellTests {
-    /// Takes locks and holds them until the session's transaction ends.
+    /// Takes locks, until the session's transaction is over.
     private static func hold(_ lock: String, in journey: Journey) async throws -> PostgresSession {
         let session = try await PostgresSession.connect(PostgresConfiguration(conninfo: journey.conninfo))
         try await session.execute("BEGIN; \(lock)")
