@@ -91,7 +91,7 @@ struct CablePythonTests {
     }
 
     /// aioactioncable's reader ends if a message arrives before the library has handled the confirmation.
-    @Test("aioactioncable receives the backlog of one subscription, then that of another")
+    @Test("The aioactioncable client receives the backlog of one subscription, then that of another")
     func backlog() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
