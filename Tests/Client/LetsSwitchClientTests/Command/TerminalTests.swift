@@ -139,7 +139,7 @@ import Testing
             if pid == 0: os.execv(sys.argv[2], sys.argv[2:])
             def unseen(): return not termios.tcgetattr(terminal)[3] & termios.ECHO
             shown = b''
-            while b'You are in.' not in shown: shown += os.read(terminal, 4096)
+            while b'You are in the room.' not in shown: shown += os.read(terminal, 4096)
             before = unseen()
             os.kill(pid, int(sys.argv[1]))
             status = os.waitpid(pid, 0)[1]
