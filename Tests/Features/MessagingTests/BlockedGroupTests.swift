@@ -14,7 +14,7 @@ import Testing
         ).isNew
     }
 
-    @Test("Nobody makes a group with two people of whom one has blocked the other, in whatever way")
+    @Test("No request makes a group with two people of whom one has blocked the other")
     func third() async throws {
         try await ConversationWorld.with { world in
             let old = try await world.make(3, [1, 2]).0.id
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("Who blocks somebody leaves all of that one's groups in which it has said nothing, also by a repeat")
+    @Test("A block or its repeat makes the user leave the other's groups in which it has sent nothing")
     func leaving() async throws {
         try await ConversationWorld.with { world in
             var unanswered: [UUID] = []

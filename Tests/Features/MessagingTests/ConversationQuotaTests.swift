@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("A user makes 50 groups in 30 days that nobody answers, and no more; leaving one doesn't help")
+    @Test("A user can make at most 50 unanswered groups in 30 days, even after leaving some of them")
     func unanswered() async throws {
         try await with(1...4, perDevice: 1_000) { world in
             var groups: [UUID] = []
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("A user with as many unanswered conversations as may be leaves the oldest of the user who invited it most")
+    @Test("At the limit of unanswered conversations, the oldest of the most frequent inviter is left")
     func surplus() async throws {
         try await with(1...6, perDevice: 3) { world in
             var minute = 0

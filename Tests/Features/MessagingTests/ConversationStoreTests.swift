@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("A conversation has as many participants as names fit into a routing key")
+    @Test("The length of a routing key limits the participants of a conversation")
     func size() async throws {
         try await ConversationWorld.with(100...163) { world in
             // The routing key has 32 names of 7 bytes and 31 dots.
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("A device has as many conversations as it may, and the server as many messages")
+    @Test("The conversations of a device and the messages of the server are limited")
     func quotas() async throws {
         var settings = ConversationSettings()
         settings.perDevice = 2

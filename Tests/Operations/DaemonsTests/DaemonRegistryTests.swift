@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test("The row of a dead daemon causes a few more looks, and no more")
+    @Test("The row of a dead daemon causes only a few more looks")
     func leftover() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let log = Log(level: .error, format: nil)

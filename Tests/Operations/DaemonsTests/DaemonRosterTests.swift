@@ -59,7 +59,7 @@ import Testing
         #expect(roster.gone.map(\.info.id) == [other] && !roster.hasDoubts)
     }
 
-    @Test("Packets are signs of life")
+    @Test("A packet shows that its daemon is alive")
     func heard() {
         var roster = DaemonRoster(own: own)
         roster.look(at: [row(other, 1)], now: at(0))
@@ -115,7 +115,7 @@ import Testing
         #expect(roster.alive.isEmpty)
     }
 
-    @Test("With any step of the database's clock counting daemons are alive and others are gone in time")
+    @Test("After any jump of the database's clock, daemons with beats stay alive and others are gone in time")
     func clockSteps() {
         let dead = DaemonID()
         for steps in [[true, false, false, false], [true, true, false, true], [true, false, true, true]] {

@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test("With a frozen sender's backend a send ends in time, the bus returns, and nothing comes late")
+    @Test("If the sender's backend is frozen, a send ends in time, the bus reconnects, and no packet comes late")
     func frozenBackend() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         try await withMembers(database) { one, other in

@@ -45,7 +45,7 @@ struct RabbitMQBusTests {
         }
     }
 
-    @Test("After a broker restart under load all is complete within five seconds, and nothing comes twice")
+    @Test("After a broker restart under load, packets arrive again within five seconds, and none twice")
     func restart() async throws {
         try await withDaemons { medium, one, other in
             let broker = medium.broker

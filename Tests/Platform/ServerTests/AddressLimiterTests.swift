@@ -154,7 +154,7 @@ import Wire
         withExtendedLifetime(permits) {}
     }
 
-    @Test("A refusal in one's own network charges nothing to the neighbours")
+    @Test("A request refused by its own network's limit isn't charged to the neighbouring networks")
     func neighbours() throws {
         let limiter = makeLimiter { $0.requests = RateLimit(perSecond: 1, burst: 10) }
         let hasty = try limiter.open(try subscriber("2001:db8::"), at: Self.start).get()

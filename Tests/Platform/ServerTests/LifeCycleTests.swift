@@ -74,7 +74,7 @@ import Wire
         }
     }
 
-    @Test("A drain that takes too long says so, and the following stop closes the rest")
+    @Test("A drain that takes too long reports that, and the following stop closes the remaining connections")
     func drainTimesOut() async throws {
         let (started, gate) = (EventRecorder<Int>(), EventRecorder<Int>())
         try await TestServer.run { routes in

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("After the clock went back unnoticed, nothing is claimed early, and nobody queries in a loop")
+    @Test("After the clock went back unnoticed, nothing is claimed early, and the daemon doesn't query in a loop")
     func unnoticed() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -60,7 +60,7 @@ import Testing
         #expect(try await connection.receiveExactly(1000) == message)
     }
 
-    @Test("A wait without an event fails at its deadline and says for what")
+    @Test("A wait without an event fails at its deadline, and the error names what was awaited")
     func deadline() async throws {
         let server = try ScriptedServer { peer in
             peer.write("ab")

@@ -107,7 +107,7 @@ import Testing
 
     /// Apple's time is in milliseconds, ours in seconds.
     @Test(
-        "A token registered since is kept",
+        "A token that was registered after Apple's timestamp is kept",
         arguments: [(999.0, true), (1000.0, true), (1000.001, false), (2000.0, false)])
     func aTokenThatWasRegisteredSinceIsKept(_ registeredAt: Double, _ isGone: Bool) {
         var attempt = APNsAttempt(isSandbox: false)

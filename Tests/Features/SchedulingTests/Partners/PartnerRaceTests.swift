@@ -34,7 +34,7 @@ import Testing
         return result
     }
 
-    @Test("An erasure beside a move starts again without locks on the moved task")
+    @Test("An erasure that conflicts with a move starts again, without locks on the moved task")
     func eraseBesideMove() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let task = try #require(try await database.register("a", Self.nine).task)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("An erasure beside an accepted invitation starts again, and the match loses that task")
+    @Test("An erasure that conflicts with an accepted invitation starts again, and the match loses that task")
     func eraseBesideAccept() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let task = try #require(try await database.register("bob", Self.nine).task)
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(
-        "Blocking or preferring a partner who leaves at that moment concerns nobody else",
+        "Blocking or preferring a partner who leaves at that moment doesn't affect other users",
         arguments: [false, true])
     func regardBesideLeave(_ hasNext: Bool) async throws {
         for (table, function) in [("block", "block_somebody('a', NULL,"), ("preference", "prefer_partner('a',")] {

@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test("A late recount changes nothing, and neither does a known one")
+    @Test("A late or known recount changes nothing")
     func late() async throws {
         try await Self.withPair { database, ada, bob, daemon in
             let store = AttendanceStore(database: database.client)

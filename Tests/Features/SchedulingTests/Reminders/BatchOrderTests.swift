@@ -37,7 +37,7 @@ import Testing
         #expect(order.gap == nil && order.settled == 8)
     }
 
-    @Test("A missing batch delays the rest only briefly, and comes after it then")
+    @Test("A missing batch delays later ones only briefly, and is released after them")
     func lapse() {
         var order = order(settled: 5)
         _ = order.offer(.sample(7), at: start)

@@ -164,7 +164,7 @@ import Testing
         #expect(other.actions(at: start).isEmpty)
     }
 
-    @Test("A daemon far behind catches up, and an invalid number isn't followed for ever")
+    @Test("A daemon that is far behind catches up, and doesn't look for an invalid batch number for ever")
     func farBehind() {
         var state = settled()
         state.handle(.announced(batch: 8), at: start)
@@ -189,7 +189,7 @@ import Testing
         #expect(state.actions(at: start) == [.close([rooms[1].id])])
     }
 
-    @Test("The notification of a running claim isn't followed unless its answer is slow")
+    @Test("The notification of an own running claim triggers no read unless the claim's answer is slow")
     func ownWord() {
         var state = settled(due: 1000)
         #expect(state.actions(at: start) == [.claim])

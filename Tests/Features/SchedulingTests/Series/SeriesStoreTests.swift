@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "Tasks exist for fourteen days at the clock's time across the autumn change, and one more each day")
+        "A series has tasks for fourteen days at its clock time, also across the autumn change")
     func autumn() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("An ended series cancels tasks without partners and makes no more")
+    @Test("An ended series cancels tasks without partners and makes no more tasks")
     func end() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("A device that begins different series at once gets as many as it may have")
+    @Test("A device that begins different series at the same time doesn't exceed its limit")
     func differentSeries() async throws {
         try await Self.with { _, crowd in
             try await crowd.holdingInserts(into: "series") {
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("A device that registers tasks by hand and by series at once gets as many as it may have")
+    @Test("A device that registers tasks by hand and by series at the same time doesn't exceed its limit")
     func tasks() async throws {
         try await Self.with { database, crowd in
             try await crowd.holdingInserts(into: "task") {
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("A device that prefers several partners at once gets as many preferences as it may have")
+    @Test("A device that prefers several partners at the same time doesn't exceed its limit")
     func preferences() async throws {
         try await Self.with { database, crowd in
             var tasks: [OwnTask] = []
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("A device that registers addresses at once keeps as many as it may have")
+    @Test("A device that registers addresses at the same time doesn't exceed its limit")
     func addresses() async throws {
         try await Self.with { database, crowd in
             try await crowd.holdingInserts(into: "address") {

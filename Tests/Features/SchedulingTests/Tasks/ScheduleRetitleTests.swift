@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("A title can't change after the partner's reminder has it, even before one's own reminder")
+    @Test("A title can't change after the partner was reminded of it, even before the own reminder")
     func afterTheClaim() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:58Z") { database in
             for device in ["a", "b"] { _ = try await database.register(device, nine, "Old") }

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("The server's events are parsed as they were meant")
+    @Test("The parser returns the events that the server has encoded")
     func bothSides() throws {
         let event = ServerSentEvent(id: "A", event: "schedule", data: "{}\n{}")
         var bytes: [UInt8] = []

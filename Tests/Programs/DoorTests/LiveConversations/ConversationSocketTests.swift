@@ -266,7 +266,7 @@ import Testing
         }
     }
 
-    @Test("A daemon reads only the conversations that somebody on it receives")
+    @Test("A daemon reads only conversations with subscribers on it")
     func reading() async throws {
         try await Journey.run { journey in
             let (one, other) = (try await journey.daemon(), try await journey.daemon())

@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("A drain closes connections at its rate, reports the rest, accepts nobody, and can be watched")
+    @Test("A drain closes connections at its rate, reports the rest, accepts no connections, and can be watched")
     func drain() async throws {
         try await ControlledDaemon.run(["--open-rooms", "--operations-listen", "127.0.0.1:0"]) { control in
             let operations = try await control.daemon.nextListening()

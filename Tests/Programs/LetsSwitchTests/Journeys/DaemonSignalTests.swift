@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct DaemonSignalTests {
     @Test(
-        "SIGTERM accepts nobody new, closes peers with 1001, ends streams, answers requests in progress, and exits with 0",
+        "After SIGTERM the daemon accepts no connections, closes peers with 1001, ends streams, answers requests in progress, and exits with 0",
         arguments: [SIGTERM, SIGINT])
     func drain(_ signal: Int32) async throws {
         try await Journey.run { journey in

@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    @Test("A room that a daemon only finds open in the database closes like any other")
+    @Test("A room that a daemon knows only from the database closes like any other")
     func foundOpen() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -67,7 +67,7 @@ import Testing
         #expect(InspectionCommand.line(columns, ["apns", "7", nil]) == #"{"channel":"apns","waiting":7}"# + "\n")
     }
 
-    @Test("Without a running daemon the command says so") func nobody() async throws {
+    @Test("If no daemon runs, the command reports that") func nobody() async throws {
         let directory = TestClusterDirectories.shared.make()
         let command = try await DaemonProcess.start(["due", "--state-dir", directory])
         #expect(try await command.waitForExit() == .exited(1))
