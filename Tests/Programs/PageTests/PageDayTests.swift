@@ -118,7 +118,7 @@ struct PageDayTests {
             try await page.type("History")
             try await page.press(.enter)
             try await page.wait(
-                until: "document.querySelector('#title-error').innerText.startsWith('It is too late for')")
+                until: "document.querySelector('#title-error').innerText.startsWith('It is too late to promise')")
             try await page.press(.escape)
             #expect(try await page.evaluate("document.querySelector('#promise').open") == false)
         }
