@@ -1,13 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// `make fuzz`: coverage of every target for libFuzzer, and the driver. Ordinary builds see nothing of it.
+// `make fuzz`: coverage of every target for libFuzzer, and the driver. Ordinary builds ignore this.
 let isFuzzing = Context.environment["LETSSWITCH_FUZZ"] != nil
 let fuzzFlags: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-O"])] : []
 
 // Swift 6 language mode (the default of tools from 6.0 on) with complete concurrency checking. On top of it:
-// `any` is written out, a file shows by `package import` what it passes on, and a member is visible only where its
-// module is imported.
+// `any` is required, `package import` marks modules whose types a file exposes, and a member is visible only where
+// its module is imported.
 let swiftSettings: [SwiftSetting] =
     fuzzFlags + [
         .enableUpcomingFeature("ExistentialAny"),
@@ -15,8 +15,8 @@ let swiftSettings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
 
-// A compiler that gets part of a target reads the rest of it too. By default a debug build uses one compiler per
-// processor. For tests one compiles a whole target, which costs less CPU time, and there are enough test targets to
+// A compiler that compiles a part of a target also reads the rest of it. By default a debug build uses one compiler per
+// processor. For tests one compiler compiles a whole target, which costs less CPU time, and there are enough test targets to
 // keep all processors busy. (SwiftPM calls every flag without its own setting unsafe; no product uses these.)
 let testSettings: [SwiftSetting] = swiftSettings + [.unsafeFlags(["-driver-batch-count", "1"])]
 
@@ -27,7 +27,7 @@ let fuzzTargets: [Target] =
         .executableTarget(
             name: "fuzz", dependencies: ["FuzzProperties"], path: "Tests/Fuzz/Driver",
             swiftSettings: swiftSettings + [.unsafeFlags(["-parse-as-library"])],
-            // gold warns of each of AddressSanitizer's symbols.
+            // The gold linker warns about each symbol of AddressSanitizer.
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
     ]
 
@@ -51,11 +51,11 @@ let package = Package(
         .systemLibrary(name: "CSpawn"),
         // No pkgConfig, which would link it: libcurl is loaded at the first request.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        // The same: librabbitmq is loaded when there is a broker.
+        // No pkgConfig: librabbitmq is loaded when there is a broker.
         .systemLibrary(name: "CRabbitMQ", providers: [.apt(["librabbitmq-dev"])]),
-        // The same: libqrencode is loaded when a page shows a QR code.
+        // No pkgConfig: libqrencode is loaded when a page shows a QR code.
         .systemLibrary(name: "CQRencode", providers: [.apt(["libqrencode-dev"])]),
-        // SQL, and what pages are made of, embedded in programs by the C compiler.
+        // SQL and the files of pages, embedded in programs by the C compiler.
         .target(name: "CEmbedded", publicHeadersPath: "include"),
 
         // Shared by all layers: monotonic time, queue executors, back-off, a wakeable timer, time-outs, batches,
@@ -72,14 +72,14 @@ let package = Package(
         // libpq without blocking a thread, migrations, and the private cluster.
         .target(
             name: "Postgres", dependencies: ["Basics", "CLibpq", "CLinux", "CSpawn"], swiftSettings: swiftSettings),
-        // Requests to others, by a libcurl that is loaded at the first one.
+        // Requests to other servers. libcurl is loaded at the first one.
         .target(
             name: "HTTPClient", dependencies: ["Basics", "CCurl", "CLinux", "Wire"], swiftSettings: swiftSettings),
-        // A broker of RabbitMQ, by a librabbitmq that is loaded at the first connection.
+        // Connections to a RabbitMQ broker. librabbitmq is loaded at the first one.
         .target(name: "AMQP", dependencies: ["Basics", "CLinux", "CRabbitMQ"], swiftSettings: swiftSettings),
-        // The log, and what is counted: lines and pages of metrics, about the process too. Knows no product.
+        // The log and the metrics, including those of the process. Knows nothing of the product.
         .target(name: "Observability", dependencies: ["Basics"], swiftSettings: swiftSettings),
-        // The values that all parts speak in: devices, instants, requests' fields and refusals, quotas.
+        // The values that several targets use: devices, instants, requests' fields and errors, quotas.
         .target(
             name: "Domain", dependencies: ["Basics", "Crypto", "Observability", "Postgres", "Wire"],
             swiftSettings: swiftSettings),
@@ -91,7 +91,7 @@ let package = Package(
             dependencies: ["CEmbedded", "Basics", "Crypto", "Domain", "Observability", "Postgres", "Rooms", "Wire"],
             exclude: ["SQL"],
             swiftSettings: swiftSettings),
-        // From the outbox to people: workers and the ways by which reminders and events leave, their settings and their SQL.
+        // Sends reminders and events from the outbox: workers, providers, their settings and their SQL.
         .target(
             name: "Delivery",
             dependencies: [
@@ -117,12 +117,12 @@ let package = Package(
         .target(
             name: "Daemons", dependencies: ["AMQP", "Basics", "Observability", "Postgres", "Rooms", "Wire"],
             swiftSettings: swiftSettings),
-        // Conversations for those who take part in them by RabbitMQ.
+        // Conversations for clients of RabbitMQ.
         .target(
             name: "Bridge",
             dependencies: ["AMQP", "Basics", "Domain", "Messaging", "Observability", "Postgres", "Wire"],
             swiftSettings: swiftSettings),
-        // Every setting with its flag, variable, range and default, and what comes of a command line.
+        // Every setting with its flag, variable, range and default, and the parser of the command line.
         .target(
             name: "Settings",
             dependencies: [
@@ -130,7 +130,7 @@ let package = Package(
                 "Scheduling", "Server", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
-        // The pages for browsers, embedded: the day's, those about questions, that of conversations. They know no database.
+        // The embedded pages for browsers: the day, question sessions, conversations. They use no database.
         .target(
             name: "Pages", dependencies: ["CEmbedded", "CQRencode", "Crypto", "Server", "Wire"],
             exclude: [
@@ -154,7 +154,7 @@ let package = Package(
                 "Server", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
-        // Conversations as they happen: requests, sockets, streams.
+        // Live conversations: requests, sockets, streams.
         .target(
             name: "LiveConversations",
             dependencies: [
@@ -162,7 +162,7 @@ let package = Package(
                 "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
-        // The schedule as it happens: streams of reminders, and of what has changed in the day.
+        // The live schedule: streams of reminders and of changes of the day.
         .target(
             name: "LiveSchedule",
             dependencies: [
@@ -178,7 +178,7 @@ let package = Package(
             ],
             exclude: ["answers.txt", "refusals.txt"],
             swiftSettings: swiftSettings),
-        // Operators' commands: to a daemon that runs, by a Unix socket, and to its database.
+        // Operators' commands: to a running daemon through a Unix socket, and to its database.
         .target(
             name: "Control",
             dependencies: [
@@ -186,7 +186,7 @@ let package = Package(
                 "Schema", "Server", "Settings", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
-        // The product: the doors to rooms and schedule, the channels of Action Cable, operations, composition, life cycle.
+        // The product: routes of rooms and the schedule, channels of Action Cable, operations, composition, life cycle.
         .target(
             name: "LetsSwitch",
             dependencies: [
@@ -211,7 +211,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         // The command for the terminal.
         .executableTarget(name: "letsswitch", dependencies: ["LetsSwitchClient"], swiftSettings: swiftSettings),
-        // The load generator, the floor that it compares with, and the benchmarks.
+        // The load generator, the bare relay for comparison, and the benchmarks.
         .executableTarget(
             name: "letsswitch-bench",
             dependencies: ["AMQP", "Basics", "Postgres", "Sockets", "Wire", "CLibpq", "CLinux", "CRabbitMQ", "CSpawn"],
@@ -221,7 +221,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Server", "Sockets", "Crypto", "Wire", "Postgres", "COpenSSL"],
             path: "Tests/Support/TestSupport", swiftSettings: testSettings),
-        // Buses between daemons that live in a test's memory.
+        // Buses between daemons in a test's memory.
         .target(
             name: "BusTestSupport", dependencies: ["Rooms", "TestSupport"], path: "Tests/Support/BusTestSupport",
             swiftSettings: testSettings),
@@ -257,7 +257,7 @@ let package = Package(
             name: "ObservabilityTests", dependencies: ["Observability"], swiftSettings: testSettings),
         .testTarget(
             name: "DomainTests", dependencies: ["Domain", "Observability", "TestSupport"], swiftSettings: testSettings),
-        // A database with the product's schema, and a clock that stands where a test puts it.
+        // A database with the product's schema and a clock that the test sets.
         .target(
             name: "ScheduleTestSupport",
             dependencies: ["Crypto", "Delivery", "Domain", "Postgres", "Schema", "Scheduling", "TestSupport"],
@@ -325,7 +325,7 @@ let package = Package(
                 "Domain", "LiveSchedule", "Rooms", "ScheduleTestSupport", "Scheduling", "Server", "Sockets",
                 "TestSupport",
             ], swiftSettings: testSettings),
-        // A whole daemon on a database of its own, and what people do at it.
+        // A whole daemon with its own database, and actions of users.
         .target(
             name: "JourneyTestSupport",
             dependencies: [
@@ -333,7 +333,7 @@ let package = Package(
                 "Schema", "Server", "Settings", "Sockets", "TestSupport",
             ],
             path: "Tests/Support/JourneyTestSupport", swiftSettings: testSettings),
-        // People's ways through it, from the request to the room, and operators'.
+        // Journeys of users, from the request to the room, and of operators.
         .testTarget(
             name: "LetsSwitchTests",
             dependencies: [
@@ -342,7 +342,7 @@ let package = Package(
                 "Server", "Settings", "TestSupport", "Wire",
             ],
             swiftSettings: testSettings),
-        // The same by each other door: Action Cable, questions, conversations, and what describes all of them.
+        // Journeys through the other interfaces: Action Cable, questions, conversations, and their descriptions.
         .testTarget(
             name: "DoorTests",
             dependencies: [
@@ -368,7 +368,7 @@ let package = Package(
                 "TestSupport",
             ],
             swiftSettings: testSettings),
-        // The program of a package beside this one, built here too: whatever breaks it shows in `make test`.
+        // The program of another package, built here too, so that `make test` shows whether it still compiles.
         .executableTarget(
             name: "OutsideRoom", dependencies: ["LetsSwitchClient"], path: "Tests/Client/OutsidePackage/Sources/room",
             swiftSettings: swiftSettings),
@@ -379,7 +379,7 @@ let package = Package(
                 "Postgres", "Scheduling", "Sockets", "TestSupport", "Wire",
             ],
             swiftSettings: testSettings),
-        // The page, in a real browser.
+        // The pages in a real browser.
         .testTarget(
             name: "PageTests", dependencies: ["DoorTestSupport", "LetsSwitchClient", "letsswitchd", "TestSupport"],
             swiftSettings: testSettings),
@@ -405,7 +405,7 @@ let package = Package(
     ] + fuzzTargets
 )
 
-// Pages that stand beside the sources they are about.
+// The Markdown pages, which are in the folders of the sources that they describe.
 let pages = [
     "CEmbedded": ["README.md"],
     "Basics": ["README.md"],
@@ -443,7 +443,7 @@ let pages = [
 for target in package.targets { target.exclude += pages[target.name] ?? [] }
 
 // The layers, from the top down: each is a folder of Sources and of Tests. A target imports only from its own layer and from those
-// below it. The client library stands beside them: it imports from the platform only. LayerTests checks both.
+// below it. The client library is outside of the layers and imports only from the platform. LayerTests checks both.
 let layers: [(name: String, targets: [String])] = [
     ("Programs", ["letsswitchd", "letsswitch", "letsswitch-bench", "LetsSwitch"]),
     ("Operations", ["Settings", "Control", "Daemons", "APIDescription", "Schema"]),

@@ -1,60 +1,63 @@
 import CLibpq
 
-/// Which database, and the limits of using it.
+/// The database to use, and the limits of its use.
 package struct PostgresConfiguration: Sendable, Hashable {
-    /// A URL or a keyword string as libpq takes it. Empty: libpq's own `PG*` variables say where.
+    /// A URL or a keyword string for libpq. If it is empty, libpq's own `PG*` variables name the database.
     package var conninfo: String
-    /// Shown in `pg_stat_activity`, unless `conninfo` names another.
+    /// The name in `pg_stat_activity`, unless `conninfo` contains another one.
     package var applicationName: String
-    /// Settings of every session beyond this target's own, as `SET` takes them: for the planner, say.
+    /// Additional settings of every session, as `SET` accepts them, for example for the planner.
     package var sessionSettings: [String: String] = [:]
 
     /// Connections of the pool at most, counted until the server has ended them: ``endPatience`` says what else it may have.
     package var maxConnections = 8
     /// Queries sent on a connection and not yet answered, at most.
     package var maxPipelined = 32
-    /// Queries waiting for a connection at most; beyond, they fail at once.
+    /// The maximum number of queries that wait for a connection. Further ones fail at once.
     package var maxWaiters = 10_000
 
-    /// How long a query waits while the server is silent: for a connection while none of the pool's hears anything, for its
-    /// answer while its own hears none. What moves on, however long the queue, may take up to `queryTimeout`.
+    /// How long a query waits for a silent server: for a connection while all connections are silent, or for its answer
+    /// while its own connection is silent. If the server answers other queries, a query may wait up to `queryTimeout`.
     package var stallTimeout: Duration = .milliseconds(1500)
-    /// How long a query may take, waiting included, unless it says otherwise. A connection that lets one exceed it is given up.
+    /// The maximum time of a query, including the wait, unless the query has its own limit. A connection whose query
+    /// exceeds it is given up.
     package var queryTimeout: Duration = .seconds(10)
-    /// How long opening a connection may take, until it can be used.
+    /// The maximum time for opening a connection.
     package var connectTimeout: Duration = .seconds(2)
-    /// How long a place waits for the server to end the connection that had it. A network that is gone never tells: then the
-    /// pool has one connection more, and never more than that one.
+    /// How long the pool waits for the server to end a connection that was given up, before it opens another one. On a
+    /// lost network the end is never reported. The pool may then have one connection more than its maximum.
     package var endPatience: Duration = .seconds(1)
-    /// So much longer than a query's time is the server's own limit for it, which ends what our cancel request can't.
+    /// The server's own limit for a query is longer by this time. It ends a query that our cancel request can't end.
     package var serverMargin: Duration = .seconds(1)
-    /// How often a query that was given up because it met another (a deadlock, a conflict of snapshots) is sent again at most.
+    /// The maximum number of repetitions of a query that was aborted by a conflict: a deadlock, or a serialization
+    /// failure.
     package var maxRetries = 4
-    /// The server's own limit for a statement of a session. A pool's queries have theirs: `queryTimeout` and `serverMargin`.
+    /// The server's limit for a statement of a single session. A pool's queries use `queryTimeout` and `serverMargin`.
     package var statementTimeout: Duration = .seconds(120)
-    /// How long a migration may take, and waiting for another daemon's migrations.
+    /// The maximum time of a migration, including the wait for another daemon's migrations.
     package var migrationTimeout: Duration = .seconds(600)
     /// How long `shutdown` waits for queries in flight.
     package var shutdownTimeout: Duration = .seconds(5)
 
-    /// A connection without work for so long is closed, the last one excepted.
+    /// The time after which an idle connection is closed. The last connection stays open.
     package var idleTimeout: Duration = .seconds(60)
-    /// A connection's age at most: live backends keep the time zone rules they started with.
+    /// The maximum age of a connection. Server processes keep the time zone rules that they read at their start.
     package var maxAge: Duration = .seconds(3600)
-    /// Up to so much earlier, so that connections opened together don't end together.
+    /// The maximum random time by which a connection ends earlier, so that connections opened together don't end
+    /// together.
     package var maxAgeJitter: Duration = .seconds(600)
-    /// Keep one connection up, once there has been one, also while nobody asks.
+    /// Whether the pool keeps one connection open even without queries, once it had one.
     package var keepAlive = false
 
     /// The wait before the second attempt to connect; it doubles with each failure.
     package var minBackoff: Duration = .milliseconds(50)
     package var maxBackoff: Duration = .seconds(1)
 
-    /// The listener's longest wait between attempts.
+    /// The listener's maximum wait between attempts to connect.
     package var listenerMaxBackoff: Duration = .seconds(1)
-    /// How often the listener asks the database whether it is still there.
+    /// The interval at which the listener checks its connection with a query.
     package var heartbeatInterval: Duration = .seconds(15)
-    /// How long it waits for the answer.
+    /// How long the listener waits for the answer to that query.
     package var heartbeatTimeout: Duration = .seconds(5)
 
     package init(conninfo: String, applicationName: String = "") {

@@ -12,7 +12,7 @@ package final class ServerShard {
     let pingInterval: UInt64
     /// ``ServerLimits/messageRate``.
     let messageRate: RateLimit
-    /// The same rate, of which a fragment takes less.
+    /// The message rate for a fragment, which counts as a part of a message.
     let fragmentRate: RateLimit
     /// zlib memory for this loop's WebSockets that keep none.
     let deflatePool = WebSocketDeflatePool()
@@ -23,7 +23,7 @@ package final class ServerShard {
     var isStopping = false
     /// The listening sockets of this loop.
     var listeners: [(socket: ListeningSocket, audience: Audience)] = []
-    /// The loop that received the last connection.
+    /// The index of the loop that received the last connection.
     var dealt = 0
 
     /// The connections whose handlers run in a task. The task knows only the ticket, because the connection belongs to

@@ -7,11 +7,12 @@ package import Server
 import Sockets
 import Wire
 
-/// `GET /socket?id=<room>`: the way into a match's room. With `&taskId=<task>` the peer says whose it is; with `&presence=true` it is told
-/// how many people are there, and counts by `&deviceId=<device>` as one with its device's others.
+/// `GET /socket?id=<room>`: enters a match's room. `&taskId=<task>` names the peer's task. With `&presence=true` the
+/// peer receives the number of people. With `&deviceId=<device>` as well, all connections of the device count as one
+/// person.
 struct AleController: RouteCollection, Sendable {
     private let matches: MatchRooms
-    /// Where those are let in who name no room; nil: nowhere.
+    /// Handles WebSockets that name no room. If it is nil, they are refused.
     private let lobby: (any SocketLobby)?
 
     init(_ matches: MatchRooms, lobby: (any SocketLobby)? = nil) {
@@ -20,7 +21,7 @@ struct AleController: RouteCollection, Sendable {
     }
 
     func boot(routes: RoutesBuilder) {
-        // Nothing is kept between messages: most connections are idle, and there are many of them.
+        // The compression keeps no context between messages, because there are many connections and most are idle.
         routes.webSocket(
             "socket", as: AleDescriptions.socket, loop: loop, admit: admit, compression: .noContextTakeover,
             options: WebSocketOptions(maxMessageBytes: { [lobby] in
@@ -29,7 +30,8 @@ struct AleController: RouteCollection, Sendable {
             }), onUpgrade: enter)
     }
 
-    /// The connection moves to its room's loop first, so that one loop alone knows whether the room is open.
+    /// Returns the loop of the room. The connection moves there first, so that only one loop knows whether the room is
+    /// open.
     @Sendable private func loop(_ request: Request) -> Int? {
         Self.room(request).map(matches.rooms.homeIndex(of:))
     }
@@ -52,7 +54,7 @@ struct AleController: RouteCollection, Sendable {
         let asksForPresence = Self.asksForPresence(request)
         let task = Self.uuid("taskId", in: request)
         let device = asksForPresence && task == nil ? Self.device(request) : nil
-        // `admit` has seen that there is an id.
+        // `admit` has checked that there is an id.
         let connection = matches.rooms.shard(on: webSocket.reactor).enter(
             room ?? UUID(), device == nil ? webSocket : DevicePeer(webSocket), policy: matches.policy,
             claimedIdentity: task ?? device.map(matches.keys.device))
@@ -60,7 +62,7 @@ struct AleController: RouteCollection, Sendable {
             webSocket.greet()
             if asksForPresence { connection.watchPresence() }
         } else {
-            // It closed, or filled, while the connection was on its way.
+            // The room has closed or become full while the connection moved to its loop.
             matches.metrics.turnedAway.add()
             webSocket.close(.policyViolation, "the room is full or closed")
         }
@@ -79,7 +81,7 @@ struct AleController: RouteCollection, Sendable {
         return asks
     }
 
-    /// Nobody is refused for it, as nobody has to say it: what is no device's name is nobody's.
+    /// Returns the device. An invalid id counts as none, because the parameter is optional.
     private static func device(_ request: Request) -> DeviceID? {
         request.query("deviceId").flatMap { try? DeviceID($0) }
     }
@@ -88,7 +90,7 @@ struct AleController: RouteCollection, Sendable {
         uuid("id", in: request)
     }
 
-    /// No string is made of it: this is asked for each connection.
+    /// Reads the parameter without making a string, because this is done for each connection.
     private static func uuid(_ name: StaticString, in request: Request) -> UUID? {
         var uuid: UUID?
         request.head.withQueryValue(name) { uuid = UUID(ascii: $0) }
@@ -96,9 +98,9 @@ struct AleController: RouteCollection, Sendable {
     }
 }
 
-/// Who takes the WebSockets of `/socket` that name no room.
+/// The handler of the WebSockets of `/socket` that name no room.
 package protocol SocketLobby: Sendable {
-    /// Of a message that it takes.
+    /// The maximum size of a message.
     var maxMessageBytes: Int { get }
     func admit(_ request: Request) throws
     func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler

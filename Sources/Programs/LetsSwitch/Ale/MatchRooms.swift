@@ -7,20 +7,20 @@ import Server
 import Sockets
 import Wire
 
-/// Whoever is told of it is in a match's room as somebody who was erased.
+/// Removes its recipient from a match's room, because the recipient's data was erased.
 struct PersonErased: Message {}
 
-/// Matches' rooms, as the doors to them know them: in memory, or by asking the database.
+/// Finds out whether matches' rooms are open: in memory, or by a query. Used by all transports.
 struct MatchRooms: Sendable {
-    /// NOTIFY of tasks of a device that is erased, whose rooms are open; with commas between them.
+    /// The NOTIFY channel for the erased tasks of a device whose rooms are open. The payload lists them with commas.
     static let erasedTasksChannel = "letsswitch_erased_tasks"
 
     let rooms: Rooms
-    /// By which a device is known there that gives no task.
+    /// Computes the identity of a device that names no task.
     let keys: RoomKeys
     let policy: RoomPolicy
     let metrics: RoomMetrics
-    /// What the database knows of a room that is not open in memory.
+    /// Returns the database's state of a room that isn't open in memory.
     let find: @Sendable (UUID) async throws -> RoomState
     /// Told of a room that the database knows to be open, before a peer enters it.
     let found: @Sendable (OpenRoom) async -> Void
@@ -43,9 +43,10 @@ struct MatchRooms: Sendable {
         }
     }
 
-    /// Asks the database of a room that the memory knows nothing of: it is open then, or remembered for a moment to be not.
+    /// Queries the database for a room that is unknown in memory. Opens the room, or remembers for a moment that it
+    /// isn't open.
     ///
-    /// - Throws: The refusal; or that the database is away.
+    /// - Throws: The refusal, or an error if the database is unavailable.
     func learn(of room: UUID) async throws {
         let state = try await find(room)
         if case .open(let closesAt) = state { await found(OpenRoom(id: room, closesAt: closesAt)) }
@@ -55,27 +56,28 @@ struct MatchRooms: Sendable {
         }
     }
 
-    /// The device was erased: whoever is in a room as that device doesn't stay there.
+    /// Removes the connections of an erased device from its rooms.
     func end(_ device: DeviceID) {
         rooms.announce(PersonErased(), toPeople: [keys.device(device)])
     }
 
-    /// Tasks of one were erased: nor does whoever is there by one of these.
+    /// Removes the members with erased tasks from their rooms.
     ///
-    /// - Parameter notification: What ``erasedTasksChannel`` has brought.
+    /// - Parameter notification: The payload of ``erasedTasksChannel``.
     func endTasks(_ notification: String) {
         rooms.announce(
             PersonErased(), toPeople: Set(notification.split(separator: ",").compactMap { UUID(text: String($0)) }))
     }
 
-    /// Whether ``learn(of:)`` has found that nobody may enter now; otherwise the database is away.
+    /// Whether the error of ``learn(of:)`` is a refusal. Otherwise the database is unavailable.
     func isRefusal(_ error: any Error) -> Bool {
         (error as? Abort).map { $0.status.code < 500 } ?? false
     }
 }
 
 extension Abort {
-    /// The answer to who wants to enter a room that is not open, `age` after the database was asked; `nil` for one that is.
+    /// The answer to a request to enter a room that isn't open, `age` after the database was queried; `nil` if the room
+    /// is open.
     init?(_ state: RoomState, after age: Duration = .zero) {
         switch state {
         case .open:
@@ -95,10 +97,10 @@ extension Abort {
     }
 }
 
-/// What the rooms count. Any thread.
+/// The counters of rooms. Any thread.
 struct RoomMetrics: Sendable {
     /// Peers that found their room full.
     let turnedAway = Counter()
-    /// Ales that subscriptions on `/cable` weren't sent, because they hadn't read others.
+    /// Ales that weren't sent to subscriptions on `/cable`, because too many were waiting.
     let alesLeftOut = Counter()
 }

@@ -5,11 +5,12 @@ import Messaging
 import Rooms
 import Wire
 
-/// What a subscription to a session is told.
+/// Sends the events of a question session to a subscription.
 final class CableQuestionSink: QuestionSink {
     private unowned let outlet: SubscriptionOutlet
     let wantsPresence: Bool
-    /// Of the list and of what changes, what the peer has yet to be sent: others of its subscriptions may have much to say at the same time.
+    /// The contents that weren't sent yet: parts of the list, and changes. Other subscriptions of the connection may
+    /// send much at the same time.
     private var waiting: ArraySlice<SharedContents> = []
 
     init(_ outlet: SubscriptionOutlet, wantsPresence: Bool) {
@@ -41,7 +42,8 @@ final class CableQuestionSink: QuestionSink {
 
     // MARK: What waits
 
-    /// It leaves in its turn, once the peer has taken enough of what was sent before. Whoever takes nothing for seconds doesn't read.
+    /// Queues contents. They are sent when the peer has received enough of the earlier ones. A peer that receives
+    /// nothing for seconds is disconnected.
     private func queue(_ contents: SharedContents) {
         guard waiting.count < CableLimits.waitingPublications else { return outlet.cutOff() }
         waiting.append(contents)
@@ -53,9 +55,9 @@ final class CableQuestionSink: QuestionSink {
         if !waiting.isEmpty { outlet.reportsDrain = true }
     }
 
-    /// The peer has taken what it was sent.
+    /// Continues after the peer has received what was sent.
     ///
-    /// - Returns: Whether that was all. If not, more of what waits is sent now.
+    /// - Returns: Whether everything was sent. Otherwise more of the waiting contents are sent now.
     func sendsAll() -> Bool {
         guard waiting.isEmpty else {
             sendWaiting()
@@ -70,16 +72,16 @@ final class CableQuestionSink: QuestionSink {
     func endTurn() { outlet.endTurn() }
 
     func end(_ code: QuestionSubscriber.End) {
-        // The connection has the same ticket: it ends by itself, and says why.
+        // The connection has the same ticket. It ends itself and sends the reason.
         if case .expired = code { return }
         outlet.revoke()
     }
 }
 
-/// What the audience is told of changes, made once for all cables of a loop.
+/// A publication's contents for the audience, encoded once for all Action Cable connections of a loop.
 private final class AudienceContents {
     let changes: SharedContents
-    /// One for each: not everybody gets all of them.
+    /// One content per announcement, because not all subscribers receive all of them.
     let announcements: [SharedContents]
 
     static func shared(_ published: PublishedQuestions) -> AudienceContents {

@@ -5,17 +5,17 @@ import LiveQuestions
 import Observability
 import Wire
 
-/// A place in a session.
+/// A subscription to a question session.
 ///
 /// ```
-/// opening (what is said waits) ──confirmed──► inside ──► over
+/// opening (commands wait) ──confirmed──► inside ──► over
 ///     └──────────────────────────────────────────────────▲
 /// ```
 final class QuestionsSubscription: CableSubscription {
     private let member: QuestionMember
     private let questions: Questions
     private unowned let outlet: SubscriptionOutlet
-    /// What it is told.
+    /// Sends the events.
     private let sink: CableQuestionSink
     private var state = State.opening([])
 
@@ -45,14 +45,14 @@ final class QuestionsSubscription: CableSubscription {
                 questions.metrics.turnedAway.add()
                 outlet.reject()
             case .success(nil): outlet.reject()
-            // The database is away: the client waits, as it would for a slow network.
+            // While the database is unavailable, the client waits, as it would on a slow network.
             case .failure: outlet.retry { [weak self] in self?.open() }
             }
         }
     }
 
     private func enter() {
-        // Does what has waited: something is said, or this is over.
+        // Performs waiting commands, which may also end the subscription.
         outlet.confirm()
         guard case .opening = state else { return }
         let shard = questions.shard(on: outlet.reactor, loop: outlet.loop)

@@ -8,11 +8,12 @@ import Scheduling
 import Sockets
 import Wire
 
-/// A place in a match's room. Nobody is told of ales that its own connection sends, by whichever subscription.
+/// A subscription to a match's room. It doesn't receive ales that its own connection sends, through any subscription.
 final class RoomSubscription: CableSubscription, RoomPeer {
-    /// Who is there, as far as it says so.
+    /// The person, as the client names it.
     enum Person {
-        /// As ``AleController`` knows people: who comes by both doors is one.
+        /// The task has the same identity as in ``AleController``, so a user with connections of both kinds counts
+        /// once.
         case task(UUID)
         case device(DeviceID)
     }
@@ -53,11 +54,11 @@ final class RoomSubscription: CableSubscription, RoomPeer {
                 ask()
             }
         }
-        // At once, so that nothing that is said in the room comes before it.
+        // Watches at once, so that the first count comes before other messages of the room.
         if wantsPresence { member?.watchPresence() }
     }
 
-    /// Made when it is needed: the rooms' keys may not have been read before.
+    /// Computed when it is needed, because the rooms' keys may not have been read before.
     private var claimedIdentity: UUID? {
         switch person {
         case .task(let task)?: task
@@ -106,7 +107,7 @@ final class RoomSubscription: CableSubscription, RoomPeer {
 
     func deliver(_ publication: Publication) {
         if publication.message is PersonErased { return outlet.revoke() }
-        // Whoever gave no task is known as a device here, and has no partner.
+        // A subscriber without a task is known as a device, and has no partner.
         let isSomebodys = if case .task? = person { true } else { false }
         guard let content = RoomContents.content(of: publication.message, toPartner: isSomebodys) else { return }
         outlet.send(frame: outlet.sharedFrame(of: content))
