@@ -107,7 +107,7 @@ package actor BusService: Service {
     private func busStands() async {
         arrive { $0.isConnected = true }
         guard arrival != nil else { return }
-        // Never cancelled.
+        // This sleep is never cancelled.
         try? await Task.sleep(for: BusArrival.patience)
         if arrival?.hasLooked == true { endArrival() }
     }
@@ -195,7 +195,7 @@ package actor BusService: Service {
         ending = Task {
             // Cancelled by begin() and end(), after which it must not continue.
             guard (try? await Task.sleep(for: grace)) != nil, !Task.isCancelled else { return }
-            // Not cancellable any more.
+            // The ending can't be cancelled any more.
             ending = nil
             await end()
         }

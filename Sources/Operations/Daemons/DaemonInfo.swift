@@ -23,7 +23,7 @@ package struct DaemonInfo: Sendable, Hashable {
 
 /// The state of a daemon's bus, which it reports at each beat: for people.
 package struct BusStanding: Sendable, Hashable {
-    /// Never, for a daemon that needs no bus now.
+    /// Whether the bus is connected. Always `false` for a daemon that needs no bus now.
     package var isConnected = false
     /// The last round trip, or the time since the last packet came back. `nil` before the first one, and without a bus.
     package var delay: Duration?

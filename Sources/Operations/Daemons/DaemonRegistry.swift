@@ -82,7 +82,7 @@ package actor DaemonRegistry: Service {
     /// Records a received packet: its sender is alive. Any thread; very cheap.
     package nonisolated func heard(from id: DaemonID) {
         heard.withLock { heard in
-            // Far more than there are daemons: the ids are made up.
+            // A larger number means that the ids are made up, because there are never that many daemons.
             if heard.count < 1_024 { heard.insert(id) }
         }
     }
@@ -159,7 +159,7 @@ package actor DaemonRegistry: Service {
         }
     }
 
-    /// In steps, at most for the tolerance of a beat. The next one continues.
+    /// Removes the presence of dead daemons in steps, at most for the tolerance of a beat. The next beat continues.
     private func closePresence() async {
         let end = MonotonicTime.now() + timing.interval / 2
         while hasPresenceToClose, !isStopping, .now() < end {

@@ -6,7 +6,7 @@ import Scheduling
 
 /// The daemon's tables and functions, embedded in the program from `SQL/`.
 package enum DatabaseSchema {
-    /// Nothing that isn't numbered here changes tables.
+    /// The numbered migrations. Only they change tables.
     private static let migrations = [
         PostgresMigration(version: 1, name: "schema", sql: text(EmbeddedFile.migration_0001_schema_sql)),
         PostgresMigration(version: 2, name: "daemons", sql: text(EmbeddedFile.migration_0002_daemons_sql)),
@@ -47,9 +47,9 @@ package enum DatabaseSchema {
 
     package static let current = PostgresSchema(name: "letsswitch", migrations: migrations, functions: functions)
 
-    /// Tables are reached by index alone: a plan that was made while they were small, or for an array that is long, would read a
-    /// million rows where a thousand are wanted. And in its order, so that `LIMIT` ends what it begins: a bitmap is made of all that
-    /// fits, and sorted.
+    /// Makes PostgreSQL use indexes only. A plan that was made while the tables were small, or for a long array, could
+    /// otherwise read a million rows to find a thousand. Bitmap scans are off too, because they collect and sort all
+    /// matching rows before `LIMIT` applies.
     package static let sessionSettings = [
         "enable_seqscan": "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
         "max_parallel_workers_per_gather": "0", "jit": "off",

@@ -8,7 +8,7 @@ final class ConnectionMailbox: Sendable {
     private static let limit = 1_024
 
     private enum Intake {
-        /// No commands are accepted, because there is no connection. The error says why.
+        /// No commands are accepted, because there is no connection. The error contains the reason.
         case closed(AMQPError)
         case open
     }

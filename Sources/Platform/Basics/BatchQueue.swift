@@ -13,7 +13,7 @@ package struct BatchQueue<Item: Sendable>: Sendable {
     /// The items of one write.
     package struct Batch: Sendable {
         package let items: [Item]
-        /// From 1. A repeated batch keeps its number, so that its destination recognises it.
+        /// The batch's number, from 1. A repeated batch keeps it, so that its destination recognises it.
         package let number: Int
     }
 
@@ -38,8 +38,8 @@ package struct BatchQueue<Item: Sendable>: Sendable {
     }
 
     private let limits: BatchLimits
-    /// Slices of batches and additions. Slices avoid repeated copies and one large table after a burst. The first
-    /// slices belong to the batch in hand.
+    /// The waiting items, in slices of added collections. Slices avoid repeated copies, and one large array after a
+    /// burst. The first slices belong to the batch that is being written.
     private var waiting: [ArraySlice<Item>] = []
     /// The number of items that aren't written yet.
     package private(set) var count = 0
@@ -95,7 +95,7 @@ package struct BatchQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// Handles the outcome of the batch in hand.
+    /// Handles the outcome of the batch that was being written.
     ///
     /// - Returns: The dropped items.
     package mutating func wrote(_ outcome: BatchOutcome) -> [Item] {

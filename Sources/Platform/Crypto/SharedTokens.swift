@@ -60,18 +60,18 @@ package final class SharedTokens: Sendable {
 
 /// The reason why a token is refused.
 package enum JSONWebTokenFault: Error, Sendable, Hashable {
-    /// Not three parts of base64url, invalid JSON, or a member of the wrong type.
+    /// The token isn't three parts of base64url, isn't valid JSON, or has a member of the wrong type.
     case malformed
     /// Unsigned, signed with another algorithm, or with an unknown critical extension (`crit`).
     case algorithm
-    /// Not signed with one of the secrets.
+    /// The token isn't signed with one of the secrets.
     case signature
-    /// Without `exp`.
+    /// The token has no `exp`.
     case everlasting
     case expired
     /// `nbf` is in the future.
     case early
-    /// It is for another audience (`aud`).
+    /// The token is for another audience (`aud`).
     case audience
 }
 

@@ -62,7 +62,7 @@ package final class AddressLimiter: @unchecked Sendable {
 
     private let words: UnsafeMutablePointer<Atomic<UInt64>>?
     private let buckets: Int
-    /// By ``AddressScope``.
+    /// The limits of each scope, by ``AddressScope``.
     private let allowances: [AddressAllowance]
 
     /// - Parameters:
@@ -121,7 +121,7 @@ package final class AddressLimiter: @unchecked Sendable {
             guard let slot = slot(of: key), let words else { break }
             let word = words + slot * Self.wordsPerSlot
             let occupant = word.pointee.load(ordering: .relaxed)
-            // Otherwise another loop has reused the slot.
+            // If the tag differs, another loop has reused the slot.
             guard occupant >> 32 == key.tag else { continue }
             guard occupant & Self.countMask < most else { return .oneTooMany }
             if Self.exchange(occupant, for: occupant + 1, in: word.pointee) { return .at(slot) }

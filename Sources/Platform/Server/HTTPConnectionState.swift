@@ -169,11 +169,11 @@ enum HTTPConnectionWait: Equatable {
 enum HTTPConnectionEnding {
     /// Enqueued bytes are sent first.
     case finish
-    /// A response says that the request was too slow.
+    /// Send a response which says that the request was too slow.
     case refuse
-    /// At once, because the peer takes no bytes.
+    /// Close the connection at once, because the peer takes no bytes.
     case close
-    /// At once, because the peer is too slow for its response.
+    /// Close the connection at once, because the peer is too slow for its response.
     case cutOff
     /// The last piece of the stream is sent.
     case finishStream

@@ -32,13 +32,13 @@ package struct LoopCounters: Sendable {
     package var refusedHosts = 0
     /// The number of pauses of the listener because descriptors or memory were used up.
     package var listenerRests = 0
-    /// By status.
+    /// The responses by status.
     package var responses: [Int: Int] = [:]
     package var openStreams = 0
     package var openWebSockets = 0
     package var openedWebSockets = 0
-    /// By close code. 1006 means connections without a close frame. 3000 and 4000 include all codes of libraries and
-    /// applications, of which there are two thousand.
+    /// The closed WebSockets by close code. 1006 means connections without a close frame. 3000 and 4000 include all
+    /// codes of libraries and applications, of which there are two thousand.
     package var closedWebSockets: [UInt16: Int] = [:]
     package var receivedMessages = 0
     package var sentMessages = 0

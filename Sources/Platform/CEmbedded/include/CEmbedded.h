@@ -1,11 +1,11 @@
 // Files that a program carries with it. In Swift `EmbeddedFile.basics_sql` and so on.
 #include <stddef.h>
 
-// One of them, in static memory.
+// An embedded file, in static memory.
 struct EmbeddedFile {
     // The content, followed by a zero byte.
     const char *_Nonnull bytes;
-    // Without that zero.
+    // The number of bytes without the final zero.
     ptrdiff_t count;
 };
 

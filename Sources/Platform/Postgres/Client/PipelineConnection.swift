@@ -15,7 +15,7 @@ final class PipelineConnection {
         let health: ConnectionHealth
     }
 
-    /// For the rest of the transaction.
+    /// Sets the server's time limit for the rest of the transaction.
     private static let limit = PostgresStatement(
         name: "statement_limit", sql: "SELECT set_config('statement_timeout', $1, true)")
 

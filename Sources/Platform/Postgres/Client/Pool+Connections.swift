@@ -1,6 +1,6 @@
 import Basics
 
-/// From a connection's making to its end.
+/// Opening and closing of connections.
 extension Pool {
     func connect(_ id: ConnectionID) {
         attempts[id] = Task { [weak self, configuration, settings, connectExecutor] in
@@ -16,7 +16,7 @@ extension Pool {
     }
 
     func opened(_ id: ConnectionID, _ handle: ConnectionHandle?) {
-        // Without an attempt it has been given up meanwhile: the handle goes, and the connection with it.
+        // If the attempt was given up meanwhile, the handle is released, which closes the connection.
         guard attempts.removeValue(forKey: id) != nil else { return }
         let connection = handle.flatMap { handle in
             PipelineConnection(handle, queue: executor.queue) { [weak self] in
@@ -43,12 +43,13 @@ extension Pool {
         if let request = connections[id]?.cancelRequest() { cancels.send { request.send() } }
     }
 
-    /// Without a descriptor for it the server's end isn't seen, and counts when its time is up.
+    /// Closes a connection, and watches for the server's end of it. If no descriptor is left for that, the place is
+    /// freed after the time limit.
     func hangUp(_ id: ConnectionID) {
         let socket = connections[id]?.linger(queue: executor.queue) { [weak self] in
             self?.assumeIsolated { $0.closed(id) }
         }
-        // The last reference: libpq says goodbye.
+        // This releases the last reference. libpq then ends the session.
         connections[id] = nil
         lingering[id] = socket
         socket?.hangUp()

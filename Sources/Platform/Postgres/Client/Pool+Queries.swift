@@ -2,13 +2,13 @@
 struct PendingQuery {
     let statement: PostgresStatement
     let parameters: EncodedParameters
-    /// The server's limit, when it isn't that of all.
+    /// The server's time limit for this query; `nil` for the default.
     let limit: Duration?
     let submittedAt: ContinuousClock.Instant
     let waiter: CheckedContinuation<PostgresRows, any Error>
 }
 
-/// From a query to its end.
+/// Sending and answering of queries.
 extension Pool {
     func query(
         _ statement: PostgresStatement, _ parameters: EncodedParameters, timeout: Duration
@@ -24,7 +24,7 @@ extension Pool {
                 perform(machine.submit(id, deadline: now + timeout, now: now))
             }
         } onCancel: {
-            // Enters the actor after the submission, which runs on it without a pause.
+            // The task runs on the actor after the submission, which doesn't suspend.
             Task { await self.cancel(id) }
         }
     }

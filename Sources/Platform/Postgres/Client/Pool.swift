@@ -1,14 +1,14 @@
 import Basics
 import Dispatch
 
-/// Performs what `PoolStateMachine` decides. All of it on one serial queue, on which the sockets' handlers run too.
+/// Performs the actions of `PoolStateMachine`. Everything runs on one serial queue, as do the sockets' handlers.
 actor Pool {
     typealias QueryID = PoolStateMachine.QueryID
     typealias ConnectionID = PoolStateMachine.ConnectionID
 
     nonisolated let executor: QueueExecutor
     nonisolated let taskExecutor: QueueTaskExecutor
-    /// Where connections are opened, which may block on the resolution of a name.
+    /// The executor for opening connections, which may block on a name lookup.
     let connectExecutor = QueueExecutor(label: "postgres.connect")
     let cancels = CancelSender()
 
@@ -17,7 +17,7 @@ actor Pool {
     let observer: (any PostgresObserver)?
     var machine: PoolStateMachine
     var connections: [ConnectionID: PipelineConnection] = [:]
-    /// Of connections that were hung up, until the server has ended them.
+    /// The sockets of closed connections, until the server has closed its end too.
     var lingering: [ConnectionID: LingeringSocket] = [:]
     var attempts: [ConnectionID: Task<Void, Never>] = [:]
     var pending: [QueryID: PendingQuery] = [:]
@@ -54,7 +54,7 @@ actor Pool {
 
     // MARK: - Actions
 
-    /// Performing one action may bring about others: they queue up behind it.
+    /// Performs actions in order. An action may cause further ones, which are performed after the present ones.
     func perform(_ new: [PoolStateMachine.Action]) {
         actions += new
         guard !isPerforming else { return }
@@ -90,7 +90,7 @@ actor Pool {
 
     // MARK: - Time
 
-    /// Sets the timer when it would come too late; one that comes too early is harmless.
+    /// Sets the timer, if it would fire too late. A timer that fires early is harmless.
     private func schedule() {
         guard !isStopped, let wakeAt = machine.wakeAt else { return }
         if let timerAt, timerAt <= wakeAt { return }
@@ -106,7 +106,7 @@ actor Pool {
 
     private func tick() {
         timerAt = nil
-        // Answers that are there are no silence: it may be this process that was held up.
+        // Reads available answers first, because the silence may be a delay of this process.
         for id in Array(connections.keys) where connections[id]?.hasInput == true { ready(id) }
         perform(machine.tick(.now))
     }

@@ -1,10 +1,10 @@
-/// Who has a place among the pool's connections, and when it is free again.
+/// The places of the pool's connections.
 extension PoolStateMachine {
     mutating func closeEmpty(_ now: Instant) -> [Action] {
         slots.empty.flatMap { hangUp($0, now) }
     }
 
-    /// Gives a connection up, with what nobody waits for any more on it.
+    /// Gives a connection up, with its abandoned queries.
     mutating func hangUp(_ connection: ConnectionID, _ now: Instant) -> [Action] {
         guard let slot = slots[connection] else { return [] }
         var longest = configuration.queryTimeout
@@ -13,7 +13,7 @@ extension PoolStateMachine {
             longest = max(longest, query.deadline - query.submittedAt)
         }
         if stopping {
-            // None will take its place.
+            // During the shutdown the place isn't needed any more.
             slots[connection] = nil
         } else {
             let until = now + longest + configuration.serverMargin
@@ -26,21 +26,22 @@ extension PoolStateMachine {
         return (slot.inFlight.isEmpty ? [] : [.cancelRunning(connection)]) + [.close(connection)]
     }
 
-    /// Connections for those who wait, as many at once, since an attempt may hang, and then others serve; one more when queries queue up
-    /// behind others on all of them; one at a time while the database is away.
+    /// Opens connections for waiting queries, as many as there are queries, because one attempt may hang. Opens one
+    /// more if no query waits, but queries are queued on every connection. While the database is unavailable, there is
+    /// one attempt at a time.
     mutating func open(_ now: Instant) -> [Action] {
         guard !stopping else { return [] }
         let census = slots.census
         var wanted = waiting.count
         if wanted == 0 {
-            // Least busy first: when one has two in flight, none is idle.
+            // Queries go to the least busy connection. If one has two queries in flight, no connection is idle.
             if census.hasQueue, census.idle == 0 { wanted = 1 }
             let isAlone = census.ending == slots.count
             if isAlone, configuration.keepAlive, hasConnected { wanted = 1 }
         }
         wanted -= census.connecting
         guard wanted > 0 else { return [] }
-        // As nearly always when it is busy: every place is taken by one that serves.
+        // In a busy pool, usually all places are taken by connections in use.
         guard slots.count < configuration.maxConnections || census.ready + census.connecting < slots.count else {
             return []
         }
@@ -65,8 +66,8 @@ extension PoolStateMachine {
         return .connect(lastConnection)
     }
 
-    /// As many as are allowed, and one more when all of them are ending, or silent, and one of them for too long: a network
-    /// that is gone would never tell of its end.
+    /// Returns the maximum number of places. It is one more than configured if no connection is usable and one has been
+    /// ending for too long, because on a lost network the end is never reported.
     private func maxSlots(_ now: Instant) -> Int {
         let isOverdue = slots.all.contains { slot in
             slot.endingSince.map { $0 + configuration.endPatience <= now } ?? false
@@ -75,8 +76,8 @@ extension PoolStateMachine {
         return configuration.maxConnections + (isOverdue && !isServed ? 1 : 0)
     }
 
-    /// Gives up as many silent connections as places are wanting, the longest silent first: nobody waits for their answers,
-    /// and others wait for their places.
+    /// Gives up silent connections without waiting callers, because queries need their places. The one that has been
+    /// silent the longest comes first.
     private mutating func makeRoom(for wanted: Int, _ now: Instant) -> [Action] {
         let ending = slots.all.count { $0.endingSince != nil }
         let missing = wanted - ending - (configuration.maxConnections - slots.count)
@@ -86,7 +87,7 @@ extension PoolStateMachine {
         return abandoned.prefix(missing).flatMap { hangUp($0.id, now) }
     }
 
-    /// Takes no queries, and nobody waits for its answers.
+    /// Whether the connection takes no queries and no caller waits for its answers.
     private func isAbandoned(_ slot: Slot) -> Bool {
         switch slot.state {
         case .stalled, .leaving: !isAwaited(slot)
@@ -94,7 +95,7 @@ extension PoolStateMachine {
         }
     }
 
-    /// Whether somebody waits for one of its answers.
+    /// Whether a caller waits for one of the connection's answers.
     func isAwaited(_ slot: Slot) -> Bool {
         slot.inFlight.contains { queries[$0]?.abandoned == false }
     }

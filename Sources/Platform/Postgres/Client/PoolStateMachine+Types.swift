@@ -1,41 +1,42 @@
 extension PoolStateMachine {
-    /// What the driver is to do.
+    /// An action for the driver.
     enum Action: Equatable {
         case connect(ConnectionID)
         case send(QueryID, on: ConnectionID)
         case fail(QueryID, Failure)
         /// Ask the server to cancel what the connection runs now.
         case cancelRunning(ConnectionID)
-        /// Hang up, or give up opening the connection. Of one that was up, `closed` tells when the server has hung up too.
+        /// Close the connection, or give up opening it. If it was open, call `closed` when the server has closed its
+        /// end too.
         case close(ConnectionID)
-        /// The server's end isn't awaited any more.
+        /// Stop waiting for the server to close its end.
         case forget(ConnectionID)
-        /// After `shutDown`, once: no query and no connection is left.
+        /// The shutdown is complete: no query and no connection is left. Sent once.
         case stopped
     }
 
     enum Failure: Equatable {
         case noConnection(lastFailure: String?)
         case tooManyWaiters
-        /// In flight when its deadline passed.
+        /// The query was in flight when its deadline passed.
         case timedOut
-        /// In flight on a connection that heard nothing for too long.
+        /// The query was in flight on a connection that was silent for too long.
         case stalled
         case connectionLost(String)
         case shutDown
     }
 
-    /// A connection, from the decision to open it.
+    /// A connection's place, from the decision to open it.
     struct Slot {
         enum State: Equatable {
             case connecting
             case ready
-            /// Owes an answer for too long, and takes no more queries until it hears one.
+            /// The server has owed an answer for too long. The connection takes no more queries until bytes arrive.
             case stalled
-            /// Takes no more queries; closed when empty, or at `by` at the latest.
+            /// The connection takes no more queries. It is closed when it is empty, at the latest at `by`.
             case leaving(by: Instant?)
-            /// Hung up, and holds its place until the server has ended it too: a statement may still run there. The server's
-            /// own limit has ended that at `until`.
+            /// We have closed the connection. Its place is taken until the server has closed it too, because a
+            /// statement may still run there. The server's own limit ends that statement by `until`.
             case ending(since: Instant, until: Instant)
 
             var isReady: Bool {
@@ -55,7 +56,7 @@ extension PoolStateMachine {
         var openedAt: Instant
         var retireAt: Instant
         var idleSince: Instant
-        /// When the server was last heard on it; at first, when it began to be opened.
+        /// The time of the last bytes from the server, or of the start of the connection attempt.
         var lastReceivedAt: Instant
 
         var isReady: Bool { state.isReady }
@@ -65,21 +66,21 @@ extension PoolStateMachine {
             return false
         }
 
-        /// Leaving because it doesn't answer.
+        /// Whether the connection is leaving because it doesn't answer.
         var isCondemned: Bool {
             if case .leaving(by: .some) = state { return true }
             return false
         }
 
-        /// Since when it has been hung up; nil for one that hasn't.
+        /// The time at which we closed the connection; nil if it isn't closed.
         var endingSince: Instant? {
             if case .ending(let since, _) = state { return since }
             return nil
         }
     }
 
-    /// In the order of their numbers, which is that in which they were decided on. A handful, looked through in place for each query: a dictionary
-    /// would hand out copies, with their queues counted as used.
+    /// The places in the order of their numbers, in which they were made. There are few, so each query searches them in
+    /// place. A dictionary would return copies, and their arrays would be copied at each change.
     struct Slots {
         private(set) var all: [Slot] = []
 
@@ -102,12 +103,12 @@ extension PoolStateMachine {
             index(of: id).map { all.remove(at: $0) }
         }
 
-        /// The queue of a connection is changed where it is.
+        /// Changes a place without copying its queue.
         mutating func update(_ id: ConnectionID, _ change: (inout Slot) -> Void) {
             if let index = index(of: id) { change(&all[index]) }
         }
 
-        /// Those that leave, and owe no answer.
+        /// The connections that are leaving and owe no answer.
         var empty: [ConnectionID] {
             all.indices.lazy.filter { all[$0].state.isLeaving && all[$0].inFlight.isEmpty }.map { all[$0].id }
         }
@@ -123,7 +124,7 @@ extension PoolStateMachine {
             return best.map { (all[$0].id, all[$0].lastReceivedAt) }
         }
 
-        /// How many there are of each kind.
+        /// The number of connections of each kind.
         var census: Census {
             var census = Census()
             for index in all.indices {
@@ -143,9 +144,9 @@ extension PoolStateMachine {
         struct Census {
             var connecting = 0
             var ready = 0
-            /// Of those that are ready, without a query.
+            /// The number of ready connections without a query.
             var idle = 0
-            /// Whether a query is behind another on one that is ready.
+            /// Whether a query waits behind another one on a ready connection.
             var hasQueue = false
             var ending = 0
         }
@@ -158,7 +159,7 @@ extension PoolStateMachine {
     struct Query {
         let submittedAt: Instant
         let deadline: Instant
-        /// Nobody waits any more: failed or cancelled.
+        /// Whether no caller waits for the answer any more, because the query has failed or was cancelled.
         var abandoned = false
         var overdue = false
     }

@@ -1,7 +1,7 @@
 import Basics
 
-/// Decides which query goes to which connection, when connections are opened and closed, and when a wait is over. No
-/// I/O: what happens goes in with the time, actions come out, and `Pool` performs them.
+/// Decides which query goes to which connection, when connections are opened and closed, and when a wait is over. A
+/// value without I/O: events and the time are arguments, and `Pool` performs the returned actions.
 ///
 /// ```
 ///   submit → waiting ──send──▶ in flight ──finished──▶ answered
@@ -17,13 +17,12 @@ import Basics
 ///               back-off
 /// ```
 ///
-/// A stalled connection's queries have failed, but it may come round, and takes no more until then. One that is ending holds
-/// its place until the server has hung up too, because a statement may still run there: what counts against `maxConnections`
-/// is what the server has, not what we have given up. A network that is gone never tells, so a pool that has waited for
-/// `endPatience` and has no other connection may have one more, however many are ending.
+/// The queries of a stalled connection have failed. The connection takes no more queries until bytes arrive. An ending
+/// connection keeps its place until the server has closed it too, because a statement may still run there: the server's
+/// connections count against `maxConnections`. On a lost network the end is never reported. So a pool without a usable
+/// connection may open one more after `endPatience`.
 ///
-/// Silence is what a wait is measured against (`stallTimeout`), not its length: a burst that moves on may queue for longer,
-/// and a server that has stopped answering keeps nobody waiting.
+/// A query fails if the server is silent for `stallTimeout`. If the server answers other queries, it may wait longer.
 struct PoolStateMachine {
     typealias Instant = ContinuousClock.Instant
     typealias QueryID = UInt64
@@ -31,18 +30,18 @@ struct PoolStateMachine {
 
     /// A connection lost sooner than this after it was opened counts as a failed attempt.
     static let shortLife: Duration = .seconds(1)
-    /// What the neighbours of a query that overran its deadline get to finish, once it has been cancelled.
+    /// After an overdue query was cancelled, the time for the queries behind it on the same connection.
     static let cancelGrace: Duration = .seconds(1)
 
     let configuration: PostgresConfiguration
-    /// In 0..<1, for jitter.
+    /// Returns a random number in 0..<1, for jitter.
     let random: @Sendable () -> Double
     var slots = Slots()
     var waiting: WaitingQueries
     var queries: [QueryID: Query] = [:]
-    /// When `tick` is to be called at the latest.
+    /// The time at which `tick` must be called at the latest.
     var wakeAt: Instant?
-    /// When the server was last heard on any connection.
+    /// The time of the last bytes from the server on any connection.
     private var lastReceivedAt: Instant?
     var lastConnection: ConnectionID = 0
     private var backoff: Backoff
@@ -76,14 +75,15 @@ struct PoolStateMachine {
         return advance(now)
     }
 
-    /// The caller has gone. In flight, the query runs on, and its deadline still guards the connection.
+    /// Cancels a query for its caller. If it is in flight, it continues, and its deadline still applies to the
+    /// connection.
     mutating func cancel(_ query: QueryID, now: Instant) -> [Action] {
         if waiting.remove(query) { return advance(now) }
         queries[query]?.abandoned = true
         return []
     }
 
-    /// The connection answered its oldest query.
+    /// Handles the answer to the connection's oldest query.
     mutating func finished(
         _ query: QueryID, on connection: ConnectionID, health: ConnectionHealth = .healthy, now: Instant
     ) -> [Action] {
@@ -100,7 +100,7 @@ struct PoolStateMachine {
 
     // MARK: - Connections
 
-    /// Bytes came on the connection, or it took some, though no query's answer is complete yet.
+    /// Records that the connection received or sent bytes, although no answer is complete yet.
     mutating func received(_ connection: ConnectionID, now: Instant) -> [Action] {
         noteReceived(connection, now)
         return advance(now)
@@ -127,16 +127,16 @@ struct PoolStateMachine {
         return advance(now)
     }
 
-    /// A connection that was up has gone, and its queries with it.
+    /// Handles the loss of an open connection and its queries.
     mutating func lost(_ connection: ConnectionID, message: String, now: Instant) -> [Action] {
         guard let slot = slots.remove(connection) else { return [] }
         guard slot.endingSince == nil else { return advance(now) }
-        // A server that accepts and hangs up at once must not be hammered.
+        // If a server accepts connections and closes them at once, attempts are delayed as after a failure.
         if now - slot.openedAt < Self.shortLife { noteFailure(message, now) }
         return fail(slot, .connectionLost(message)) + advance(now)
     }
 
-    /// The server has ended a connection that was hung up.
+    /// Records that the server has closed a connection that we had closed.
     mutating func closed(_ connection: ConnectionID, now: Instant) -> [Action] {
         guard slots[connection]?.endingSince != nil else { return [] }
         slots[connection] = nil
@@ -145,7 +145,7 @@ struct PoolStateMachine {
 
     // MARK: - Time and end
 
-    /// Due at `wakeAt`; harmless at any other time.
+    /// Handles the passing of time. Must be called at `wakeAt`, and may be called at any time.
     mutating func tick(_ now: Instant) -> [Action] {
         var actions: [Action] = []
         for query in waiting.removeOverdue(now, lastReceivedAt: lastReceivedAt, patience: configuration.stallTimeout) {
@@ -193,8 +193,8 @@ struct PoolStateMachine {
 // MARK: - Decisions
 
 extension PoolStateMachine {
-    /// What follows from any change: empty connections that leave are closed, waiting queries are sent, connections are
-    /// opened. O(connections) for each query sent.
+    /// Performs what follows from any change: closes empty connections that are leaving, sends waiting queries, and
+    /// opens connections. O(connections) for each query sent.
     private mutating func advance(_ now: Instant) -> [Action] {
         var actions = closeEmpty(now)
         while !waiting.isEmpty, let (id, lastReceivedAt) = slots.leastBusy(limit: configuration.maxPipelined),
@@ -221,8 +221,8 @@ extension PoolStateMachine {
         wake(at: next)
     }
 
-    /// A connection whose oldest query is overdue is done for: the query is cancelled, and those behind it get a moment, if
-    /// anybody waits for them.
+    /// Gives up a connection whose oldest query is overdue. The query is cancelled. If callers wait for the queries
+    /// behind it, they get a short time to finish.
     private mutating func condemnIfHeadOverdue(_ connection: ConnectionID, _ now: Instant) -> [Action] {
         guard let slot = slots[connection], let head = slot.inFlight.first, queries[head]?.overdue == true else {
             return []
@@ -234,7 +234,7 @@ extension PoolStateMachine {
         return [.cancelRunning(connection)]
     }
 
-    /// By age, by idleness, and at the end of a grace.
+    /// Retires a connection because of its age or idleness, or at the end of its grace period.
     private mutating func retire(_ connection: ConnectionID, _ now: Instant) -> [Action] {
         guard let slot = slots[connection] else { return [] }
         switch slot.state {
@@ -261,7 +261,7 @@ extension PoolStateMachine {
         }
     }
 
-    /// A connection that may not write leaves together with all that are old enough: they will hardly be better.
+    /// Replaces a connection that can't write, and others that are old enough to have the same fault.
     private mutating func replace(_ connection: ConnectionID, _ health: ConnectionHealth, _ now: Instant) {
         guard let slot = slots[connection], health.asksForReplacement(age: now - slot.openedAt) else { return }
         for other in slots.all where other.isReady {
@@ -280,9 +280,9 @@ extension PoolStateMachine {
         }
     }
 
-    /// Fails the queries for which the connection has been silent too long. It is kept, because it may be the query that
-    /// takes so long; the deadline ends it. Idle connections that have heard nothing lately either may be as dead: they are
-    /// closed, rather than that the next queries find out one by one.
+    /// Fails the queries for which the connection has been silent too long. The connection is kept, because a single
+    /// slow query may be the reason; its deadline ends it. Idle connections that were silent as long may be dead too.
+    /// They are closed, so that the next queries don't fail on them one by one.
     private mutating func failIfSilent(_ connection: ConnectionID, _ now: Instant) -> [Action] {
         guard let slot = slots[connection], !slot.isConnecting else { return [] }
         let silent = slot.inFlight.filter { query in
@@ -305,10 +305,10 @@ extension PoolStateMachine {
         }
     }
 
-    /// When the connection will have been silent for too long, as things are.
+    /// Returns when the connection will have been silent for too long, if no bytes arrive.
     private func silenceEnd(_ slot: Slot) -> Instant? {
         guard !slot.isConnecting else { return nil }
-        // Of a stalled one those behind the head alone have somebody waiting.
+        // On a stalled connection only the queries that were sent later still have waiting callers.
         let first = slot.inFlight.lazy.compactMap { queries[$0] }.first { !$0.abandoned || slot.isReady }
         return first.map { max($0.submittedAt, slot.lastReceivedAt) + configuration.stallTimeout }
     }
@@ -317,10 +317,10 @@ extension PoolStateMachine {
         wakeAt = wakeAt.map { min($0, instant) } ?? instant
     }
 
-    /// The last one stays, however idle.
+    /// The number of ready connections. The last one is kept, even if it is idle.
     private var readyCount: Int { slots.census.ready }
 
-    /// O(queries in flight and waiting), once per tick.
+    /// Returns the next time at which something is due. O(queries in flight and waiting), once per tick.
     private func nextDeadline(_ now: Instant) -> Instant? {
         var deadlines: [Instant] = []
         if let first = waiting.nextGiveUp(lastReceivedAt: lastReceivedAt, patience: configuration.stallTimeout) {

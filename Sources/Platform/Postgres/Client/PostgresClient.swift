@@ -1,14 +1,14 @@
 /// A pool of connections to one database, shared by all callers.
 ///
-/// Queries are pipelined: several are on their way on one connection, each in a transaction of its own, so that one that
-/// fails leaves the others alone. Connections come when there is work, go when there is none, and come back by
-/// themselves when the database was away. Nothing here waits on a thread; a query that was sent is never sent again, unless the
-/// server says that it was rolled back because it met another.
+/// Queries are pipelined: several are in flight on one connection, each in its own transaction, so that a failure
+/// doesn't affect the others. The pool opens connections when there is work, closes idle ones, and reconnects after an
+/// outage. No thread waits. A sent query is never sent again, unless the server reports that it was rolled back because
+/// of a conflict.
 package final class PostgresClient: Sendable {
     private let configuration: PostgresConfiguration
     private let pool: Pool
 
-    /// Connects at the first query, not before.
+    /// Creates a client, which connects at the first query.
     package init(configuration: PostgresConfiguration, observer: (any PostgresObserver)? = nil) {
         self.configuration = configuration
         self.pool = Pool(configuration: configuration, observer: observer)
@@ -16,9 +16,9 @@ package final class PostgresClient: Sendable {
 
     /// Runs a statement and returns its rows.
     ///
-    /// Throws `PostgresError`, or `CancellationError` when the task is cancelled (the statement may then take effect
-    /// nevertheless). Ends within `timeout` (`queryTimeout` by default), and within `stallTimeout` while the server is
-    /// silent. A statement that deadlocks, or can't be serialized, is sent again, at most `maxRetries` times.
+    /// Throws `PostgresError`, or `CancellationError` if the task is cancelled; the statement may take effect
+    /// nevertheless. Ends within `timeout` (`queryTimeout` by default), and within `stallTimeout` while the server is
+    /// silent. A statement that deadlocks or can't be serialized is sent again, at most `maxRetries` times.
     package func query(
         _ statement: PostgresStatement, _ parameters: [PostgresParameter] = [], timeout: Duration? = nil
     ) async throws -> PostgresRows {
@@ -39,22 +39,22 @@ package final class PostgresClient: Sendable {
         }
     }
 
-    /// The pool's own queue, one thread at a time: for tasks that do little but query, which then change threads for none of it.
+    /// The pool's queue as an executor. Tasks that mostly send queries can run on it without switching threads.
     package var executor: any TaskExecutor { pool.taskExecutor }
 
-    /// Applies the migrations that the database lacks, in order, each in its own transaction, and makes its functions anew when
-    /// their text has changed. Daemons that start together take turns. Refused when the database has a version that isn't among
-    /// the schema's migrations, or functions that are too new for them.
+    /// Applies the missing migrations in order, each in its own transaction, and replaces the functions if their text
+    /// has changed. Daemons that start together take turns. Refuses a database with a migration that the schema doesn't
+    /// have, or with functions that are too new.
     package func migrate(_ schema: PostgresSchema) async throws -> PostgresSchema.Change {
         try await Migrator(configuration: configuration, schema: schema).migrate()
     }
 
-    /// The pool now, for metrics.
+    /// Returns the pool's current counts, for metrics.
     package func counts() async -> PostgresPoolCounts {
         await pool.counts()
     }
 
-    /// Refuses further queries, lets those in flight finish (for `shutdownTimeout` at most), and closes all connections.
+    /// Refuses further queries, waits up to `shutdownTimeout` for queries in flight, and closes all connections.
     package func shutdown() async {
         await pool.shutdown()
     }

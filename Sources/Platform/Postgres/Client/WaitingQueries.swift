@@ -5,7 +5,7 @@ struct WaitingQueries {
         let submittedAt: ContinuousClock.Instant
         let deadline: ContinuousClock.Instant
 
-        /// When it stops waiting for a connection, if the server was last heard at `lastReceivedAt`.
+        /// Returns when the query stops waiting, if the last bytes from the server came at `lastReceivedAt`.
         func giveUp(lastReceivedAt: ContinuousClock.Instant?, patience: Duration) -> ContinuousClock.Instant {
             min(deadline, max(submittedAt, lastReceivedAt ?? submittedAt) + patience)
         }

@@ -20,7 +20,7 @@ struct Migrator {
     }
 
     private func migrate(_ session: PostgresSession) async throws -> PostgresSchema.Change {
-        // Raises the session's limits: a migration may take long, and so may another daemon's.
+        // Raises the session's limits: a migration may take long, and so may the wait for another daemon's migration.
         let limit = configuration.migrationTimeout + configuration.serverMargin
         try await session.execute("SET statement_timeout = \(SessionSettings.milliseconds(limit))")
         try await lock(session)

@@ -75,7 +75,7 @@ final class RabbitMQCarrier: Carrier {
                 Self.withBytes(key) { library.bind(consuming, Self.channel, nameless, exchange, $0, Self.none) != nil }
             }
         }
-        // Without acknowledgements.
+        // Consumes without acknowledgements.
         guard done, library.consume(consuming, Self.channel, nameless, nameless, 0, 1, 0, Self.none) != nil else {
             throw BenchFailure("the broker doesn't declare what it is asked for")
         }

@@ -10,7 +10,7 @@ export const noticeOf = ({ id, title, startsAt, startTime, partnerTask }) => [`$
 
 const dayOf = instant => new Date(instant).toLocaleDateString('en', { weekday: 'long', day: 'numeric', month: 'long' })
 
-/** The same when the partner has left or changed; `now` in milliseconds. */
+/** Returns the arguments of `showNotification` when the partner has left or changed; `now` in milliseconds. */
 export const partnerNoticeOf = ({ id, title, startsAt, startTime, roomId, partnerTask }, now = Date.now()) => [
   `${quoted(title)} at ${startTime}${dayOf(startsAt) === dayOf(now) ? '' : `, ${dayOf(startsAt)}`}`, {
     body: roomId ? `You have a new partner${partnerTask ? `, who will start ${quoted(partnerTask)}` : ''}.` : 'You have no partner for this task any more.',
@@ -22,7 +22,7 @@ const namesOf = authors => authors.length > 2 ? `${authors.slice(0, 2).join(', '
 /** Puts another user's text on a line of its own, so that it can't imitate other text. */
 const inOneLine = content => quoted(content.replace(/[\n-\r\x1c-\x1e\x85\u2028\u2029]+/g, ' '))
 
-/** The same for messages: their texts, with their authors if there are several. Each minute has its own notification. */
+/** Returns the arguments of `showNotification` for messages: their texts, with their authors if there are several. Each minute has its own notification. */
 export const messageNoticeOf = ({ conversation, authors, count, messages }) => {
   const lines = messages.map(({ author, content }) => authors.length > 1 ? `${author}: ${inOneLine(content)}` : content)
   const left = count - messages.length

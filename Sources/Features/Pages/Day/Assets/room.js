@@ -15,7 +15,7 @@ const LINK_WORDS = {
   none: 'You have no partner this time. Start anyway.',
   early: 'Somebody may still join you.',
 }
-/** The same for a user without a partner. */
+/** The texts for a user without a partner. */
 const ALONE_WORDS = { waiting: 'Checking whether somebody can still join you…', open: 'You are waiting. Somebody may still join you.' }
 const PRESENCE_WORDS = {
   expected: 'Hasn’t come yet', here: 'Is here', away: 'Has lost the connection', left: 'Has left',
