@@ -42,7 +42,7 @@ final class ConversationSocket: WebSocketHandler, ExclusiveConversationSink {
 
     var facts: ConnectionFacts { ConnectionFacts("conversations", owner: subscriber?.member.device.text) }
 
-    // MARK: What it is sent
+    // MARK: Sending
 
     var wantsPresence: Bool { true }
     func admits(messages count: Int) -> Bool { socket.admits(.message, times: count) }

@@ -54,7 +54,7 @@ final class ConversationStream: ExclusiveConversationSink {
         stream.write(StreamChunk(encoding: encode))
     }
 
-    // MARK: What it is sent
+    // MARK: Sending
 
     var wantsPresence: Bool { false }
     /// A stream can't send messages.

@@ -30,11 +30,11 @@ package final class ConversationSubscriber: RoomListener {
     var presence: ConversationPresence?
     /// The commands that wait for the database. The first is being performed.
     var waiting: [ConversationCommand] = []
-    /// The pages to read. The first has its turn or waits for the transport's.
+    /// The pages to read. For the first one, the transport was asked for a turn, which may have begun.
     var turns: [Turn] = []
     /// Whether a page was sent and the peer hasn't received it yet.
     private var awaitsDrain = false
-    /// How many reports the transport expects when everything so far was sent.
+    /// How often to call ``ConversationSink/caughtUp()`` when the subscriber has caught up: once per request for it.
     private var awaitedCatchUps = 0
     /// The offsets to repeat from, once the current page is sent.
     private var rewinds: [UUID: Int] = [:]
@@ -62,7 +62,7 @@ package final class ConversationSubscriber: RoomListener {
 
     func end(_ cause: ConversationSinkEnd) { sink.end(cause) }
 
-    // MARK: What it hears
+    // MARK: Publications
 
     package func deliver(_ publication: Publication) {
         if let change = publication.message as? ConversationChange { return received(change) }
@@ -86,7 +86,7 @@ package final class ConversationSubscriber: RoomListener {
         case .made, .returned: presence?.enter(conversation)
         case .left(let user):
             let summary = change.summary
-            // Unless the user has come back since.
+            // The user may have come back since.
             if user == self.user, !summary.participants.contains(user) {
                 presence?.leave(conversation, at: summary.lastOffset)
             }
@@ -94,7 +94,7 @@ package final class ConversationSubscriber: RoomListener {
         }
     }
 
-    // MARK: What it has missed
+    // MARK: Missed messages
 
     /// Reads what the subscriber is behind, a page at a time.
     func proceed() {

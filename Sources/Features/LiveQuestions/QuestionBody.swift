@@ -21,7 +21,7 @@ enum QuestionBody: Sendable {
         }
     }
 
-    // MARK: What it says
+    // MARK: The requests
 
     /// - Parameter device: Returns the session's owner for the body's `deviceId`.
     func session(by device: (String?) throws -> DeviceID) throws -> SessionRequest {

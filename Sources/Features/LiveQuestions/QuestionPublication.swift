@@ -27,7 +27,7 @@ package struct QuestionPublication: Message {
                 } else if case .changed = change {
                     .removed(question.id)
                 } else {
-                    // Others have never seen it.
+                    // The other listeners have never seen this question.
                     nil
                 }
             }

@@ -43,7 +43,7 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
             "questions", owner: subscriber?.member.device?.text, place: subscriber?.member.session.text)
     }
 
-    // MARK: What it is sent
+    // MARK: Sending
 
     var webSocket: WebSocket? { socket }
     var wantsPresence: Bool { true }

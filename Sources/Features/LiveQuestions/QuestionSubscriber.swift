@@ -63,7 +63,7 @@ package final class QuestionSubscriber: RoomListener {
         following = member.isLive ? .reading(after: nil) : .none
     }
 
-    // MARK: What it says
+    // MARK: Messages from the client
 
     package func received(_ message: QuestionMessage) {
         switch message {
@@ -118,7 +118,7 @@ package final class QuestionSubscriber: RoomListener {
         waiting.contains { if case .ask = $0 { true } else { false } }
     }
 
-    // MARK: What it is told
+    // MARK: Events for the client
 
     func send(_ event: QuestionEvent) { sink.send(event) }
     func end(_ code: End) { sink.end(code) }

@@ -1,4 +1,5 @@
-// What Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4, memmem, affinity, privileges, loaded objects, the allocator.
+// Declarations that Swift's Glibc module lacks: epoll, eventfd, timerfd, accept4, memmem, affinity, privileges,
+// loaded objects, the allocator.
 #include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

@@ -1,4 +1,4 @@
-// What Swift's Glibc module leaves out of <spawn.h>, where it is declared for _GNU_SOURCE only (glibc 2.34 and later).
+// A function that Swift's Glibc module lacks: <spawn.h> declares it for _GNU_SOURCE only (glibc 2.34 and later).
 #include <spawn.h>
 
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);

@@ -45,7 +45,7 @@ import Testing
         #expect(!isConsistent(repeated, with: nil))
     }
 
-    @Test("It may take effect after a later answer, until the database is killed")
+    @Test("A request without an answer may take effect after a later answer, until the database is killed")
     func late() {
         let open = history(
             { $0.registered(promise, isNew: true) }, { $0.unanswered(.cancellation) },

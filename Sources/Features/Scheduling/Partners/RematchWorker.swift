@@ -16,9 +16,9 @@ package actor RematchWorker: Service {
     /// The pause is at least this many times the duration of the look, to spare the database when a slot has very many
     /// people.
     private static let restraint = 10
-    /// The maximum number of tasks that are freed at once, and of repetitions before people who are alone have their
-    /// turn.
+    /// The maximum number of tasks without a guest that one query finds.
     private static let helping = 100
+    /// The maximum number of such queries per look. More would delay the rematching of people who are alone.
     private static let helpings = 10
 
     private let store: RematchStore
@@ -48,7 +48,7 @@ package actor RematchWorker: Service {
         }
     }
 
-    /// - Returns: How long there is nothing to do.
+    /// - Returns: The time until the next look.
     private func look() async -> Duration {
         do {
             let rest = min(try await store.next() ?? Self.longestRest, Self.longestRest)

@@ -77,7 +77,7 @@ package actor Scheduler: Service {
     /// How long claims have been held up, if longer than normal. `nil` before ``run()``.
     package var lateness: Duration? { isRunning ? state.lateness(at: .now()) : nil }
 
-    // MARK: What wakes it
+    // MARK: Events
 
     /// Records a registered task that is due at `epoch`.
     package func expect(_ epoch: Double) async {
@@ -120,7 +120,7 @@ package actor Scheduler: Service {
         await timer.wake()
     }
 
-    // MARK: What it does
+    // MARK: Actions
 
     private func publishNextLook() {
         nextLook.store(state.nextLook.bitPattern, ordering: .sequentiallyConsistent)

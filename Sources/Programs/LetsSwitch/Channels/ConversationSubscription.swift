@@ -104,7 +104,7 @@ final class ConversationSubscription: CableSubscription {
         conversations.shard(on: outlet.reactor, loop: outlet.loop).leave(subscriber)
     }
 
-    // MARK: What is said
+    // MARK: Actions of the client
 
     func perform(_ action: CableAction) throws(CableActionError) {
         let wanted = try ConversationCommand(action, in: conversation)
@@ -115,7 +115,7 @@ final class ConversationSubscription: CableSubscription {
         }
     }
 
-    // MARK: What it has missed
+    // MARK: Missed messages
 
     func replay(_ history: CableHistory) {
         switch state {
@@ -152,7 +152,7 @@ final class ConversationSubscription: CableSubscription {
         }
     }
 
-    // MARK: What it is told
+    // MARK: Calls to the subscriber
 
     func tellPresence(_ wish: CablePresenceWish) -> Bool { sink.tellPresence(wish) }
 

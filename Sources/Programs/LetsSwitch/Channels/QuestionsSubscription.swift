@@ -69,7 +69,7 @@ final class QuestionsSubscription: CableSubscription {
         questions.shard(on: outlet.reactor, loop: outlet.loop).leave(subscriber)
     }
 
-    // MARK: What is said
+    // MARK: Actions of the client
 
     func perform(_ action: CableAction) throws(CableActionError) {
         let question = action.members.text("questionId").flatMap(UUID.init(text:))
@@ -90,7 +90,7 @@ final class QuestionsSubscription: CableSubscription {
         }
     }
 
-    // MARK: What it is told
+    // MARK: Calls to the subscriber
 
     func hasTurn() {
         if case .inside(let subscriber) = state { subscriber.hasTurn() }

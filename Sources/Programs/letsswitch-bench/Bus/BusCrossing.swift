@@ -1,7 +1,7 @@
 import Glibc
 
 /// Rooms whose peers are spread over several daemons. The daemons are compared with one daemon, with relays, and with
-/// bare clients of what carries ales between them.
+/// bare clients of the bus.
 ///
 /// Peers are distributed at random, in the same way for all. Each room has `roomSize` peers.
 struct BusCrossing {

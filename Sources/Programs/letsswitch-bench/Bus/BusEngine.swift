@@ -1,4 +1,4 @@
-/// What carries ales from one daemon to the others: PostgreSQL or RabbitMQ.
+/// The service that carries ales from one daemon to the others: PostgreSQL or RabbitMQ.
 enum BusEngine {
     case notify
     case broker(Broker)

@@ -14,7 +14,7 @@ struct HourBenchmark {
     /// Registrations per transaction. Over HTTP each would have its own, and registrations of one slot run one at a
     /// time.
     private static let registrationsPerStatement = 400
-    /// For each statement.
+    /// The time limit of each statement.
     private static let timeout = Duration.seconds(30)
 
     let laboratory: Laboratory

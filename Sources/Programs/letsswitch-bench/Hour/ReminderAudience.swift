@@ -19,7 +19,7 @@ struct ReminderAudience: ~Copyable {
     /// How long before the due instant the operator connects, in seconds. The server soon closes a connection that
     /// sends nothing, and the due instant is an estimate, so the operator doesn't connect earlier.
     private static let operatorLead = 1.0
-    /// Between two requests for the metrics, in seconds.
+    /// The time between two requests for the metrics, in seconds.
     private static let interval = 0.02
     private static let event = Array("event: reminder\n".utf8)
 

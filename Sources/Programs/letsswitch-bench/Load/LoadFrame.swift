@@ -7,7 +7,7 @@ enum LoadFrame {
     /// Action Cable's greeting.
     static let welcome = frame(.text, #"{"type":"welcome"}"#)
     static let cablePing = frame(.text, #"{"type":"ping","message":1795320000}"#)
-    /// What a peer receives for another peer's ale.
+    /// The frame that a peer receives for another peer's ale.
     static let aleResponse = frame(.binary, #"{"type":"aleResponse"}"#)
     static let aleResponseLength = 24
     /// The answer to a ping without data. The mask is zero.
@@ -34,7 +34,7 @@ enum LoadFrame {
         return opening.request(target, host: "127.0.0.1", fields: extensions + forwarded)
     }
 
-    /// What a server's frame may be.
+    /// The rules that the server's frames must follow.
     static let rules = WebSocketFrameHeader.Rules(role: .client, maxMessageBytes: 1 << 20)
 
     /// A masked ale.

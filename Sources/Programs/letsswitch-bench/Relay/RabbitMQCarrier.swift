@@ -1,5 +1,5 @@
 import AMQP
-// Compiled as a whole, the module has `timeval` from CLinux.
+// In a whole-module build, `timeval` comes from CLinux.
 import CLinux
 import CRabbitMQ
 

@@ -55,7 +55,7 @@ struct BusReport: Encodable {
         }
     }
 
-    /// Taken at the start.
+    /// A description of the machine, made at the start of the run.
     let machine = Report.describeMachine()
     let arguments: [String]
     let rounds: Int

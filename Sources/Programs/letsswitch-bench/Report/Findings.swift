@@ -11,7 +11,7 @@ struct Findings: Encodable {
         let isMet: Bool?
     }
 
-    /// Taken at the start.
+    /// A description of the machine, made at the start of the run.
     let machine = Report.describeMachine()
     let title: String
     var findings: [Finding] = []

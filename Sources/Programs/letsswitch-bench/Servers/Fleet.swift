@@ -15,11 +15,11 @@ struct Fleet {
 }
 
 extension Laboratory {
-    /// Daemons on one database, each with one loop, with open rooms and without a limit on messages.
+    /// Starts daemons on one database, each with one loop, with open rooms and without a limit on messages.
     ///
     /// - Parameters:
-    ///   - database: Its conninfo.
-    ///   - flags: What carries ales between them, if not the default.
+    ///   - database: The database's conninfo.
+    ///   - flags: The options that select the bus between the daemons, if it isn't the default.
     func daemons(
         _ count: Int, name: String, database: String, flags: [String] = []
     ) throws(BenchFailure) -> Fleet {
@@ -35,7 +35,7 @@ extension Laboratory {
         return fleet
     }
 
-    /// The same number of relays, connected to each other.
+    /// Starts `count` relays that are connected to each other.
     func relays(_ count: Int) throws(BenchFailure) -> Fleet {
         var members: [(ServerProcess, Server)] = []
         for number in 0..<count {

@@ -15,7 +15,7 @@ struct Processors: Equatable, CustomStringConvertible {
         return set
     }
 
-    /// Their numbers.
+    /// The processors' numbers, from 0.
     var numbers: [Int] {
         (0..<(words.count * 64)).filter { words[$0 / 64] >> UInt64($0 % 64) & 1 == 1 }
     }

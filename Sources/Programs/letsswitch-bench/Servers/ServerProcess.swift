@@ -1,4 +1,4 @@
-// Compiled as a whole, the module has `sigset_t` from CLinux.
+// In a whole-module build, `sigset_t` comes from CLinux.
 import CLinux
 import CSpawn
 import Glibc
@@ -9,7 +9,8 @@ final class ServerProcess {
     private let output: String
     private var hasEnded = false
 
-    /// With it the kernel ends the child when the thread that started it ends, for whatever reason.
+    /// The kernel ends a child that was started with this wrapper when the thread that started it ends, for whatever
+    /// reason.
     private static let wrapper = ["/usr/bin/setpriv", "--pdeathsig", "TERM", "--"]
 
     /// Starts a program.

@@ -1,4 +1,4 @@
-// Compiled as a whole, the module has `timespec` from CLinux.
+// In a whole-module build, `timespec` comes from CLinux.
 import CLinux
 import Glibc
 

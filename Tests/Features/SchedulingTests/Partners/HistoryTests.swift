@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "A partner who came and was erased didn't break the task, and one who left before did",
+        "An erased partner let the other person down if they had left, but not if they had come",
         arguments: ["2026-11-22 09:30Z", "2026-11-22 10:00:10Z"])
     func forgottenPartner(_ moment: String) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in

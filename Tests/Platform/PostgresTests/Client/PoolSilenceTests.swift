@@ -33,7 +33,7 @@ import Testing
         #expect(machine.finished(1, on: 1, now: Self.at(12.1)) == [.send(2, on: 1)])
     }
 
-    @Test("A pipeline with progress may take longer than the silence limit, even by parts of a result")
+    @Test("A pipeline may take longer than the silence limit while results, or parts of one, arrive")
     func movesOn() {
         var machine = Tests.connected { $0.maxConnections = 1 }
         for query in 1...4 as ClosedRange<UInt64> {

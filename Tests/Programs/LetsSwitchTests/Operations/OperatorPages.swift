@@ -75,7 +75,7 @@ enum CommandProof {
         "make run": .excepted("it builds a release and serves on port 8080: README.md, walked by hand"),
         "make install": .suite("PackageTests"),
         "make uninstall": .suite("PackageTests"),
-        // Without lintian.
+        // The suite doesn't run lintian.
         "make deb": .suite("PackageTests"),
         "make bench-push": .excepted("it measures, for minutes"),
         "apt-get remove": .excepted(machine),
