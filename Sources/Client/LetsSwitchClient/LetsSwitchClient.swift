@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// One device's way to a server: promises, reminders, rooms, questions, conversations.
+/// A client of a server for one device: tasks, reminders, rooms, questions and conversations.
 ///
 /// ```swift
 /// let client = LetsSwitchClient(try ServerAddress("http://127.0.0.1:8080"), deviceID: "ada-7c1f")
@@ -17,16 +17,16 @@
 public final class LetsSwitchClient: Sendable {
     let requests: DeviceRequests
 
-    /// A client for this device; nothing is sent yet.
+    /// Creates a client for a device. It sends nothing yet.
     ///
     /// ```swift
     /// let client = LetsSwitchClient(server, deviceID: "ada-7c1f")
     /// ```
     ///
     /// - Parameters:
-    ///   - deviceID: Who this is, in 128 characters at most. Whoever knows it can do what this device can.
-    ///   - ticket: What proves it, where the server wants tickets.
-    ///   - reconnect: For what stays connected. Other requests are sent once.
+    ///   - deviceID: The device's secret id, of at most 128 characters. Anyone who knows it can act for the device.
+    ///   - ticket: The ticket that proves the device's identity, if the server requires tickets.
+    ///   - reconnect: The policy for lasting connections. All other requests are sent once.
     public convenience init(
         _ server: ServerAddress, deviceID: String, ticket: String? = nil, reconnect: ReconnectPolicy = .default
     ) {
@@ -41,8 +41,8 @@ public final class LetsSwitchClient: Sendable {
             fields: ticket.map { [ClientField("authorization", "Bearer \($0)")] } ?? [], reconnect: reconnect)
     }
 
-    /// This device's reminders, from those on whose task hasn't started yet. A lost connection is made again, and nothing is
-    /// missed. Each stream is one of its own; it ends when its task is cancelled.
+    /// This device's reminders, beginning with those of tasks that haven't started yet. After a lost connection the
+    /// client connects again and misses nothing. Each access opens a new stream, which ends when its task is cancelled.
     ///
     /// ```swift
     /// for try await reminder in client.reminders { print(reminder.title) }
@@ -52,33 +52,35 @@ public final class LetsSwitchClient: Sendable {
         return AsyncThrowingStream { try await reading.next() }
     }
 
-    /// A connection to the server's channels, one of its own each time; it lasts as long as somebody holds it or a subscription.
+    /// A client for the server's Action Cable channels. Each access creates a new one, whose connection lasts while it
+    /// or a subscription is held.
     ///
     /// ```swift
     /// let notifications = await client.cable.subscribe("NotificationsChannel")
     /// ```
     public var cable: CableClient {
-        // A ticket says who this is by itself.
+        // A ticket identifies the device by itself.
         let query = requests.fields.isEmpty ? "?\(requests.identity)" : ""
         return CableClient(
             .cable(requests.transport, path: "/cable\(query)", fields: requests.fields, reconnect: requests.reconnect))
     }
 
-    /// A match's room, which isn't entered yet.
+    /// Returns the room of a match, without entering it.
     ///
     /// ```swift
     /// let room = client.room(promise.roomID)
     /// ```
     public func room(_ id: UUID) -> Room { Room(id, task: nil, requests) }
 
-    /// The same for whom the room is of: the server tells where the partner is, and the partner that one is there.
+    /// Returns the room of the device's own task, without entering it. The server then tells each partner where the
+    /// other one is.
     ///
     /// ```swift
     /// let room = client.room(promise.roomID, task: promise.id)
     /// ```
     public func room(_ id: UUID, task: UUID) -> Room { Room(id, task: task, requests) }
 
-    /// A session of questions, which isn't entered yet; `nil` is the one that is open to all, where there is one.
+    /// Returns a question session without entering it. `nil` is the server's open session, if there is one.
     ///
     /// ```swift
     /// try await client.questions(session).ask("Why tea?")
@@ -92,14 +94,14 @@ public final class LetsSwitchClient: Sendable {
     /// ```
     public var conversations: Conversations { Conversations(requests) }
 
-    /// Whom this device would like to have for a partner again.
+    /// The partners that this device prefers.
     ///
     /// ```swift
     /// try await client.preferences.add(promise)
     /// ```
     public var preferences: Preferences { Preferences(requests) }
 
-    /// Throws ``ClientError/unreachable(_:)`` or ``ClientError/untrusted(_:)`` when nobody answers there.
+    /// Throws ``ClientError/unreachable(_:)`` or ``ClientError/untrusted(_:)`` if the server doesn't answer.
     package func checkReachability() async throws {
         try await requests.checkReachability()
     }

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What Apple's systems build of the library, as far as a build on Linux can tell.
+/// Checks on Linux that the library can be built on Apple's systems.
 @Suite struct AppleImportsTests {
-    /// The lines that import, but for those of a file that is Linux' alone.
+    /// Returns the import lines of a file, or none if the file is for Linux only.
     private static func imports(of text: String) -> [String] {
         guard !text.hasPrefix("#if canImport(Glibc)\n") else { return [] }
         return text.split(separator: "\n").map { $0.drop { $0 == " " } }
@@ -12,7 +12,7 @@ import Testing
             .compactMap { $0.split(separator: " ").last.map(String.init) }
     }
 
-    @Test("Whatever isn't Linux' alone imports Foundation, and nothing of the repository")
+    @Test("Files that aren't for Linux only import Foundation and no other target")
     func imports() throws {
         let sources = Checkout.url("Sources/Client/LetsSwitchClient")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))

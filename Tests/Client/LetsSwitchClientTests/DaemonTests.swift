@@ -4,9 +4,9 @@ import Testing
 
 @testable import LetsSwitchClient
 
-/// Against the daemon itself.
+/// Tests of the library with a running daemon.
 @Suite struct DaemonTests {
-    @Test("Two promise the same time, are reminded, meet and cheer")
+    @Test("Two users promise the same time, receive reminders, meet and cheer")
     func journey() async throws {
         try await RunningDaemon.with(["--reminder-lead", "1h"]) { server, _ in
             let ada = LetsSwitchClient(server, deviceID: "ada")
@@ -43,7 +43,7 @@ import Testing
             try await adas.cheer(.fire)
             #expect(try await heard.next() == .ale(.fire))
             await adas.leave()
-            // It may come back, and counts for a while.
+            // A lost member counts for a while, because it may return.
             #expect(try await heard.next() == .presence(Presence(count: 2, partner: .away)))
             await bobs.leave()
             #expect(try await heard.next() == .closed(.goingAway))
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("A promise that somebody counts on is taken back openly, and whoever stays has none")
+    @Test("Leaving cancels a task that has a partner, who then has no partner")
     func leave() async throws {
         try await RunningDaemon.with([]) { server, _ in
             let (ada, bob) = (LetsSwitchClient(server, deviceID: "ada"), LetsSwitchClient(server, deviceID: "bob"))
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("Who is invited is the partner, whoever else waits; whom one prefers is listed until it is undone")
+    @Test("An invited guest becomes the partner even if others wait, and a preference is listed until it is removed")
     func withWhom() async throws {
         try await RunningDaemon.with([]) { server, _ in
             let (ada, bob) = (LetsSwitchClient(server, deviceID: "ada"), LetsSwitchClient(server, deviceID: "bob"))
@@ -84,7 +84,7 @@ import Testing
             #expect(guest.partnerTitle == "History" && guest.invitation == nil && guest.timeZone == "Europe/Paris")
             let again = try await ada.promise("History", at: start, timeZone: "Europe/London")
             #expect(again.isPaired && again.invitation == nil)
-            await #expect(throws: ClientError.invalidValue("an invitation without its secret")) {
+            await #expect(throws: ClientError.invalidValue("an invitation without its 32-character secret")) {
                 try await bob.accept("https://example.org/", "Maths")
             }
             let preference = try await bob.preferences.add(guest)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("Two talk, and whoever was cut off hears what was said meanwhile, once")
+    @Test("After a lost connection a participant receives the missed messages once")
     func conversations() async throws {
         try await RunningDaemon.with([]) { server, _ in
             let (ada, bob) = (
@@ -123,7 +123,7 @@ import Testing
             #expect(try await heard.next() == .message(first))
             let second = try await bob.say("Yes.", in: tea.id)
             #expect(try await heard.next() == .message(second))
-            // Who knows the first only.
+            // This reader knows only the first message.
             var late = ada.events(after: [tea.id: 1]).makeAsyncIterator()
             #expect(try await late.next() == .entered("ada"))
             #expect(try await late.next() == .message(second))
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("An audience is told how many it is, as people come and go")
+    @Test("Participants of a session receive their number after each change")
     func audience() async throws {
         try await RunningDaemon.with(["--presence-grace", "0"]) { server, _ in
             let session = try await RunningDaemon.makeSession(at: server)
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test("An audience asks, votes, and hears what becomes of it")
+    @Test("The audience asks, votes and receives answers")
     func questions() async throws {
         try await RunningDaemon.with([]) { server, _ in
             let session = try await RunningDaemon.makeSession(at: server)
@@ -163,7 +163,7 @@ import Testing
             let id = try #require(try await ada.ask("Why tea?"))
             await #expect(throws: ClientError.self) { try await ada.ask(" ") }
             let bob = LetsSwitchClient(server, deviceID: "bob").questions(session)
-            // Who is there is told when it is known.
+            // Presence is sent when it is known.
             var heard = bob.events.filter { if case .presence = $0 { false } else { true } }.makeAsyncIterator()
             #expect(try await heard.next() == .entered)
             guard case .list(let list, hasMore: false)? = try await heard.next() else {
@@ -174,7 +174,7 @@ import Testing
             #expect(try await heard.next() == .state(isOpen: true))
             try await bob.vote(for: id)
             var changed = try await heard.next()
-            // That it was asked may be told only now.
+            // The event of the new question may arrive only now.
             if case .changed(let question)? = changed, question.votes == 0 { changed = try await heard.next() }
             guard case .changed(let question)? = changed else {
                 Issue.record("\(String(describing: changed)) is no change")
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test("A room that isn't open says when; one that is none ends it")
+    @Test("A room that isn't open reports its time, and an unknown room ends the events")
     func refusals() async throws {
         try await RunningDaemon.with([]) { server, _ in
             let client = LetsSwitchClient(server, deviceID: "ada")
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test("A daemon that stops is waited for, and entered again")
+    @Test("The client waits for a daemon that restarts and enters the room again")
     func restart() async throws {
         let database = try await TestCluster.shared.makeDaemonDatabase()
         let arguments = ["--database-url", database, "--log-format", "json", "--open-rooms", "--listen"]
@@ -235,7 +235,7 @@ import Testing
         try await again.terminate()
     }
 
-    @Test("TLS is believed by its authority only, and a server without it is none that is believed")
+    @Test("The client trusts only a certificate of its authority, and refuses a server without TLS")
     func tls() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue(hosts: "DNS:localhost,IP:127.0.0.1")
@@ -262,7 +262,7 @@ import Testing
         withExtendedLifetime(authority) {}
     }
 
-    @Test("Where nobody listens, nobody is reached")
+    @Test("A port without a listener is unreachable")
     func unreachable() async throws {
         let client = LetsSwitchClient(try ServerAddress("127.0.0.1:1"), deviceID: "ada")
         await #expect {

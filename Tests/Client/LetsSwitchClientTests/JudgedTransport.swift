@@ -3,7 +3,8 @@ import TestSupport
 
 @testable import LetsSwitchClient
 
-/// What carries a client's requests to a daemon: what that says has to be described, or the test fails in which it is said.
+/// A transport to a daemon that checks every answer against the described interface. An answer that isn't described
+/// fails the test.
 struct JudgedTransport: Transport, CustomStringConvertible {
     private let transport: any Transport
     /// The server's address.
@@ -37,7 +38,7 @@ struct JudgedTransport: Transport, CustomStringConvertible {
     }
 }
 
-/// What such a connection brings is judged as it is taken.
+/// A link that checks events when they are received.
 struct JudgedLink: Link {
     private let link: any Link
     private let judge: Doors.Judge?

@@ -4,10 +4,10 @@ import Testing
 
 @testable import LetsSwitchClient
 
-/// That clients in tests hear what isn't described. What is described is heard in all of them.
+/// Tests that an answer that isn't described is reported. All other tests receive described answers.
 @Suite struct JudgedTransportTests {
     @Test(
-        "What a daemon says to a client is judged by the door",
+        "A daemon's messages to a client are checked by their route",
         arguments: [
             ("/socket?id=1", LinkEvent.message(.text, Array(#"{"type":"surprise"}"#.utf8)), 1),
             ("/socket?id=1", .message(.text, Array(#"{"type":"handshake"}"#.utf8)), 0), ("/socket?id=1", .alive, 0),

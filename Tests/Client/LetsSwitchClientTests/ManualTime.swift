@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import LetsSwitchClient
 
-/// A clock that stands where the test puts it, and tells who sleeps until when.
+/// A clock that the test sets, with a record of the sleeps.
 final class ManualTime: Sendable {
     private struct State {
         var now = Duration.zero
@@ -11,7 +11,7 @@ final class ManualTime: Sendable {
     }
 
     private let state = Locked(State())
-    /// When each sleep that began is to end.
+    /// The ends of all sleeps that have begun.
     let sleeps = EventRecorder<Duration>()
 
     var time: ClientTime {
@@ -41,13 +41,13 @@ final class ManualTime: Sendable {
         for continuation in due { continuation.resume() }
     }
 
-    /// Waits for a sleep until exactly then, and ends it.
+    /// Waits for a sleep until exactly this time, and ends it.
     func pass(_ until: Duration) async throws {
         try await sleeps.next("a sleep until \(until)") { $0 == until }
         advance(to: until)
     }
 
-    /// Lets everybody go on whose sleep was given up.
+    /// Ends all remaining sleeps.
     deinit {
         for sleeper in state.withLock({ $0.sleepers.map(\.continuation) }) { sleeper.resume() }
     }

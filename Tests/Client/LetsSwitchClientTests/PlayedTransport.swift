@@ -4,18 +4,18 @@ import TestSupport
 
 @testable import LetsSwitchClient
 
-/// Connections of which the test plays the server's end.
+/// A transport to a simulated server.
 final class PlayedTransport: Transport {
-    /// Whose server the test plays.
+    /// The kind of server that the test simulates.
     enum Server {
-        /// A daemon: it says what is described.
+        /// A daemon, whose messages have to be described.
         case daemon
-        /// Whatever one that others wrote may say.
+        /// Another server, with any messages.
         case foreign
     }
 
     private let server: Server
-    /// What became of attempts, in order; when they are used up, attempts wait.
+    /// The results of attempts to connect, in order. Further attempts wait.
     private let outcomes = Locked<[Result<PlayedLink, ClientError>]>([])
     let attempts = EventRecorder<ClientRequest>()
 
@@ -23,7 +23,7 @@ final class PlayedTransport: Transport {
         self.server = server
     }
 
-    /// The next attempt is let in.
+    /// Accepts the next attempt.
     @discardableResult
     func admit(_ link: PlayedLink = PlayedLink()) -> PlayedLink {
         outcomes.withLock { $0.append(.success(link)) }
@@ -61,21 +61,21 @@ final class PlayedTransport: Transport {
     }
 }
 
-/// One such connection.
+/// A connection to the simulated server.
 final class PlayedLink: Link {
     typealias Answer = @Sendable (_ link: PlayedLink, _ payload: [UInt8]) async -> Void
 
     private let inputs = EventRecorder<Result<LinkEvent, ClientError>>()
     private let said = Locked(0)
     private let taken = Locked(0)
-    /// How much it had taken, each time that it took something.
+    /// The number of taken events, after each of them.
     private let takes = EventRecorder<Int>()
-    /// How much of what was said the client had taken when it asked for more.
+    /// The number of events that the client had taken when it asked for the next one.
     private let asked = EventRecorder<Int>()
-    /// What the client sent.
+    /// The frames that the client has sent.
     let sent = EventRecorder<LinkFrame>()
     let drops = EventRecorder<Void>()
-    /// How a ping is answered, before its sending returns.
+    /// The answer to a ping, given before the send returns.
     private let answer: Answer
 
     init(answer: @escaping Answer = { await $0.pong($1) }) {
@@ -92,12 +92,12 @@ final class PlayedLink: Link {
         inputs.append(input)
     }
 
-    /// Returns when the client has taken so much of what was said.
+    /// Returns when the client has taken this number of events.
     func taken(_ count: Int) async throws {
         try await takes.next("a client that has taken \(count)") { $0 == count }
     }
 
-    /// Returns when the client has taken all that was said, and asked for more.
+    /// Returns when the client has taken all events and waits for another one.
     func taken() async throws {
         let count = said.withLock { $0 }
         try await asked.next("a client that has taken all") { $0 >= count }
@@ -107,7 +107,7 @@ final class PlayedLink: Link {
     private func pong(_ payload: [UInt8]) async {
         say(.pong(payload))
         let count = said.withLock { $0 }
-        // Who doesn't read has no part in this.
+        // A client that doesn't read isn't waited for.
         _ = try? await asked.next("a client that has taken the pong") { $0 >= count }
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What other packages see of the library, as the compiler tells it.
+/// The library's public symbols, as the compiler reports them.
 @Suite struct PublicSymbolsTests {
     private struct Graph: Decodable {
         let symbols: [Symbol]
@@ -49,7 +49,7 @@ import Testing
         #expect(symbols.count > 100)
         for symbol in symbols {
             let text = symbol.docComment.map { $0.lines.map(\.text).joined(separator: "\n") } ?? ""
-            // A link to another symbol, which has two, is no example.
+            // Double backticks are a link to another symbol, not an example.
             #expect(text.replacing("``", with: "").contains("`"), "\(symbol.pathComponents.joined(separator: "."))")
         }
     }

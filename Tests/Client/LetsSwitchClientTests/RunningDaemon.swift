@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import LetsSwitchClient
 
-/// A daemon with a database of its own, for one test, whose clients have what it says judged.
+/// A daemon with its own database for one test. Its clients check its messages against the described interface.
 enum RunningDaemon {
     static func with(
         _ arguments: [String], _ body: (JudgedTransport, DaemonProcess) async throws -> Void
@@ -14,7 +14,7 @@ enum RunningDaemon {
         try await with(arguments, on: try await TestCluster.shared.makeDaemonDatabase(), body)
     }
 
-    /// The same for who changes something in that database, such as what its clock shows.
+    /// Runs a test that also changes the database, such as its clock.
     static func withDatabase(
         _ arguments: [String], _ body: (JudgedTransport, PostgresClient) async throws -> Void
     ) async throws {
@@ -39,7 +39,7 @@ enum RunningDaemon {
         _ = try await daemon.waitForExit()
     }
 
-    /// A session of questions, of a presenter whom nobody else is.
+    /// Creates a question session with its own presenter.
     static func makeSession(at server: any Transport) async throws -> UUID {
         struct Session: Decodable { let id: UUID }
         let requests = DeviceRequests(

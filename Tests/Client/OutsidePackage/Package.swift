@@ -1,14 +1,15 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// What another package does to have `LetsSwitchClient`. OutsidePackageTests puts it beside a copy of the repository, and builds it.
+// A package that depends on `LetsSwitchClient`. OutsidePackageTests puts it next to a copy of the repository, and
+// builds it.
 let package = Package(
     name: "Outside",
     dependencies: [.package(path: "../LetsSwitch")],
     targets: [
-        // In a room.
+        // A program that enters a room.
         .executableTarget(name: "room", dependencies: [.product(name: "LetsSwitchClient", package: "LetsSwitch")]),
-        // What it would be without: the floor that its size and memory are compared with.
+        // A program without the library, to compare size and memory with.
         .executableTarget(name: "floor"),
     ]
 )

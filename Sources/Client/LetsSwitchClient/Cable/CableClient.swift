@@ -1,7 +1,7 @@
-/// Many channels over one connection, by Rails' protocol of Action Cable: our server's `/cable`, or Rails' own.
+/// A client of Action Cable: many channels over one connection to `/cable` of this server, or to a Rails server.
 ///
-/// Subscriptions are a state: the connection begins with the first, and whenever it was lost and made again, all are subscribed again.
-/// A server that says nothing for six seconds counts as lost.
+/// The client connects for the first subscription. After a lost connection it connects again and renews all
+/// subscriptions. The connection counts as lost if the server sends nothing for six seconds.
 ///
 /// ```swift
 /// let cable = CableClient(server)
@@ -9,7 +9,7 @@
 /// for try await case .message(let message) in room.events { print(message.type ?? "") }
 /// ```
 public actor CableClient {
-    /// What may wait to be performed.
+    /// The maximum number of actions that wait.
     private static let maxWaiting = 1024
 
     private struct Subscription {
@@ -17,13 +17,13 @@ public actor CableClient {
         var buffer = EventBuffer<CableEvent>()
         var readers: [CheckedContinuation<CableEvent?, any Error>] = []
         var isRejected = false
-        /// What is to be performed when it is confirmed.
+        /// Actions that wait for the confirmation.
         var waiting: [Outgoing] = []
     }
 
     private struct Outgoing {
         let command: CableCommand
-        /// Of who waits until it is sent.
+        /// The caller that waits until the command is sent.
         var waiter: UInt64?
     }
 
@@ -37,16 +37,16 @@ public actor CableClient {
     private var isSending = false
     private var listening: Task<Void, Never>?
     private var timer: (due: Duration, task: Task<Void, Never>)?
-    /// How it ended.
+    /// The client's end, if it has ended.
     private var end: Result<Void, ClientError>?
 
-    /// A connection to a server's cable, which begins with the first subscription.
+    /// Creates a client. It connects for the first subscription.
     ///
     /// ```swift
     /// let cable = CableClient(server, path: "/cable?deviceId=ada-7c1f")
     /// ```
     ///
-    /// - Parameter path: With its query, percent-encoded.
+    /// - Parameter path: The path and query, percent-encoded.
     public init(_ server: ServerAddress, path: String = "/cable", reconnect: ReconnectPolicy = .default) {
         self.init(.cable(systemTransport(to: server), path: path, reconnect: reconnect))
     }
@@ -63,7 +63,7 @@ public actor CableClient {
         Task { await session.cancel(with: .goingAway) }
     }
 
-    /// Listens to a channel.
+    /// Subscribes to a channel.
     ///
     /// ```swift
     /// let reminders = await cable.subscribe("RemindersChannel")
@@ -75,7 +75,7 @@ public actor CableClient {
         if let end {
             subscription.buffer.finish(end.failure)
         } else if table.isConfirmed(identifier) {
-            // Another one listens to the same already.
+            // Another subscription has the same identifier.
             _ = subscription.buffer.append(.confirmed)
         }
         subscriptions[lastNumber] = subscription
@@ -86,13 +86,13 @@ public actor CableClient {
         return CableSubscription(CableSubscriber(self, lastNumber))
     }
 
-    /// Says goodbye, and returns when the server has said it too, after five seconds at most. All events end.
+    /// Closes the connection, and returns when the server has closed it too, or after five seconds. All events end.
     ///
     /// ```swift
     /// await cable.cancel()
     /// ```
     public func cancel() async {
-        // First, so that nobody is told of a loss.
+        // First, so that no subscription reports a lost connection.
         finish(nil)
         await session.cancel(with: .goingAway)
     }
@@ -115,7 +115,7 @@ public actor CableClient {
         finish(number, nil)
     }
 
-    /// Nobody holds it any more.
+    /// Ends a subscription whose last reference was released.
     func forget(_ number: UInt64) {
         finish(number, nil)
         subscriptions[number] = nil
@@ -153,16 +153,16 @@ public actor CableClient {
         for number in subscriptions.keys { subscriptions[number]?.waiting.removeAll { $0.waiter == id } }
     }
 
-    /// Nothing more is said of this subscription.
+    /// Ends a subscription's events.
     private func finish(_ number: UInt64, _ error: ClientError?) {
         guard let subscription = subscriptions[number], subscription.buffer.end == nil else { return }
         subscriptions[number]?.buffer.finish(error)
         subscriptions[number]?.waiting = []
         subscriptions[number]?.readers = []
-        // An error is told once.
+        // An error is reported once.
         if !subscription.readers.isEmpty { _ = subscriptions[number]?.buffer.next() }
         for reader in subscription.readers {
-            // All it was to read has been read by whoever waits.
+            // A waiting reader has read all events before.
             if let error { reader.resume(throwing: error) } else { reader.resume(returning: nil) }
         }
         let reason = error ?? (subscription.isRejected ? .rejected : .cancelled)
@@ -173,7 +173,7 @@ public actor CableClient {
         if !isHeard { say(table.unwant(subscription.identifier)) }
     }
 
-    /// Nothing more is said at all.
+    /// Ends the events of all subscriptions.
     private func finish(_ error: ClientError?) {
         guard end == nil else { return }
         end = error.map { .failure($0) } ?? .success(())
@@ -203,7 +203,7 @@ public actor CableClient {
         finish(number, nil)
     }
 
-    // MARK: Hearing
+    // MARK: Receiving
 
     private func listen() {
         guard listening == nil else { return }
@@ -246,7 +246,7 @@ public actor CableClient {
             tell(identifier, .rejected)
         case .message(let identifier, let message): tell(identifier, .message(message))
         case .disconnect(let reason, comesAgain: false):
-            // Here too: the session may have ended with the close frame already.
+            // The session may have ended with the close frame already, so the subscriptions are ended here, too.
             finish(.sentAway(reason))
             await session.fail(.sentAway(reason))
         case .disconnect(_, comesAgain: true): await session.comeAgain()
@@ -259,7 +259,7 @@ public actor CableClient {
         for identifier in table.lost() { tell(identifier, .lost) }
     }
 
-    // MARK: Saying
+    // MARK: Sending
 
     private func say(_ commands: [CableTable.Command]) {
         send(commands.map { Outgoing(command: CableCommand($0)) })
@@ -270,7 +270,7 @@ public actor CableClient {
         outbox += more
         guard !isSending, !outbox.isEmpty else { return }
         isSending = true
-        // One after another: in the order in which it was said.
+        // Commands are sent one after another, to keep their order.
         Task { await self.sendAll() }
     }
 

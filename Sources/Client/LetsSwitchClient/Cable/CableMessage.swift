@@ -4,16 +4,16 @@
     import Foundation
 #endif
 
-/// What a channel says: on this server a `type` and its `data`.
+/// A message of a channel. This server's messages have a `type` and `data`.
 ///
 /// ```swift
 /// struct Crowd: Decodable { let count: Int }
 /// if message.type == "presence" { print(try message.data(as: Crowd.self).count) }
 /// ```
 public struct CableMessage: Sendable, Hashable {
-    /// The message's own `type`; `nil` where a server's messages have none: `message.type == "aleResponse"`
+    /// The message's `type`, or `nil` if the server's messages have none: `message.type == "aleResponse"`
     public let type: String?
-    /// What the server sent, whole.
+    /// The whole message as the server sent it.
     private let frame: Data
 
     init(type: String?, frame: Data) {
@@ -29,7 +29,7 @@ public struct CableMessage: Sendable, Hashable {
         let data: Content
     }
 
-    /// The message's `data`.
+    /// Decodes the message's `data`.
     ///
     /// ```swift
     /// struct Crowd: Decodable { let count: Int }
@@ -39,7 +39,7 @@ public struct CableMessage: Sendable, Hashable {
         try WireDate.decoder.decode(Frame<Body<Content>>.self, from: frame).message.data
     }
 
-    /// The whole message, for servers that have no `type` and `data`.
+    /// Decodes the whole message, for servers whose messages have no `type` and `data`.
     ///
     /// ```swift
     /// let words = try message.content(as: String.self)

@@ -1,20 +1,22 @@
-/// What happens to a subscription.
+/// An event of a subscription.
 ///
 /// ```swift
 /// if case .message(let message) = event { print(message.type ?? "") }
 /// ```
 public enum CableEvent: Sendable, Hashable {
-    /// The server has us in the channel, also after each loss: `case .confirmed: print("in")`
+    /// The server has confirmed the subscription, for the first time or after a lost connection: `case .confirmed:
+    /// print("in")`
     case confirmed
-    /// The server doesn't let us into the channel; nothing follows: `case .rejected: print("not for us")`
+    /// The server has rejected the subscription. No event follows: `case .rejected: print("rejected")`
     case rejected
-    /// Something was said there: `case .message(let message): print(message.type ?? "")`
+    /// The channel has sent a message: `case .message(let message): print(message.type ?? "")`
     case message(CableMessage)
-    /// The connection was lost; what is said meanwhile isn't heard. It is made again: `case .lost: print("lost")`
+    /// The connection was lost. The client connects again, but misses messages sent in between: `case .lost:
+    /// print("lost")`
     case lost
 }
 
-/// A channel that is listened to, until it is unsubscribed, or nobody holds this any more.
+/// A subscription of a channel. It ends with ``unsubscribe()``, or when the last reference to it is released.
 ///
 /// ```swift
 /// let room = await client.cable.subscribe("RoomChannel", ["id": roomID.uuidString])
@@ -33,7 +35,8 @@ public struct CableSubscription: Sendable {
         self.subscriber = subscriber
     }
 
-    /// What happens, in order, for one reader. 1,024 events wait for it; one more ends the subscription with
+    /// The subscription's events in order, for one reader. At most 1,024 events wait for it; one more ends the
+    /// subscription with
     /// ``ClientError/bufferFull``. Cancelling the reading task unsubscribes.
     ///
     /// ```swift
@@ -44,18 +47,18 @@ public struct CableSubscription: Sendable {
         return AsyncThrowingStream { try await reading.next() }
     }
 
-    /// Has the channel do something; before it is confirmed that waits.
+    /// Performs an action of the channel. Before the subscription is confirmed, the action waits.
     ///
     /// ```swift
     /// try await chat.perform("speak", ["content": "Good morning"])
     /// ```
     ///
-    /// - Throws: ``ClientError/rejected`` when we aren't let in.
+    /// - Throws: ``ClientError/rejected`` if the server rejects the subscription.
     public func perform(_ action: String, _ content: some Encodable & Sendable) async throws {
         try await subscriber.client.perform(CableCommand.action(action, content), subscriber.number)
     }
 
-    /// Has the channel do something that needs no more words.
+    /// Performs an action of the channel that has no content.
     ///
     /// ```swift
     /// try await room.perform("ale")
@@ -64,7 +67,7 @@ public struct CableSubscription: Sendable {
         try await perform(action, [String: String]())
     }
 
-    /// Leaves the channel: its events end, and it isn't subscribed again.
+    /// Ends the subscription. Its events end, and the client doesn't subscribe again.
     ///
     /// ```swift
     /// await room.unsubscribe()
@@ -74,7 +77,7 @@ public struct CableSubscription: Sendable {
     }
 }
 
-/// Who is subscribed, as long as somebody holds it.
+/// The owner of a subscription, which ends when this object is released.
 final class CableSubscriber: Sendable {
     let client: CableClient
     let number: UInt64
@@ -90,7 +93,7 @@ final class CableSubscriber: Sendable {
     }
 }
 
-/// As ``EventReading``, of one subscription.
+/// The reader of one subscription, like ``EventReading``.
 private final class CableReading: Sendable {
     private let subscriber: CableSubscriber
 

@@ -1,4 +1,4 @@
-/// Which subscriptions are wanted, and how far each is: a value without a clock and without a connection.
+/// The wanted subscriptions and their states. A value without a clock and without a connection.
 ///
 /// ```
 /// wanted ──welcome──► asked ──confirmed──► confirmed
@@ -6,7 +6,7 @@
 ///    └────── lost ──────┴─┴──────── lost ───────┘
 /// ```
 struct CableTable: Sendable {
-    /// The text that names a subscription, byte for byte: the server says it back as it was said.
+    /// The text that identifies a subscription. The server returns it byte for byte.
     typealias Identifier = [UInt8]
 
     enum Command: Sendable, Hashable {
@@ -20,7 +20,7 @@ struct CableTable: Sendable {
         case confirmed
     }
 
-    /// When what wasn't answered is asked again.
+    /// The time after which an unanswered command is sent again.
     static let patience = Duration.milliseconds(500)
 
     private var states: [Identifier: (order: UInt64, state: State)] = [:]
@@ -29,7 +29,7 @@ struct CableTable: Sendable {
 
     func isConfirmed(_ identifier: Identifier) -> Bool { states[identifier]?.state == .confirmed }
 
-    /// When ``timePassed(at:)`` is to be called.
+    /// The time to call ``timePassed(at:)`` next.
     var deadline: Duration? {
         states.values.compactMap { entry in
             if case .asked(let time) = entry.state { time + Self.patience } else { nil }
@@ -48,25 +48,26 @@ struct CableTable: Sendable {
         return [.unsubscribe(identifier)]
     }
 
-    /// The server takes commands: all that is wanted is asked for, in the order of wanting.
+    /// The server accepts commands now. Returns commands for all wanted subscriptions, in the order in which they were
+    /// added.
     mutating func welcomed(at now: Duration) -> [Command] {
         isWelcome = true
         return ask(at: now) { _ in true }
     }
 
-    /// - Returns: `false` when that is known, or nobody wants it any more.
+    /// - Returns: `false` if the subscription was confirmed before or isn't wanted any more.
     mutating func confirmed(_ identifier: Identifier) -> Bool {
         guard case .asked? = states[identifier]?.state else { return false }
         states[identifier]?.state = .confirmed
         return true
     }
 
-    /// It isn't asked for again.
+    /// Removes a rejected subscription.
     mutating func rejected(_ identifier: Identifier) -> Bool {
         states.removeValue(forKey: identifier) != nil
     }
 
-    /// - Returns: What was confirmed, in the order of wanting.
+    /// - Returns: The subscriptions that were confirmed, in the order in which they were added.
     mutating func lost() -> [Identifier] {
         isWelcome = false
         let confirmed = states.filter { $0.value.state == .confirmed }.sorted { $0.value.order < $1.value.order }

@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// What the server says on a cable, apart from a ping, which says that it is there.
+/// A message of the Action Cable server other than a ping.
 enum CableAnswer: Sendable, Hashable {
     case welcome
     case confirmed(CableTable.Identifier)
@@ -20,7 +20,7 @@ enum CableAnswer: Sendable, Hashable {
         let reconnect: Bool?
     }
 
-    /// Of any kind; in a ping a number.
+    /// The content of any kind of message. In a ping it is a number.
     private struct Message: Decodable {
         let type: String?
 
@@ -31,7 +31,7 @@ enum CableAnswer: Sendable, Hashable {
         }
     }
 
-    /// - Returns: `nil` for a ping, and for what makes no sense.
+    /// - Returns: `nil` for a ping or an invalid message.
     init?(_ bytes: [UInt8]) {
         let data = Data(bytes)
         guard let frame = try? JSONDecoder().decode(Frame.self, from: data) else { return nil }
@@ -50,7 +50,7 @@ enum CableAnswer: Sendable, Hashable {
     }
 }
 
-/// What is said to the server.
+/// A command to the Action Cable server.
 struct CableCommand: Encodable {
     let command: String
     let identifier: String
@@ -73,19 +73,19 @@ struct CableCommand: Encodable {
         get throws { .message(.text, Array(try JSONEncoder().encode(self))) }
     }
 
-    /// The identifier of a channel with these parameters: always the same text.
+    /// Returns the identifier of a channel with these parameters. The same parameters always give the same text.
     static func identifier(_ channel: String, _ parameters: [String: String]) -> CableTable.Identifier {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Text by text: it can be encoded.
+        // A dictionary of strings can always be encoded.
         let bytes = try? encoder.encode(parameters.merging(["channel": channel]) { $1 })
         return Array(bytes ?? Data())
     }
 
-    /// An action with what it is given, which has to be an object.
+    /// Returns the text of an action and its content.
     static func action(_ name: String, _ content: some Encodable) throws -> String {
         guard try JSONEncoder().encode(content).first == UInt8(ascii: "{") else {
-            throw ClientError.invalidValue("what isn't an object")
+            throw ClientError.invalidValue("content that isn't a JSON object")
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,11 +1,11 @@
 extension LinkSession {
-    /// A connection to a server's cable, as its protocol wants it.
+    /// Returns a session of the Action Cable protocol.
     static func cable(
         _ transport: any Transport, path: String = "/cable", fields: [ClientField] = [],
         reconnect: ReconnectPolicy = .default, time: ClientTime = .system
     ) -> LinkSession {
         let request = ClientRequest(target: path, fields: fields)
-        // As Rails' own client offers them; servers that know neither mean the first.
+        // Rails' own client offers the same subprotocols. A server that selects none uses the first.
         let subprotocols = ["actioncable-v1-json", "actioncable-unsupported"]
         // The server pings every three seconds.
         let silence = Duration.seconds(6)

@@ -1,4 +1,4 @@
-/// What becomes of a connection that is to stay: a value without a clock and without a socket.
+/// The states of a connection that is restored when it is lost. A value without a clock and without a socket.
 ///
 /// ```
 /// idle ──begin──► connecting ──opened──► open ──ended, silent──► waiting ──time──► connecting
@@ -16,27 +16,27 @@ struct ConnectionLife: Sendable {
 
     enum Action: Sendable, Hashable {
         case connect
-        /// Ask whether the peer is there.
+        /// Sends a ping to check the peer.
         case ping
-        /// Send a close frame.
+        /// Sends a close frame.
         case close(CloseCode)
-        /// Let go of the connection, or of the attempt.
+        /// Drops the connection, or the attempt to connect.
         case drop
         case tellClosed(CloseCode)
         case tellWaiting(Duration)
-        /// Nothing follows; `nil` when all is well.
+        /// Ends the session, with an error if there is one.
         case end(ClientError?)
     }
 
-    /// How long an attempt may take.
+    /// The time limit of an attempt to connect.
     static let connectLimit = Duration.seconds(30)
-    /// How long a peer may take to answer a close frame.
+    /// The time limit for the peer's answer to a close frame.
     static let closeLimit = Duration.seconds(5)
 
     private(set) var state = State.idle
-    /// When ``timePassed(at:fraction:)`` is to be called.
+    /// The time to call ``timePassed(at:fraction:)`` next.
     private(set) var deadline: Duration?
-    /// When an open connection counts as lost, unless something comes.
+    /// The time at which an open connection counts as lost if nothing arrives before.
     private var silentUntil = Duration.zero
     private let silence: Duration
     private let pings: Bool
@@ -44,10 +44,12 @@ struct ConnectionLife: Sendable {
     private var reconnecting: Reconnecting
 
     /// - Parameters:
-    ///   - silence: How long nothing may come before the connection counts as lost.
-    ///   - pings: Whether a ping asks after a peer of which half of the silence long nothing came: servers ask only after clients that
-    ///     say nothing, so who speaks where all others are quiet would hear nothing. On a cable the server speaks by itself.
-    ///   - endsAtNormalClosure: Whether a server that closes with 1000 means for good. On a cable it says so before, in words.
+    ///   - silence: The time without received bytes after which the connection counts as lost.
+    /// - pings: Whether to send a ping after half of the silence. Servers ping only clients that send nothing, so a
+    /// client that sends
+    ///     would receive nothing in a quiet room. Not needed for Action Cable, whose server sends pings by itself.
+    /// - endsAtNormalClosure: Whether close code 1000 ends the session. An Action Cable server sends a disconnect
+    /// message instead.
     init(_ policy: ReconnectPolicy, silence: Duration, pings: Bool = true, endsAtNormalClosure: Bool = true) {
         reconnecting = Reconnecting(policy)
         self.silence = silence
@@ -55,7 +57,7 @@ struct ConnectionLife: Sendable {
         self.endsAtNormalClosure = endsAtNormalClosure
     }
 
-    /// Somebody wants the connection.
+    /// A reader or sender needs the connection.
     mutating func begin(at now: Duration) -> [Action] {
         guard state == .idle else { return [] }
         return connect(at: now)
@@ -67,7 +69,7 @@ struct ConnectionLife: Sendable {
         heard(at: now)
     }
 
-    /// Something came.
+    /// Bytes were received.
     mutating func heard(at now: Duration) {
         guard case .open = state else { return }
         silentUntil = now + silence
@@ -93,7 +95,7 @@ struct ConnectionLife: Sendable {
         }
     }
 
-    /// Nobody wants the connection any more.
+    /// The connection isn't needed any more.
     mutating func cancel(with code: CloseCode, at now: Duration) -> [Action] {
         switch state {
         case .closing, .ended: return []
@@ -105,7 +107,7 @@ struct ConnectionLife: Sendable {
         }
     }
 
-    /// It can't go on, for a reason on this side.
+    /// Ends the session because of an error on this side.
     mutating func fail(_ error: ClientError) -> [Action] {
         guard state != .ended else { return [] }
         return finish([], error)

@@ -4,20 +4,20 @@
     import Foundation
 #endif
 
-/// A device's requests, each sent once: nobody knows of one that was lost whether it took effect.
+/// Sends a device's requests. Each is sent once, because a lost request may have taken effect.
 struct DeviceRequests: Sendable {
     let transport: any Transport
     let deviceID: String
-    /// What proves who asks.
+    /// The header fields that prove the caller's identity.
     let fields: [ClientField]
     let reconnect: ReconnectPolicy
 
-    /// `deviceId=…`, for a query.
+    /// The query parameter `deviceId=…`.
     var identity: String { "deviceId=\(escaped(deviceID))" }
 
-    /// The content of the answer to who may have it.
+    /// Sends a GET request and returns the answer's body.
     ///
-    /// - Parameter target: Path and query, percent-encoded.
+    /// - Parameter target: The path and query, percent-encoded.
     func get(_ target: String) async throws(ClientError) -> [UInt8] {
         try await answer(to: ClientRequest(target: target, fields: fields))
     }
@@ -32,7 +32,7 @@ struct DeviceRequests: Sendable {
         return try await answer(to: ClientRequest(method: "POST", target: target, fields: fields + [type], body: bytes))
     }
 
-    /// Whatever is answered: somebody is there.
+    /// Checks that a server answers, with any status.
     func checkReachability() async throws(ClientError) {
         _ = try await transport.exchange(ClientRequest(target: "/healthz"))
     }
@@ -45,12 +45,12 @@ struct DeviceRequests: Sendable {
 }
 
 extension [UInt8] {
-    /// What the server's answer says.
+    /// Decodes the server's answer.
     ///
-    /// - Parameter what: For the error.
+    /// - Parameter what: The name of the expected value, for the error.
     func decoded<Value: Decodable>(as what: String) throws(ClientError) -> Value {
         guard let value = try? WireDate.decoder.decode(Value.self, from: Data(self)) else {
-            throw .garbled("no \(what)")
+            throw .garbled("it has no \(what)")
         }
         return value
     }

@@ -1,35 +1,36 @@
-/// Events that wait for their reader, at most so many; then the end.
+/// Events that wait for their reader, up to a capacity, and the stream's end.
 struct EventBuffer<Event: Sendable>: Sendable {
-    /// What may wait in each stream.
+    /// The maximum number of waiting events in each stream.
     static var standardCapacity: Int { 1024 }
 
     let capacity: Int
     private var events: [Event] = []
-    /// Where the oldest of them lies: taken from the front in bulk.
+    /// The index of the oldest event. Read events are removed in bulk.
     private var first = 0
     private(set) var end: Result<Void, ClientError>?
 
-    /// How many wait.
+    /// The number of waiting events.
     var count: Int { events.count - first }
 
     init(capacity: Int = EventBuffer.standardCapacity) {
         self.capacity = capacity
     }
 
-    /// - Parameter isLast: Nothing follows: there is always room for how it ended.
-    /// - Returns: `false` when there is no room, or the end is there: nothing is dropped silently.
+    /// - Parameter isLast: Whether this is the last event, which always fits.
+    /// - Returns: `false` if the buffer is full or finished. No event is dropped silently.
     mutating func append(_ event: Event, isLast: Bool = false) -> Bool {
         guard end == nil, isLast || count < capacity else { return false }
         events.append(event)
         return true
     }
 
-    /// Nothing follows what waits.
+    /// Ends the stream after the waiting events.
     mutating func finish(_ error: ClientError?) {
         if end == nil { end = error.map { .failure($0) } ?? .success(()) }
     }
 
-    /// The next event, or the end (`.success(nil)`, or its error, once); `nil` when a reader has to wait.
+    /// Returns the next event, or the end as `.success(nil)` or once as an error. Returns `nil` if the reader has to
+    /// wait.
     mutating func next() -> Result<Event?, ClientError>? {
         if first < events.count {
             defer {

@@ -1,7 +1,7 @@
-/// Held by a stream of events, whose task may be cancelled while it does something else than wait for the next one: the stream is
-/// let go of by that task then, and the session is cancelled as if it had waited.
+/// The object that a stream of events holds. If the reading task is cancelled while it isn't waiting for an event, the
+/// stream is released by that task, and this object cancels the session.
 ///
-/// A reader that just stops reading cancels nothing: it may come again, or send.
+/// A reader that only stops reading doesn't cancel the session: it may read or send again.
 final class EventReading: Sendable {
     private let session: LinkSession
 

@@ -1,6 +1,7 @@
-/// A connection that is to stay, over one ``Link`` after another: the driver of a ``ConnectionLife``.
+/// A connection that is restored when it is lost, over one ``Link`` after another. It performs the actions of a
+/// ``ConnectionLife``.
 ///
-/// It begins with the first reader or sender. All that the life decides is done here, and nothing is decided.
+/// The session connects for the first reader or sender. It decides nothing itself.
 actor LinkSession {
     enum Event: Sendable {
         case opened
@@ -9,10 +10,10 @@ actor LinkSession {
         case closed(CloseCode)
     }
 
-    /// Makes a link; gets the id of the last event that came.
+    /// Opens a link. The argument is the id of the last received event.
     typealias Connect = @Sendable (_ lastEventID: String?) async throws(ClientError) -> any Link
 
-    /// Sends that may wait for a connection, and pings that may wait for their answer.
+    /// The maximum number of sends that wait for a connection, and of pings that wait for their answers.
     private static let maxWaiting = 1024
 
     private let connect: Connect
@@ -25,12 +26,12 @@ actor LinkSession {
 
     private var link: (any Link)?
     private var linkTask: Task<Void, Never>?
-    /// Of the link: what comes of an earlier one is stale.
+    /// The link's number. Events of earlier links are ignored.
     private var generation = 0
     private var timer: (due: Duration, task: Task<Void, Never>)?
-    /// Of the link's task, while the link isn't read.
+    /// The continuation of the link's task while reading is paused.
     private var pause: CheckedContinuation<Void, Never>?
-    /// The link isn't read.
+    /// Whether reading from the link is paused.
     var isPaused: Bool { pause != nil }
 
     private var readers: [Waiter<Event?>] = []
@@ -39,7 +40,7 @@ actor LinkSession {
     private var endWaiters: [CheckedContinuation<Void, Never>] = []
     private var lastWaiter: UInt64 = 0
 
-    /// A link, and which it is.
+    /// A link and its number.
     private struct OpenLink: Sendable {
         let link: any Link
         let generation: Int
@@ -50,8 +51,9 @@ actor LinkSession {
         let continuation: CheckedContinuation<Value, any Error>
     }
 
-    /// - Parameter holdsBack: Whether the link isn't read while half of what may wait does: for who sends nothing but what it reads asks
-    ///   for, and misses nothing by a server that cuts off who doesn't read.
+    /// - Parameter holdsBack: Whether to stop reading from the link while the buffer is half full. For clients that
+    /// only send answers to
+    ///   what they read, and that lose nothing if the server closes the connection of a slow reader.
     init(
         _ policy: ReconnectPolicy, silence: Duration, pings: Bool = true, endsAtNormalClosure: Bool = true,
         holdsBack: Bool = false, capacity: Int = EventBuffer<Event>.standardCapacity, time: ClientTime = .system,
@@ -67,7 +69,7 @@ actor LinkSession {
 
     // MARK: Reading
 
-    /// The next event; `nil` at the end. Cancelling the reading task cancels the session.
+    /// Returns the next event, or `nil` at the end. Cancelling the reading task cancels the session.
     func next() async throws -> Event? {
         begin()
         if let next = buffer.next() {
@@ -82,7 +84,7 @@ actor LinkSession {
         }
     }
 
-    /// As ``next()``, for those who read event by event: an end is an error.
+    /// Connects if there is no connection yet.
     func begin() {
         perform(life.begin(at: time.now()))
     }
@@ -91,20 +93,20 @@ actor LinkSession {
 
     /// Sends a frame, on the next connection if there is none.
     ///
-    /// - Parameter waits: `false` for what has a sense on the present connection only.
+    /// - Parameter waits: `false` for a frame that makes sense only on the present connection.
     func send(_ frame: LinkFrame, waits: Bool = true) async throws {
         guard waits || link != nil else { throw ClientError.closed(.lost, reason: "") }
         let open = try await openLink()
         do throws(ClientError) {
             try await open.link.send(frame)
         } catch {
-            // The connection was let go of, and this sender with it.
+            // The connection was dropped while this frame was being sent.
             let isLost = error == .cancelled && !Task.isCancelled && life.state != .ended
             throw isLost ? ClientError.closed(.lost, reason: "") : error
         }
     }
 
-    /// The time that a ping takes there and back, on one and the same connection.
+    /// Returns the round-trip time of a ping on the present connection.
     func ping() async throws -> Duration {
         let open = try await openLink()
         guard pongWaiters.count < Self.maxWaiting else { throw ClientError.bufferFull }
@@ -117,7 +119,7 @@ actor LinkSession {
                 guard open.generation == generation, link != nil else {
                     return continuation.resume(throwing: ClientError.closed(.lost, reason: ""))
                 }
-                // Waits before the ping is out: the answer may be here before that is told.
+                // The waiter is added before the ping is sent, because the answer may arrive before the send returns.
                 pongWaiters.append(Waiter(id: id, continuation: continuation))
                 Task {
                     do throws(ClientError) {
@@ -133,7 +135,7 @@ actor LinkSession {
         return time.now() - start
     }
 
-    /// A server may speak, and still never answer a ping.
+    /// Limits the wait for a pong, because a server may send messages and still not answer pings.
     private func limitPing(_ id: UInt64, from start: Duration) -> Task<Void, Never> {
         let (time, due) = (time, start + silence)
         return Task { [weak self] in
@@ -176,19 +178,19 @@ actor LinkSession {
 
     // MARK: Ending
 
-    /// Says goodbye, and returns when all has ended.
+    /// Closes the connection, and returns when the session has ended.
     func cancel(with code: CloseCode) async {
         perform(life.cancel(with: code, at: time.now()))
         guard life.state != .ended else { return }
         await withCheckedContinuation { endWaiters.append($0) }
     }
 
-    /// It can't go on: what was received makes no sense, or the server says never to come again.
+    /// Ends the session: the server sent an invalid message, or refuses this client permanently.
     func fail(_ error: ClientError) {
         perform(life.fail(error))
     }
 
-    /// The server asks to come again, however it will close.
+    /// The server asks for a new connection, whatever close code follows.
     func comeAgain() {
         guard case .open = life.state else { return }
         perform(life.ended(.closed(.goingAway, reason: ""), at: time.now(), fraction: time.fraction()))
@@ -201,7 +203,7 @@ actor LinkSession {
             switch action {
             case .connect: beginLink()
             case .ping:
-                // Nobody waits for the answer: whatever comes puts the silence off.
+                // No caller waits for the pong. Any received bytes end the silence.
                 if let link { Task { try? await link.send(.ping([])) } }
             case .close(let code):
                 if let link { Task { try? await link.send(.close(code)) } }
@@ -234,7 +236,7 @@ actor LinkSession {
         }
     }
 
-    /// Returns when there is room for what comes, or nobody is to read it.
+    /// Returns when the buffer has room, or when the link was replaced.
     private func holdBack(_ generation: Int) async {
         guard holdsBack, generation == self.generation, buffer.count >= buffer.capacity / 2,
             case .open = life.state
@@ -242,7 +244,7 @@ actor LinkSession {
         await withCheckedContinuation { pause = $0 }
     }
 
-    /// That the link wasn't read until now is no silence of the server's.
+    /// Resumes reading. The pause doesn't count as silence of the server.
     private func readOn() {
         guard let pause else { return }
         self.pause = nil
@@ -279,7 +281,7 @@ actor LinkSession {
     private func received(_ event: LinkEvent, _ generation: Int) -> Bool {
         guard generation == self.generation else { return false }
         life.heard(at: time.now())
-        // Who has said goodbye waits for the answer alone: what comes before it is for nobody, and finds no end by being much.
+        // While closing, all messages before the close frame are ignored, so they can't fill the buffer.
         if case .closing = life.state { return true }
         switch event {
         case .alive: break
@@ -323,7 +325,7 @@ actor LinkSession {
         for waiter in ending { waiter.resume() }
     }
 
-    /// A timer that is set for an earlier time serves a later one too: most deadlines move with every message.
+    /// Sets a timer. An earlier timer is kept for a later deadline, because most deadlines move with every message.
     private func setTimer() {
         guard let due = life.deadline else { return }
         if let timer, timer.due <= due { return }

@@ -1,23 +1,24 @@
-/// How long to wait before a lost connection is made again.
+/// The waits before a client connects again.
 ///
-/// The n-th wait in a row is a random time from zero to `min(longest, first · 2ⁿ)`, and at least what the server asked for.
-/// Without the chance, all clients of a server that comes back would come at once.
+/// The n-th consecutive wait is a random time from zero to `min(longest, first · 2ⁿ)`, and at least the time that the
+/// server asks for. The waits are random because otherwise all clients would connect to a restarted server at once.
 ///
 /// ```swift
 /// let patient = ReconnectPolicy(longest: .seconds(120))
 /// let client = LetsSwitchClient(server, deviceID: "ada", reconnect: patient)
 /// ```
 public struct ReconnectPolicy: Sendable, Hashable {
-    /// The bound of the first wait: `ReconnectPolicy(first: .seconds(2))`
+    /// The upper bound of the first wait: `ReconnectPolicy(first: .seconds(2))`
     public let first: Duration
-    /// The bound of every wait, but for one that the server asks for: `ReconnectPolicy(longest: .seconds(60))`
+    /// The upper bound of every wait that the server doesn't ask for: `ReconnectPolicy(longest: .seconds(60))`
     public let longest: Duration
-    /// A connection that was open for so long begins the waits anew: `ReconnectPolicy(steadyAfter: .seconds(60))`
+    /// The time for which a connection has to be open to restart the waits with the first:
+    /// `ReconnectPolicy(steadyAfter: .seconds(60))`
     public let steadyAfter: Duration
-    /// Waits in a row, after which it ends; `nil` for no end: `ReconnectPolicy(attempts: 3)`
+    /// The maximum number of consecutive waits, or `nil` for no limit: `ReconnectPolicy(attempts: 3)`
     public let attempts: Int?
 
-    /// A policy: `ReconnectPolicy(longest: .seconds(120), attempts: 10)`
+    /// Creates a policy: `ReconnectPolicy(longest: .seconds(120), attempts: 10)`
     public init(
         first: Duration = .seconds(1), longest: Duration = .seconds(30), steadyAfter: Duration = .seconds(10),
         attempts: Int? = nil
@@ -28,9 +29,10 @@ public struct ReconnectPolicy: Sendable, Hashable {
         self.attempts = attempts
     }
 
-    /// Up to a second, two, four … thirty, for ever: `LetsSwitchClient(server, deviceID: "ada", reconnect: .default)`
+    /// Waits of up to 1, 2, 4 … 30 seconds, without a limit: `LetsSwitchClient(server, deviceID: "ada", reconnect:
+    /// .default)`
     public static var `default`: ReconnectPolicy { ReconnectPolicy() }
 
-    /// No second connection: `LetsSwitchClient(server, deviceID: "ada", reconnect: .never)`
+    /// Never connects again: `LetsSwitchClient(server, deviceID: "ada", reconnect: .never)`
     public static var never: ReconnectPolicy { ReconnectPolicy(attempts: 0) }
 }

@@ -1,24 +1,24 @@
-/// Whether and when a connection is made again, by a ``ReconnectPolicy``: a value without a clock.
+/// Decides by a ``ReconnectPolicy`` whether and when to connect again. A value without a clock.
 ///
-/// It doubles by itself, and not by the `Backoff` of `Basics`, which is there on Linux only.
+/// It doesn't use the `Backoff` of `Basics`, which exists on Linux only.
 struct Reconnecting: Sendable {
     let policy: ReconnectPolicy
-    /// Waits in a row.
+    /// The number of consecutive waits.
     private var waits = 0
 
     init(_ policy: ReconnectPolicy) {
         self.policy = policy
     }
 
-    /// The wait before the next attempt; `nil` when there is none.
+    /// Returns the wait before the next attempt, or `nil` if there is no further attempt.
     ///
     /// - Parameters:
-    ///   - openFor: How long the connection was open that ended; `nil` when it never was.
+    ///   - openFor: The time for which the connection was open, or `nil` if it never was.
     ///   - fraction: A random number of 0..<1.
     mutating func wait(after error: ClientError, openFor: Duration?, fraction: Double) -> Duration? {
         if let openFor, openFor >= policy.steadyAfter { waits = 0 }
         guard let wish = Self.wish(after: error), waits < policy.attempts ?? .max else { return nil }
-        // Beyond 62 doublings it is the longest wait anyway; and no product is made that is too large for a duration.
+        // After 62 doublings the wait is the longest anyway. The check avoids an overflow of the product.
         let factor = 1 << min(waits, 62)
         let bound = policy.first > policy.longest / factor ? policy.longest : policy.first * factor
         waits += 1
@@ -28,14 +28,14 @@ struct Reconnecting: Sendable {
         }
     }
 
-    /// What the server asks for.
+    /// A wait that the server asks for.
     private enum Wish {
         case atLeast(Duration)
-        /// It knows when: chance and what was lost before have no part in it.
+        /// The server knows the time, so neither chance nor earlier failures change the wait.
         case exactly(Duration)
     }
 
-    /// `nil` where no second attempt would end otherwise.
+    /// Returns `nil` if another attempt would fail in the same way.
     private static func wish(after error: ClientError) -> Wish? {
         switch error {
         case .unreachable: .atLeast(.zero)
@@ -43,7 +43,7 @@ struct Reconnecting: Sendable {
         case .refused(let refusal):
             switch refusal.status {
             case 429, 503: .atLeast(refusal.retryAfter ?? .zero)
-            // The room opens then. A server that says at once isn't taken at its word.
+            // The room opens at that time. The wait is at least a second, even if the server says zero.
             case 403 where refusal.isNotOpen: .exactly(max(refusal.retryAfter ?? .zero, .seconds(1)))
             default: nil
             }
@@ -53,6 +53,7 @@ struct Reconnecting: Sendable {
 }
 
 extension ServerRefusal {
-    /// Apple's systems keep no body of a refused WebSocket: then it shows by the server's saying when to come again.
+    /// Whether the room isn't open yet. Apple's systems drop the body of a refused WebSocket, so `Retry-After` alone
+    /// counts, too.
     fileprivate var isNotOpen: Bool { code == "room_not_open" || code == nil && retryAfter != nil }
 }

@@ -4,11 +4,11 @@
     import Foundation
 #endif
 
-/// A reader of all of a device's conversations, over one connection after another; ``HeardOffsets`` sees to it that each message
-/// is heard once. Each connection begins behind what was heard before; only what it couldn't be told, or what was left out, is
-/// asked for. The connection is left when nobody holds it.
+/// A reader of all of a device's conversations, over one connection after another. With ``HeardOffsets`` it returns
+/// each message once. A request to connect names the last received offsets; messages missing after that are requested.
+/// The connection closes when the last reference to the reader is released.
 package actor ConversationReading {
-    /// What happened, and the server's own text of it, where it said it.
+    /// An event, and the server's JSON if the event comes from the server.
     package struct Item: Sendable {
         package let event: Conversations.Event
         package let source: String?
@@ -28,11 +28,11 @@ package actor ConversationReading {
         let type = "history"
         let conversation: String
         let after: Int
-        /// The conversation again: answers don't name it.
+        /// The conversation's id, because answers don't name the conversation.
         let ref: String
     }
 
-    /// A message that came with others, and its bytes, of which a later server may say more than is known here.
+    /// A message of a page, and its JSON, which may have members that this library doesn't know.
     private struct Told {
         let message: Message
         private let bytes: ArraySlice<UInt8>
@@ -42,10 +42,10 @@ package actor ConversationReading {
             (self.message, self.bytes) = (message, bytes)
         }
 
-        /// As the server says one alone.
+        /// The JSON of a single message in the server's format.
         var source: String { #"{"type":"message","message":\#(String(decoding: bytes, as: UTF8.self))}"# }
 
-        /// All of a page; `nil` when one makes no sense.
+        /// Returns all messages of a page, or `nil` if one is invalid.
         static func page(_ bytes: [UInt8]) -> [Told]? {
             guard let messages = JSONPieces.value(of: "messages", in: bytes[...]),
                 let elements = JSONPieces.elements(of: messages)
@@ -55,7 +55,8 @@ package actor ConversationReading {
         }
     }
 
-    /// What a server takes at once, with some to spare; and then one in so much time: both are its limits for a device's messages.
+    /// The number of requests at once and the time between later ones. Both stay below the server's limits for a
+    /// device's messages.
     private static let burst = 150
     private static let pace = Duration.milliseconds(60)
     private static let retry = Duration.seconds(1)
@@ -63,11 +64,11 @@ package actor ConversationReading {
     private let session: LinkSession
     private let time: ClientTime
     private let heard: HeardRegister
-    /// What is to be asked for, the first of it now.
+    /// The requests to send. The first one is in progress.
     private var questions: [Asking] = []
-    /// Since the connection was made.
+    /// The number of requests on this connection.
     private var askedCount = 0
-    /// What a page brought at once.
+    /// Received events that aren't returned yet.
     private var ready: [Item] = []
 
     init(_ requests: DeviceRequests, after offsets: [UUID: Int], time: ClientTime = .system) {
@@ -133,7 +134,7 @@ package actor ConversationReading {
                 await heard.refused(conversation)
                 await answered(conversation, next: nil)
             } else {
-                // The database is away for a moment.
+                // The database is unavailable for a moment.
                 try? await time.sleep(time.now() + Self.retry)
                 await send()
             }
@@ -141,7 +142,7 @@ package actor ConversationReading {
         }
     }
 
-    /// One after the other: what is asked for is paid for like what is said.
+    /// Queues a request. Requests are sent one after another, because they count against the same limit as messages.
     private func ask(_ conversation: UUID, after: Int) async {
         let id = conversation.uuidString
         questions.append(Asking(conversation: id, after: after, ref: id))
@@ -161,7 +162,7 @@ package actor ConversationReading {
         guard let question = questions.first, let bytes = try? JSONEncoder().encode(question) else { return }
         askedCount += 1
         if askedCount > Self.burst { try? await time.sleep(time.now() + Self.pace) }
-        // On this connection or not at all: the next one begins by asking for what is missing then.
+        // Only on this connection: the next one starts with requests for the messages missing then.
         try? await session.send(.message(.text, Array(bytes)), waits: false)
     }
 }

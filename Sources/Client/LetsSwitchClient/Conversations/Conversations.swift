@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// What two people say, or many, with history.
+/// Conversations between two or more people, with history.
 ///
 /// ```swift
 /// let conversations = client.conversations
@@ -13,13 +13,13 @@
 /// for try await case .message(let message) in conversations.events() { print(message.content) }
 /// ```
 public struct Conversations: Sendable {
-    /// What happens in conversations: `if case .message(let message) = event { … }`
+    /// An event of the conversations: `if case .message(let message) = event { … }`
     public enum Event: Sendable, Hashable {
-        /// Connected, under this name: `case .entered(let name): print(name)`
+        /// The client is connected, with this user name: `case .entered(let name): print(name)`
         case entered(String)
-        /// Somebody said something, oneself too: `case .message(let message): print(message.content)`
+        /// A message of any participant, including this device: `case .message(let message): print(message.content)`
         case message(Message)
-        /// There is no connection, and the next attempt is due: `case .waiting(let wait): print(wait)`
+        /// There is no connection. The next attempt follows after this time: `case .waiting(let wait): print(wait)`
         case waiting(Duration)
         /// The connection has ended: `case .closed(let code): print(code)`
         case closed(CloseCode)
@@ -38,25 +38,25 @@ public struct Conversations: Sendable {
         let name: String
     }
 
-    /// Takes the name by which others know this device: first come, first served, and for ever. Taking it again is harmless.
+    /// Takes a user name for this device, which can't be changed later. Taking the same name again has no effect.
     ///
     /// ```swift
     /// try await client.conversations.takeName("ada")
     /// ```
     ///
-    /// - Parameter name: 1 to 32 of `A–Z a–z 0–9 _ -`; case counts.
+    /// - Parameter name: 1 to 32 characters of `A–Z a–z 0–9 _ -`. Case matters.
     /// - Throws: ``ClientError``, such as `name_taken` or `has_name` in a ``ClientError/refused(_:)``.
     public func takeName(_ name: String) async throws {
         _ = try await took(name)
     }
 
-    /// The same with what the server said.
+    /// Does the same as the public member, and returns the server's JSON, too.
     package func took(_ name: String) async throws -> String {
         let bytes = try await requests.post("/users", Name(deviceId: requests.deviceID, name: name))
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Names that begin so, a hundred at most.
+    /// Returns at most 100 user names that begin with a prefix.
     ///
     /// ```swift
     /// let names = try await client.conversations.names(beginningWith: "a")
@@ -78,7 +78,8 @@ public struct Conversations: Sendable {
         let id: String?
     }
 
-    /// Opens a conversation with these. Two have one; more make another each time, but for the same `id`.
+    /// Opens a conversation. Two people have only one. With more people, each call creates a new group, unless `id` is
+    /// repeated.
     ///
     /// ```swift
     /// let tea = try await client.conversations.open(with: ["bob", "eve"], id: UUID())
@@ -90,21 +91,21 @@ public struct Conversations: Sendable {
         return try await requests.post("/conversations", opening).decoded(as: "conversation")
     }
 
-    /// This device's conversations, the latest first.
+    /// Returns this device's conversations, the latest first.
     ///
     /// ```swift
     /// var list = try await client.conversations.list()
     /// while let next = list.next { list = try await client.conversations.list(before: next) }
     /// ```
     ///
-    /// - Parameter next: The earlier list's ``ConversationList/next``.
+    /// - Parameter next: ``ConversationList/next`` of the previous list.
     /// - Throws: ``ClientError``, such as a ``ClientError/refused(_:)`` with `name_required`.
     public func list(before next: String? = nil) async throws -> ConversationList {
         let before = next.map { "&before=\(escaped($0))" } ?? ""
         return try ConversationList(try await requests.get("/conversations?\(requests.identity)\(before)"))
     }
 
-    /// What was said in a conversation after an offset, upwards.
+    /// Returns the messages of a conversation after an offset.
     ///
     /// ```swift
     /// let page = try await client.conversations.history(of: id, after: 12)
@@ -116,7 +117,7 @@ public struct Conversations: Sendable {
         try await page(of: conversation, "after=\(offset)&limit=\(limit)")
     }
 
-    /// What was said last in a conversation before an offset.
+    /// Returns the latest messages of a conversation before an offset.
     ///
     /// ```swift
     /// let page = try await client.conversations.history(of: id)
@@ -135,7 +136,7 @@ public struct Conversations: Sendable {
         return try MessagePage(try await requests.get(target))
     }
 
-    // MARK: Saying
+    // MARK: Sending
 
     private struct Outgoing: Encodable {
         let deviceId: String
@@ -145,13 +146,14 @@ public struct Conversations: Sendable {
         var routingKey: String?
     }
 
-    /// Says something in a conversation.
+    /// Sends a message in a conversation.
     ///
     /// ```swift
     /// let message = try await client.conversations.say("Tea?", in: tea.id, id: id)
     /// ```
     ///
-    /// - Parameter id: Makes a repeat harmless: after a loss, say the same again with the same id.
+    /// - Parameter id: The message's id. After a lost connection, send the message again with the same id: it is stored
+    /// only once.
     /// - Throws: ``ClientError``, such as a ``ClientError/refused(_:)`` with `name_required`.
     @discardableResult
     public func say(_ content: String, in conversation: UUID, id: UUID? = nil) async throws -> Message {
@@ -160,20 +162,20 @@ public struct Conversations: Sendable {
         return try await send(outgoing).message
     }
 
-    /// Says something to these, in the oldest conversation of exactly them and oneself, else in a new one.
+    /// Sends a message to people, in the oldest conversation of exactly them and this device, or in a new one.
     ///
     /// ```swift
     /// let message = try await client.conversations.say("Tea?", to: ["bob"])
     /// ```
     ///
-    /// - Parameter id: As in ``say(_:in:id:)``.
+    /// - Parameter id: The message's id, as in ``say(_:in:id:)``.
     /// - Throws: ``ClientError``, such as a ``ClientError/refused(_:)`` with `name_required`.
     @discardableResult
     public func say(_ content: String, to names: [String], id: UUID? = nil) async throws -> Message {
         try await sent(content, to: names, id: id).message
     }
 
-    /// The same, with the server's own text.
+    /// Sends a message, and returns the server's JSON, too.
     package func sent(
         _ content: String, to names: [String], id: UUID? = nil
     ) async throws -> (message: Message, source: String) {
@@ -192,25 +194,27 @@ public struct Conversations: Sendable {
         return (message, String(decoding: bytes, as: UTF8.self))
     }
 
-    // MARK: Hearing
+    // MARK: Receiving
 
-    /// What is said in all of this device's conversations, also in those that are made since, each message once and in its
-    /// conversation's order. A lost connection is made again, and what was said meanwhile is heard then. For one reader, who may take
-    /// its time: what isn't read waits at the server. The stream ends when its task is cancelled.
+    /// Returns the messages of all of this device's conversations, including later ones. Each message comes once, in
+    /// its conversation's order. After a lost connection the client connects again and receives the missed messages.
+    /// The stream is for one reader, which may be slow: unread messages wait at the server. The stream ends when its
+    /// task is cancelled.
     ///
     /// ```swift
     /// for try await case .message(let message) in client.conversations.events(after: known) { show(message) }
     /// ```
     ///
-    /// - Parameter offsets: What is known already, of a hundred conversations, or of others of the 200 latest: what lies above comes
-    ///   first. Those that aren't named begin with what is said next.
-    /// - Throws: In the stream: ``ClientError``, as soon as no further attempt would help.
+    /// - Parameter offsets: The last known offsets of up to 100 conversations, or of any of the 200 latest. Later
+    /// messages come
+    ///   first. All other conversations begin with their next message.
+    /// - Throws: ``ClientError`` in the stream, when further attempts to connect are useless.
     public func events(after offsets: [UUID: Int] = [:]) -> AsyncThrowingStream<Event, any Error> {
         let reading = reading(after: offsets)
         return AsyncThrowingStream { try await reading.next()?.event }
     }
 
-    /// The same with what the server said.
+    /// Does the same as the public member, and returns the server's JSON, too.
     package func reading(after offsets: [UUID: Int] = [:]) -> ConversationReading {
         ConversationReading(requests, after: offsets)
     }

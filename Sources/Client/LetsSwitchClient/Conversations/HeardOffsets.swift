@@ -4,44 +4,44 @@
     import Foundation
 #endif
 
-/// Up to where each conversation was heard, and what is to be asked for: a value.
+/// The last received offset of each conversation, and the missing messages to request. A value.
 ///
-/// | of a conversation comes | heard before        | never heard           |
+/// | message                 | known conversation  | new conversation      |
 /// |-------------------------|---------------------|-----------------------|
-/// | the next message        | heard               | heard, and begins it  |
-/// | a later one             | asked for, with what lies between           ||
-/// | an earlier one          | a repeat            |                       |
+/// | the next one            | received            | received              |
+/// | a later one             | requested, with all messages before it      ||
+/// | an earlier one          | ignored             |                       |
 struct HeardOffsets: Sendable {
     enum Step: Hashable {
         case hear
         case repeated
-        /// What lies above this offset is missing.
+        /// Messages after this offset are missing and have to be requested.
         case ask(after: Int)
-        /// The same, and it was asked for.
+        /// Messages are missing and have been requested.
         case waits
     }
 
     private var heard: [UUID: Int]
-    /// When each was heard last, counted.
+    /// The order in which conversations received their latest messages.
     private var turns: [UUID: Int] = [:]
     private var lastTurn = 0
-    /// Of which the server was told, in connecting, up to where they were heard: it tells the rest by itself.
+    /// Conversations whose offsets were named in the request. The server sends the missing messages by itself.
     private var named: Set<UUID> = []
-    /// Asked for and not answered yet, and up to which offset something was said meanwhile.
+    /// Conversations with an unanswered request, and the highest offset received meanwhile.
     private var asked: [UUID: Int] = [:]
-    /// Whether the first handshake named all that there was: what it didn't name was made since.
+    /// Whether the first handshake named all conversations. A conversation that it didn't name is new then.
     private var knowsAll: Bool?
 
-    /// The most conversations that a handshake names.
+    /// The maximum number of conversations that a handshake names.
     static let namedInHandshake = 200
-    /// The most that are named in connecting: a request's target has its limit.
+    /// The maximum number of conversations named in a request, whose target has a limited length.
     static let namedInRequest = 100
 
     init(_ heard: [UUID: Int]) {
         self.heard = heard
     }
 
-    /// It is about to connect: what the server is told to begin behind, those that were heard last.
+    /// Returns the offsets to name in the next request: those of the conversations with the latest messages.
     mutating func connecting() -> [(conversation: UUID, after: Int)] {
         let latest = heard.sorted { one, other in
             let (mine, its) = (turns[one.key] ?? 0, turns[other.key] ?? 0)
@@ -51,10 +51,11 @@ struct HeardOffsets: Sendable {
         return latest.map { ($0.key, $0.value) }
     }
 
-    /// Connected anew, where conversations stand so: what is missing of those that were heard, and is to be asked for.
+    /// Takes the offsets of a handshake, and returns the missing messages to request.
     ///
-    /// What the first handshake names begins where it stands; what a later one names for the first time was made in between, and
-    /// begins with its first message. Where there were too many to know that, it begins where it stands.
+    /// A conversation in the first handshake begins at its present offset. A conversation that a later handshake names
+    /// for the first time is new, and begins with its first message. If the first handshake couldn't name all
+    /// conversations, it begins at its present offset.
     mutating func connected(_ offsets: [UUID: Int]) -> [(conversation: UUID, after: Int)] {
         asked = [:]
         var missing: [(conversation: UUID, after: Int)] = []
@@ -71,7 +72,7 @@ struct HeardOffsets: Sendable {
         return missing
     }
 
-    /// It is said now.
+    /// Takes a message that the server sent by itself.
     mutating func take(_ conversation: UUID, _ offset: Int) -> Step {
         let known = heard[conversation] ?? offset - 1
         if offset <= known { return .repeated }
@@ -93,15 +94,15 @@ struct HeardOffsets: Sendable {
         turns[conversation] = lastTurn
     }
 
-    /// A page that was asked for has come, in order. What was purged is missing in it.
+    /// Takes a requested page. Purged messages are missing in it.
     ///
-    /// - Returns: What of it is new, and from where on to ask for more.
+    /// - Returns: The new offsets, and the offset after which to request more.
     mutating func take(
         page offsets: [Int], of conversation: UUID, lastOffset: Int
     ) -> (new: Set<Int>, after: Int?) {
         let known = heard[conversation] ?? 0
         let new = Set(offsets.filter { $0 > known })
-        // An empty page: there is nothing any more of what is missing. One that was heard before says nothing of what follows.
+        // An empty page: all missing messages were purged. A page of known messages says nothing about later ones.
         let last = new.max() ?? (offsets.isEmpty ? max(known, lastOffset) : known)
         hear(conversation, last)
         if last < max(lastOffset, asked[conversation] ?? 0), !new.isEmpty { return (new, last) }
@@ -109,7 +110,7 @@ struct HeardOffsets: Sendable {
         return (new, nil)
     }
 
-    /// What was asked for isn't to be had now: the next message asks again.
+    /// The request was refused. The next message triggers another request.
     mutating func refused(_ conversation: UUID) {
         asked[conversation] = nil
     }

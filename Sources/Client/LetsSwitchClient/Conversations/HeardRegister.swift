@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// What was heard, for who reads and for who connects anew: ``HeardOffsets`` between two tasks.
+/// Shares ``HeardOffsets`` between the task that reads messages and the task that connects.
 actor HeardRegister {
     private var offsets: HeardOffsets
 
@@ -12,7 +12,7 @@ actor HeardRegister {
         offsets = HeardOffsets(heard)
     }
 
-    /// For a query: `<conversation>:<offset>,…`
+    /// Returns the query's value `<conversation>:<offset>,…`.
     func connecting() -> String {
         offsets.connecting().map { "\($0.conversation.uuidString):\($0.after)" }.joined(separator: ",")
     }

@@ -4,28 +4,28 @@
     public import Foundation
 #endif
 
-/// What somebody has said in a conversation.
+/// A message in a conversation.
 ///
 /// ```swift
 /// print("\(message.author): \(message.content)")
 /// ```
 public struct Message: Sendable, Hashable, Codable {
-    /// The message's own: `seen.insert(message.id)`
+    /// The message's id: `seen.insert(message.id)`
     public let id: UUID
-    /// What was said; empty once its author was erased: `message.content`
+    /// The text; empty after its author was erased: `message.content`
     public let content: String
-    /// The name of who said it; empty once that one was erased: `message.author`
+    /// The author's name; empty after the author was erased: `message.author`
     public let author: String
-    /// When: `message.date`
+    /// The time at which the server stored the message: `message.date`
     public let date: Date
-    /// Where: `message.conversation`
+    /// The message's conversation: `message.conversation`
     public let conversation: UUID
-    /// 1, 2, 3 … in its conversation: `history(of: id, after: message.offset)`
+    /// The message's number in its conversation, counted from 1: `history(of: id, after: message.offset)`
     public let offset: Int
 
     private enum CodingKeys: String, CodingKey { case id, content, author, date, conversation, offset }
 
-    /// Reads what the server says, on whatever way it came: `try JSONDecoder().decode(Message.self, from: data)`
+    /// Decodes the server's JSON, from any transport: `try JSONDecoder().decode(Message.self, from: data)`
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         id = try members.decode(UUID.self, forKey: .id)
@@ -36,7 +36,7 @@ public struct Message: Sendable, Hashable, Codable {
         offset = try members.decode(Int.self, forKey: .offset)
     }
 
-    /// Writes what the server would say: `try JSONEncoder().encode(message)`
+    /// Encodes the message in the server's format: `try JSONEncoder().encode(message)`
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
         try members.encode(id, forKey: .id)
@@ -48,25 +48,25 @@ public struct Message: Sendable, Hashable, Codable {
     }
 }
 
-/// A conversation, as this device sees it.
+/// A conversation of this device.
 ///
 /// ```swift
 /// for conversation in try await client.conversations.list().conversations { print(conversation.name) }
 /// ```
 public struct Conversation: Sendable, Hashable, Decodable {
-    /// The conversation's own: `conversations.say("Tea?", in: conversation.id)`
+    /// The conversation's id: `conversations.say("Tea?", in: conversation.id)`
     public let id: UUID
-    /// Its participants in order, with commas between them: `conversation.name` is `"ada,bob"`
+    /// The participants' names in order, separated by commas: `conversation.name` is `"ada,bob"`
     public let name: String
-    /// Who is in it, oneself too: `conversation.participants.count`
+    /// The participants' names, including this device's: `conversation.participants.count`
     public let participants: [String]
-    /// The offset of what was said last: `conversation.lastOffset`
+    /// The offset of the latest message: `conversation.lastOffset`
     public let lastOffset: Int
-    /// What was said last; `nil` before that: `conversation.lastMessage?.content`
+    /// The latest message, or `nil` if there is none: `conversation.lastMessage?.content`
     public let lastMessage: Message?
-    /// Up to which one has read: `conversation.lastOffset - conversation.readOffset`
+    /// The offset up to which this device has read: `conversation.lastOffset - conversation.readOffset`
     public let readOffset: Int
-    /// Whether nobody is to be told of it: `if !conversation.isMuted { notify() }`
+    /// Whether this device receives no notifications about the conversation: `if !conversation.isMuted { notify() }`
     public let isMuted: Bool
 
     private enum CodingKeys: String, CodingKey {
@@ -74,7 +74,7 @@ public struct Conversation: Sendable, Hashable, Decodable {
         case isMuted = "muted"
     }
 
-    /// Reads what the server says, on whatever way it came: `try JSONDecoder().decode(Conversation.self, from: data)`
+    /// Decodes the server's JSON, from any transport: `try JSONDecoder().decode(Conversation.self, from: data)`
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         id = try members.decode(UUID.self, forKey: .id)
@@ -87,13 +87,13 @@ public struct Conversation: Sendable, Hashable, Decodable {
     }
 }
 
-/// Messages that follow one another: `page.messages.last?.offset`
+/// Consecutive messages of a conversation: `page.messages.last?.offset`
 public struct MessagePage: Sendable, Hashable {
-    /// In order, a hundred at most: `page.messages`
+    /// At most 100 messages, in order: `page.messages`
     public let messages: [Message]
-    /// Where the conversation stands: `page.messages.last?.offset == page.lastOffset`
+    /// The offset of the conversation's latest message: `page.messages.last?.offset == page.lastOffset`
     public let lastOffset: Int
-    /// The server's own text.
+    /// The JSON that the server sent.
     package let source: String
 
     private struct Body: Decodable {
@@ -111,11 +111,11 @@ public struct MessagePage: Sendable, Hashable {
 
 /// Conversations, the latest first: `list.conversations`
 public struct ConversationList: Sendable, Hashable {
-    /// A hundred at most: `list.conversations.first?.name`
+    /// At most 100 conversations: `list.conversations.first?.name`
     public let conversations: [Conversation]
-    /// From where on there are more; `nil` at the end: `conversations.list(before: list.next)`
+    /// The position of the next list, or `nil` at the end: `conversations.list(before: list.next)`
     public let next: String?
-    /// The server's own text.
+    /// The JSON that the server sent.
     package let source: String
 
     private struct Body: Decodable {

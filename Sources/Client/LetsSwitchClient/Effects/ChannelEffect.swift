@@ -1,7 +1,7 @@
-/// A channel whose messages change a ``Store``: run by ``Effects``.
+/// A channel whose messages change a ``Store``. ``Effects`` runs it.
 ///
-/// Messages are gathered, until none has come for a while (`quiet`), but not for long (`batch`). All of them then become one change,
-/// in their order. None is left out.
+/// Messages are gathered until none has arrived for the time `quiet`, or until the first one has waited for the time
+/// `batch`. All of them then become one change, in their order.
 ///
 /// ```swift
 /// let chats = ChannelEffect(
@@ -16,16 +16,18 @@ public struct ChannelEffect<O: OutputMapping, A: ActionMapping>: Sendable where 
     let quiet: Duration
     let failure: @Sendable (any Error) -> A.Action
 
-    /// An effect that hasn't begun.
+    /// Creates an effect without starting it.
     ///
     /// ```swift
-    /// ChannelEffect(channel: { await cable.subscribe("ChatChannel", ["id": id]) }, output: Messages(), actions: Show()) { .failed("\($0)") }
+    /// ChannelEffect(channel: { await cable.subscribe("ChatChannel", ["id": id]) }, output: Messages(), actions:
+    /// Show()) { .failed("\($0)") }
     /// ```
     ///
     /// - Parameters:
-    ///   - batch: How long a message waits for others, at most.
-    ///   - quiet: How long it waits when no other comes.
-    ///   - failure: What a message that can't be understood does, or a channel that isn't for us (``ClientError/rejected``).
+    ///   - batch: The longest time that a message waits for others.
+    ///   - quiet: The time that a message waits if no other arrives.
+    /// - failure: Returns the action for a message that can't be decoded, or for a rejected channel
+    /// (``ClientError/rejected``).
     public init(
         channel: @escaping @Sendable () async -> CableSubscription, output: O, actions: A,
         batch: Duration = .seconds(0.33), quiet: Duration = .seconds(0.2),
@@ -39,7 +41,7 @@ public struct ChannelEffect<O: OutputMapping, A: ActionMapping>: Sendable where 
         self.failure = failure
     }
 
-    /// What comes of an event; `nil` when nothing does.
+    /// Returns the result of an event, or `nil` if the event has none.
     func result(of event: CableEvent) -> Result<O.Output, any Error>? {
         switch event {
         case .confirmed, .lost: return nil

@@ -1,4 +1,4 @@
-/// One effect that runs: from its channel's subscription to the end, or until it is cancelled.
+/// A running effect, from its channel's subscription until the channel ends or the task is cancelled.
 struct EffectRun<O: OutputMapping, A: ActionMapping>: Sendable where O.Output == A.Output {
     private typealias Outcome = Result<O.Output, any Error>
 
@@ -7,7 +7,7 @@ struct EffectRun<O: OutputMapping, A: ActionMapping>: Sendable where O.Output ==
         case due
     }
 
-    /// Events that may wait while a change is made.
+    /// The maximum number of events that wait during a change.
     private static var maxWaiting: Int { 1024 }
 
     private let effect: ChannelEffect<O, A>
@@ -20,7 +20,8 @@ struct EffectRun<O: OutputMapping, A: ActionMapping>: Sendable where O.Output ==
         self.time = time
     }
 
-    /// Returns when all is done, and the channel unsubscribed. Once its task is cancelled it changes nothing more.
+    /// Runs the effect, and returns after the channel is unsubscribed. After its task is cancelled it makes no further
+    /// change.
     func run() async {
         let subscription = await effect.channel()
         let (inputs, input) = AsyncStream<Input>.makeStream(bufferingPolicy: .bufferingOldest(Self.maxWaiting))
@@ -31,7 +32,7 @@ struct EffectRun<O: OutputMapping, A: ActionMapping>: Sendable where O.Output ==
             let now = time.now()
             if case .outcome(let outcome) = next { gathering.add(outcome, at: now) }
             await change(by: gathering.take(at: now))
-            // It has fired, or found no place for its word.
+            // The timer has fired, or its event didn't fit into the stream.
             if let due = timer?.due, due <= now { timer = nil }
             guard let deadline = gathering.deadline else { continue }
             if let timer, timer.due <= deadline { continue }
@@ -50,11 +51,11 @@ struct EffectRun<O: OutputMapping, A: ActionMapping>: Sendable where O.Output ==
         await store.change { [effect] state in outcomes.flatMap { effect.actions(for: $0, in: state) } }
     }
 
-    /// Returns at the channel's end, with what ended it.
+    /// Reads the channel until its end, and reports the error that ended it.
     private func read(
         _ subscription: CableSubscription, into input: AsyncStream<Input>.Continuation
     ) async -> (any Error)? {
-        // What is in the stream is still taken.
+        // Events that are already in the stream are still processed.
         defer { input.finish() }
         do {
             for try await event in subscription.events {

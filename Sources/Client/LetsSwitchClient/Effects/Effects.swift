@@ -1,4 +1,4 @@
-/// The effects that run on a ``Store``, by a name each.
+/// The named effects that run on a ``Store``.
 ///
 /// ```swift
 /// let effects = Effects<String, AppState, AppAction>(store)
@@ -11,7 +11,7 @@ public actor Effects<ID: Hashable & Sendable, State: Sendable, Action: Sendable>
     private var running: [ID: (number: UInt64, task: Task<Void, Never>)] = [:]
     private var lastNumber: UInt64 = 0
 
-    /// For this store.
+    /// Creates the effects of a store.
     ///
     /// ```swift
     /// let effects = Effects<String, AppState, AppAction>(store)
@@ -29,7 +29,7 @@ public actor Effects<ID: Hashable & Sendable, State: Sendable, Action: Sendable>
         for effect in running.values { effect.task.cancel() }
     }
 
-    /// Runs an effect; nothing happens when one of that name runs.
+    /// Runs an effect, unless an effect of that name is running.
     ///
     /// ```swift
     /// await effects.run(chat, as: "chat 7")
@@ -46,16 +46,16 @@ public actor Effects<ID: Hashable & Sendable, State: Sendable, Action: Sendable>
         running[id] = (number, task)
     }
 
-    /// Whether an effect of that name runs.
+    /// Returns whether an effect of that name is running.
     func isRunning(_ id: ID) -> Bool { running[id] != nil }
 
-    /// Ends an effect. When this returns it has unsubscribed, and it changes nothing more.
+    /// Ends an effect. When this returns, the effect has unsubscribed and makes no further change.
     ///
     /// ```swift
     /// await effects.cancel("chat 7")
     /// ```
     ///
-    /// - Returns: Whether it ran.
+    /// - Returns: Whether the effect was running.
     @discardableResult
     public func cancel(_ id: ID) async -> Bool {
         guard let effect = running[id] else { return false }
@@ -65,7 +65,7 @@ public actor Effects<ID: Hashable & Sendable, State: Sendable, Action: Sendable>
         return true
     }
 
-    /// Ends all that run, in the same way.
+    /// Ends all running effects, as ``cancel(_:)`` does.
     ///
     /// ```swift
     /// await effects.cancelAll()

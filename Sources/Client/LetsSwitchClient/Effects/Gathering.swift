@@ -1,6 +1,6 @@
-/// What came and waits to be one change: a value without a clock.
+/// Elements that are gathered for one change. A value without a clock.
 struct Gathering<Element: Sendable>: Sendable {
-    /// So many don't wait for more.
+    /// The number of elements that are taken at once, without waiting for more.
     static var most: Int { 1024 }
 
     private let batch: Duration
@@ -10,14 +10,14 @@ struct Gathering<Element: Sendable>: Sendable {
     private var last = Duration.zero
 
     /// - Parameters:
-    ///   - batch: Since the first one, at most.
-    ///   - quiet: Since the last one.
+    ///   - batch: The longest time after the first element.
+    ///   - quiet: The time after the last element.
     init(batch: Duration, quiet: Duration) {
         self.batch = batch
         self.quiet = quiet
     }
 
-    /// When ``take(at:)`` is due; `nil` while there is nothing.
+    /// The time to call ``take(at:)``, or `nil` without elements.
     var deadline: Duration? {
         guard !elements.isEmpty else { return nil }
         return elements.count < Self.most ? min(first + batch, last + quiet) : last
@@ -29,7 +29,7 @@ struct Gathering<Element: Sendable>: Sendable {
         elements.append(element)
     }
 
-    /// All of it, in order, when it is due.
+    /// Returns all elements in order if they are due.
     mutating func take(at now: Duration) -> [Element] {
         guard let deadline, deadline <= now else { return [] }
         return takeAll()

@@ -1,4 +1,4 @@
-/// Makes of a channel's messages what a program speaks of.
+/// Converts a channel's messages into a program's own values.
 ///
 /// ```swift
 /// struct Chats: OutputMapping {
@@ -8,13 +8,14 @@
 /// }
 /// ```
 public protocol OutputMapping: Sendable {
-    /// What the program speaks of: `typealias Output = Chat`
+    /// The program's value: `typealias Output = Chat`
     associatedtype Output: Sendable
-    /// `nil` for a message that is of no interest: `guard message.type == "new_chat" else { return nil }`
+    /// Returns a message's value, or `nil` to ignore the message: `guard message.type == "new_chat" else { return nil
+    /// }`
     func map(_ message: CableMessage) throws -> Output?
 }
 
-/// Makes actions of that, by the state as it is.
+/// Converts a value into actions, depending on the state.
 ///
 /// ```swift
 /// struct ChatActions: ActionMapping {
@@ -24,12 +25,12 @@ public protocol OutputMapping: Sendable {
 /// }
 /// ```
 public protocol ActionMapping: Sendable {
-    /// What it is made of: `typealias Output = Chat`
+    /// The value of the output mapping: `typealias Output = Chat`
     associatedtype Output: Sendable
-    /// The store's: `typealias State = AppState`
+    /// The store's state: `typealias State = AppState`
     associatedtype State: Sendable
-    /// The store's: `typealias Action = AppAction`
+    /// The store's action: `typealias Action = AppAction`
     associatedtype Action: Sendable
-    /// No action where nothing changes: `state.chats.contains(chat) ? [] : [.add(chat)]`
+    /// Returns the actions for a value, or none if nothing changes: `state.chats.contains(chat) ? [] : [.add(chat)]`
     func actions(for output: Output, in state: State) -> [Action]
 }

@@ -1,4 +1,4 @@
-/// A state that changes by actions only, one after another.
+/// A state that only actions change, one after another.
 ///
 /// ```swift
 /// let store = Store<Int, Bool>(0) { count, goesUp in count += goesUp ? 1 : -1 }
@@ -6,13 +6,13 @@
 /// for await count in store.states { print(count) }  // 2, then each later one
 /// ```
 public actor Store<State: Sendable, Action: Sendable> {
-    /// What it is now: `await store.state`
+    /// The present state: `await store.state`
     public private(set) var state: State
     private let reduce: @Sendable (inout State, Action) -> Void
     private var readers: [UInt64: AsyncStream<State>.Continuation] = [:]
     private var lastReader: UInt64 = 0
 
-    /// A state, and how an action changes it.
+    /// Creates a store with a state and a function that applies an action.
     ///
     /// ```swift
     /// let store = Store<Int, Bool>(0) { count, goesUp in count += goesUp ? 1 : -1 }
@@ -26,7 +26,7 @@ public actor Store<State: Sendable, Action: Sendable> {
         for reader in readers.values { reader.finish() }
     }
 
-    /// The state, and the newest one after each change: a reader that is slow misses those between.
+    /// The present state, and then the newest state after each change. A slow reader misses states in between.
     ///
     /// ```swift
     /// for await state in store.states { render(state) }
@@ -37,7 +37,7 @@ public actor Store<State: Sendable, Action: Sendable> {
         return states
     }
 
-    /// Does all of it as one change: nobody sees a state between.
+    /// Applies all actions as one change. No reader receives a state in between.
     ///
     /// ```swift
     /// await store.send([.opened(chat), .read(chat)])
@@ -48,7 +48,7 @@ public actor Store<State: Sendable, Action: Sendable> {
         for (number, reader) in readers { tell(reader, number) }
     }
 
-    /// One change by what is made of the state as it is, with none between.
+    /// Applies the actions that a function returns for the present state, as one change.
     func change(_ actions: @Sendable (State) -> [Action]) {
         send(actions(state))
     }
@@ -63,7 +63,7 @@ public actor Store<State: Sendable, Action: Sendable> {
         tell(reader, number)
     }
 
-    /// A stream may have been let go of before anybody asked to be told of its end.
+    /// Sends the state to a reader, and removes a reader whose stream has ended.
     private func tell(_ reader: AsyncStream<State>.Continuation, _ number: UInt64) {
         if case .terminated = reader.yield(state) { readers[number] = nil }
     }

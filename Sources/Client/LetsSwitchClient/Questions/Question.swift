@@ -13,30 +13,30 @@ public struct Question: Sendable, Hashable, Decodable {
     /// Whether the audience sees it.
     ///
     /// ```swift
-    /// if question.state == .pending { print("the presenter hasn't seen it yet") }
+    /// if question.state == .pending { print("waiting for approval") }
     /// ```
     public enum State: String, Sendable, Hashable, Decodable {
-        /// The presenter alone sees it: `case .pending: print("wait")`
+        /// Only the presenter sees the question: `case .pending: print("wait")`
         case pending
-        /// All see it: `case .approved: print("shown")`
+        /// Everybody sees the question: `case .approved: print("shown")`
         case approved
-        /// Nobody is to see it any more: `case .dismissed: print("gone")`
+        /// The presenter has dismissed the question: `case .dismissed: print("dismissed")`
         case dismissed
     }
 
-    /// The question's own: `questions.vote(for: question.id)`
+    /// The question's id: `questions.vote(for: question.id)`
     public let id: UUID
-    /// What is asked: `question.content`
+    /// The text: `question.content`
     public let content: String
-    /// Whether the presenter has answered it, in words or aloud: `question.isAnswered`
+    /// Whether the presenter has answered the question, in writing or aloud: `question.isAnswered`
     public let isAnswered: Bool
-    /// What the presenter wrote: `question.answer ?? "answered aloud"`
+    /// The presenter's written answer: `question.answer ?? "answered aloud"`
     public let answer: String?
-    /// How many want to know, too: `question.votes`
+    /// The number of votes: `question.votes`
     public let votes: Int
-    /// Who sees it: `question.state == .approved`
+    /// The question's state: `question.state == .approved`
     public let state: State
-    /// When: `question.askedAt`
+    /// The time at which the question was asked: `question.askedAt`
     public let askedAt: Date
 
     private enum CodingKeys: String, CodingKey {
@@ -44,7 +44,7 @@ public struct Question: Sendable, Hashable, Decodable {
         case isAnswered = "answered"
     }
 
-    /// Reads what the server says, on whatever way it came: `try JSONDecoder().decode(Question.self, from: data)`
+    /// Decodes the server's JSON, from any transport: `try JSONDecoder().decode(Question.self, from: data)`
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         id = try members.decode(UUID.self, forKey: .id)

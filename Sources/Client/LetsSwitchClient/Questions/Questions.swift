@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// A session of questions, as one of its audience.
+/// A question session, for a member of the audience.
 ///
 /// ```swift
 /// let questions = client.questions(session)
@@ -12,27 +12,30 @@
 /// for try await case .changed(let question) in questions.events { print(question.votes, question.content) }
 /// ```
 public final class Questions: Sendable {
-    /// What happens in a session: `if case .changed(let question) = event { show(question) }`
+    /// An event of a session: `if case .changed(let question) = event { show(question) }`
     public enum Event: Sendable, Hashable {
-        /// Connected; what there is follows, after a reconnect anew: `case .entered: clear()`
+        /// The client is connected. The list of questions follows, also after each new connection: `case .entered:
+        /// clear()`
         case entered
-        /// Questions that there are, in order of asking, and whether more of them follow: `case .list(let part, _): append(part)`
+        /// Existing questions, the oldest first, and whether more of them follow: `case .list(let part, _):
+        /// append(part)`
         case list([Question], hasMore: Bool)
-        /// A question that is new, or whole as it is now: `case .changed(let question): show(question)`
+        /// A new or changed question: `case .changed(let question): show(question)`
         case changed(Question)
-        /// Nobody is to see it any more: `case .removed(let id): hide(id)`
+        /// A question that isn't shown any more: `case .removed(let id): hide(id)`
         case removed(UUID)
-        /// A question of one's own was answered: `case .answered(let id): blink(id)`
+        /// An own question was answered: `case .answered(let id): blink(id)`
         case answered(UUID)
-        /// The presenter tells something: `case .announced(let text): print(text)`
+        /// An announcement of the presenter: `case .announced(let text): print(text)`
         case announced(String)
-        /// Whether questions are taken: `case .state(let isOpen): field.isEnabled = isOpen`
+        /// The session was opened or closed: `case .state(let isOpen): field.isEnabled = isOpen`
         case state(isOpen: Bool)
-        /// How many are there, oneself too, at first and when that changes: `case .presence(let count): badge.text = "\(count)"`
+        /// The number of participants, including this one, at first and after each change: `case .presence(let count):
+        /// badge.text = "\(count)"`
         case presence(count: Int)
-        /// The server didn't do what was wanted, such as a vote: `case .refused(let reason): print(reason)`
+        /// The server refused a request, such as a vote: `case .refused(let reason): print(reason)`
         case refused(String)
-        /// There is no connection, and the next attempt is due: `case .waiting(let wait): print(wait)`
+        /// There is no connection. The next attempt follows after this time: `case .waiting(let wait): print(wait)`
         case waiting(Duration)
         /// The connection has ended: `case .closed(let code): print(code)`
         case closed(CloseCode)
@@ -64,7 +67,7 @@ public final class Questions: Sendable {
         var questionId: UUID?
     }
 
-    /// What happened, and the server's own text of it, where it said it.
+    /// An event, and the server's JSON if the event comes from the server.
     package struct Item: Sendable {
         package let event: Event
         package let source: String?
@@ -74,7 +77,7 @@ public final class Questions: Sendable {
     private let path: String
     private let live: LinkSession
 
-    /// - Parameter session: `nil` for the one that is open to all.
+    /// - Parameter session: The session, or `nil` for the server's open session.
     init(_ session: UUID?, _ requests: DeviceRequests) {
         self.requests = requests
         path =
@@ -90,21 +93,22 @@ public final class Questions: Sendable {
         Task { await live.cancel(with: .goingAway) }
     }
 
-    /// Asks, and returns when the question is stored, with its id.
+    /// Asks a question, and returns its id when the server has stored it.
     ///
     /// ```swift
     /// let id = try await questions.ask("Why tea?")
     /// ```
     ///
-    /// - Throws: ``ClientError/sentAway(_:)`` with the server's sentence when it isn't taken: the session is closed, the question is
-    ///   blank or longer than 2,000 Unicode scalars, or this device has just asked six within a minute. After a loss nobody knows
-    ///   whether it was asked, and it isn't asked again. ``ClientError/cancelled`` when the task is cancelled.
+    /// - Throws: ``ClientError/sentAway(_:)`` with the server's reason if the session is closed, if the question is
+    /// blank or longer than 2,000 Unicode scalars, or if this device has asked six questions within a minute. After a
+    /// lost connection the
+    ///   question may have been stored, so it isn't asked again. ``ClientError/cancelled`` if the task is cancelled.
     @discardableResult
     public func ask(_ content: String) async throws -> UUID? {
         try await asked(content).id
     }
 
-    /// The same with the server's own text.
+    /// Asks a question, and returns the server's JSON and sentence, too.
     package func asked(_ content: String) async throws -> (id: UUID?, source: String, sentence: String) {
         let session = LinkSession(.never, silence: .seconds(45)) { [requests, path] _ throws(ClientError) in
             try await requests.transport.webSocket(
@@ -123,18 +127,18 @@ public final class Questions: Sendable {
                 await session.cancel(with: .goingAway)
                 return (
                     incoming.id.flatMap(UUID.init(uuidString:)), String(decoding: bytes, as: UTF8.self),
-                    incoming.message ?? "It is asked."
+                    incoming.message ?? "The question is stored."
                 )
             case "questionResponse", "error":
                 await session.cancel(with: .goingAway)
-                throw ClientError.sentAway(incoming.message ?? incoming.reason ?? "it wasn't taken")
+                throw ClientError.sentAway(incoming.message ?? incoming.reason ?? "the question wasn't stored")
             default: continue
             }
         }
-        throw Task.isCancelled ? ClientError.cancelled : .closed(.normal, reason: "before it was asked")
+        throw Task.isCancelled ? ClientError.cancelled : .closed(.normal, reason: "the question may not be stored")
     }
 
-    /// Wants to know that, too: one vote for each device. Repeats change nothing.
+    /// Votes for a question. Each device has one vote for each question; repeating it has no effect.
     ///
     /// ```swift
     /// try await questions.vote(for: question.id)
@@ -143,7 +147,7 @@ public final class Questions: Sendable {
         try await send(Outgoing(type: "vote", questionId: question))
     }
 
-    /// Takes the vote back.
+    /// Withdraws a vote.
     ///
     /// ```swift
     /// try await questions.withdrawVote(for: question.id)
@@ -156,18 +160,18 @@ public final class Questions: Sendable {
         try await live.send(.message(.text, Array(try JSONEncoder().encode(message))))
     }
 
-    /// What happens, in order, for one reader, as in ``Room/events``.
+    /// The session's events in order, for one reader, as in ``Room/events``.
     ///
     /// ```swift
     /// for try await event in questions.events { update(event) }
     /// ```
     public var events: AsyncThrowingStream<Event, any Error> {
         let reading = EventReading(live)
-        // The stream holds the session.
+        // The stream keeps the session alive.
         return AsyncThrowingStream { [self] in try await next(reading)?.event }
     }
 
-    /// The same with what the server said.
+    /// The events with the server's JSON.
     package var items: AsyncThrowingStream<Item, any Error> {
         let reading = EventReading(live)
         return AsyncThrowingStream { [self] in try await next(reading) }
@@ -204,7 +208,7 @@ public final class Questions: Sendable {
         }
     }
 
-    /// Leaves the session, and returns when that is done. The events end.
+    /// Leaves the session, and returns when the connection has ended. The events end.
     ///
     /// ```swift
     /// await questions.leave()

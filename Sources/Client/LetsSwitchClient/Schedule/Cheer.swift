@@ -4,11 +4,11 @@
 /// try await room.cheer(.clap)
 /// ```
 public enum Cheer: String, Sendable, Hashable, CaseIterable {
-    /// Just a cheer, which is all that older programs know: `try await room.cheer()`
+    /// A cheer without a kind, the only one that older programs know: `try await room.cheer()`
     case plain
     /// Applause: `try await room.cheer(.clap)`
     case clap
-    /// A thumb that points up: `try await room.cheer(.thumb)`
+    /// A thumbs-up: `try await room.cheer(.thumb)`
     case thumb
     /// A spark: `try await room.cheer(.spark)`
     case spark
@@ -17,11 +17,11 @@ public enum Cheer: String, Sendable, Hashable, CaseIterable {
     /// A fire: `try await room.cheer(.fire)`
     case fire
 
-    /// As servers say it; what isn't known is a plain one.
+    /// Creates the cheer with the server's name for its kind. An unknown kind gives a plain cheer.
     package init(named name: String?) {
         self = name.flatMap(Self.init(rawValue:)) ?? .plain
     }
 
-    /// As servers are told; a plain one has no name.
+    /// The server's name for the kind, or `nil` for a plain cheer.
     package var name: String? { self == .plain ? nil : rawValue }
 }

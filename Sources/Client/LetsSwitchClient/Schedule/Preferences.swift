@@ -4,24 +4,24 @@
     public import Foundation
 #endif
 
-/// Somebody this device had for a partner, and would like to have again.
+/// A preferred partner.
 ///
 /// ```swift
 /// for preference in try await client.preferences.list() { print(preference.title, preference.startsAt) }
 /// ```
 public struct Preference: Sendable, Hashable, Decodable {
-    /// What it is undone by: `preference.id`
+    /// The preference's id, to remove it: `preference.id`
     public let id: UUID
-    /// What the other had promised then: `preference.title`
+    /// The title of the partner's task: `preference.title`
     public let title: String
-    /// When the two started: `preference.startsAt`
+    /// The start of the two tasks: `preference.startsAt`
     public let startsAt: Date
-    /// Since when: `preference.preferredAt`
+    /// The time at which the preference was added: `preference.preferredAt`
     public let preferredAt: Date
 
     private enum CodingKeys: String, CodingKey { case id, title, startsAt, preferredAt }
 
-    /// Reads what the server says; its dates are ISO 8601: `try decoder.decode(Preference.self, from: data)`
+    /// Decodes the server's JSON, with dates in ISO 8601: `try decoder.decode(Preference.self, from: data)`
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         id = try members.decode(UUID.self, forKey: .id)
@@ -31,7 +31,8 @@ public struct Preference: Sendable, Hashable, Decodable {
     }
 }
 
-/// Whom this device prefers: of several who wait for a start such a one comes first. The others aren't told.
+/// The partners that this device prefers. If several people wait for a start, a preferred one comes first. The others
+/// aren't notified.
 ///
 /// ```swift
 /// let preference = try await client.preferences.add(promise)
@@ -48,7 +49,7 @@ public struct Preferences: Sendable {
         let taskId: String
     }
 
-    /// Prefers the partner in one of this device's promises, past or to come. Doing so again is harmless.
+    /// Prefers the partner of one of this device's tasks, past or future. Repeating it has no effect.
     ///
     /// ```swift
     /// try await client.preferences.add(promise)
@@ -60,13 +61,13 @@ public struct Preferences: Sendable {
         try await add(taskID: promise.id.uuidString).preference
     }
 
-    /// The same by the task's id, with the server's own text.
+    /// Prefers the partner of the task with this id, and returns the server's JSON, too.
     package func add(taskID: String) async throws -> (preference: Preference, source: String) {
         let bytes = try await requests.post("/preferences", Choice(deviceId: requests.deviceID, taskId: taskID))
         return (try bytes.decoded(as: "preference"), String(decoding: bytes, as: UTF8.self))
     }
 
-    /// All of them, the latest first.
+    /// Returns all preferences, the latest first.
     ///
     /// ```swift
     /// let liked = try await client.preferences.list().map(\.title)
@@ -82,13 +83,13 @@ public struct Preferences: Sendable {
         return all
     }
 
-    /// A hundred of them.
+    /// Returns at most 100 preferences.
     package func page(before next: UUID? = nil) async throws(ClientError) -> PreferencePage {
         let before = next.map { "&before=\($0.uuidString)" } ?? ""
         return try PreferencePage(try await requests.get("/preferences?\(requests.identity)\(before)"))
     }
 
-    /// Prefers that one no more.
+    /// Removes a preference.
     ///
     /// ```swift
     /// try await client.preferences.remove(preference)
@@ -99,18 +100,18 @@ public struct Preferences: Sendable {
         try await remove(id: preference.id.uuidString)
     }
 
-    /// The same by its id.
+    /// Removes the preference with this id.
     package func remove(id: String) async throws(ClientError) {
         _ = try await requests.delete("/preferences/\(escaped(id))?\(requests.identity)")
     }
 }
 
-/// Some of a device's preferences.
+/// A page of a device's preferences.
 package struct PreferencePage: Sendable {
     package let preferences: [Preference]
-    /// What the next page begins behind; nil after the last.
+    /// The position of the next page, or `nil` after the last one.
     package let next: UUID?
-    /// The server's own text.
+    /// The JSON that the server sent.
     package let source: String
 
     private struct Body: Decodable {

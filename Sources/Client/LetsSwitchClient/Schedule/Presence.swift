@@ -1,28 +1,28 @@
-/// Who is in a room.
+/// The members of a room.
 ///
 /// ```swift
 /// if case .presence(let presence) = event { print(presence.count, presence.partner == .here) }
 /// ```
 public struct Presence: Sendable, Hashable {
-    /// Where the partner is, whose task is paired with one's own.
+    /// The partner's whereabouts.
     ///
     /// ```swift
-    /// if presence.partner == .away { print("back in a moment") }
+    /// if presence.partner == .away { print("connection lost") }
     /// ```
     public enum Partner: String, Sendable, Hashable, Decodable {
-        /// Hasn't come yet: `case .expected: print("soon")`
+        /// The partner hasn't entered the room yet: `case .expected: print("soon")`
         case expected
-        /// Is in the room: `case .here: print("here")`
+        /// The partner is in the room: `case .here: print("here")`
         case here
-        /// Has lost the connection, and may be back in some seconds: `case .away: print("lost")`
+        /// The partner has lost the connection, and may be back within seconds: `case .away: print("lost")`
         case away
-        /// Was there, and has gone: `case .left: print("gone")`
+        /// The partner has left the room: `case .left: print("gone")`
         case left
     }
 
-    /// How many are in, oneself too: `presence.count > 1`
+    /// The number of members, including this one: `presence.count > 1`
     public let count: Int
-    /// Where the partner is; `nil` where the room was entered without one's task: `presence.partner == .here`
+    /// The partner's whereabouts, or `nil` if the room was entered without a task: `presence.partner == .here`
     public let partner: Partner?
 
     init(count: Int, partner: Partner? = nil) {

@@ -4,29 +4,29 @@
     public import Foundation
 #endif
 
-/// A reminder: a task is about to start.
+/// A reminder that a task is about to start.
 ///
 /// ```swift
 /// for try await reminder in client.reminders {
-///     print(reminder.title, reminder.partnerTitle ?? "alone")
+///     print(reminder.title, reminder.partnerTitle ?? "no partner")
 /// }
 /// ```
 public struct Reminder: Sendable, Hashable {
-    /// The reminder's own; the same one may come twice, with the same id: `seen.insert(reminder.id)`
+    /// The reminder's id. A reminder may arrive twice, with the same id: `seen.insert(reminder.id)`
     public let id: UUID
-    /// Of which task: `reminder.taskID == promise.id`
+    /// The task's id: `reminder.taskID == promise.id`
     public let taskID: UUID
-    /// What is to be started: `reminder.title`
+    /// The task's title: `reminder.title`
     public let title: String
-    /// When: `reminder.startsAt`
+    /// The start: `reminder.startsAt`
     public let startsAt: Date
-    /// What the wall clock shows then: `reminder.startTime` is `"09:00"`
+    /// The start by the wall clock: `reminder.startTime` is `"09:00"`
     public let startTime: String
-    /// The room, which is open now; `nil` without a partner: `reminder.roomID.map(client.room)`
+    /// The room, which is open now, or `nil` without a partner: `reminder.roomID.map(client.room)`
     public let roomID: UUID?
-    /// What the partner starts; `nil` without one: `reminder.partnerTitle`
+    /// The partner's title, or `nil` without a partner: `reminder.partnerTitle`
     public let partnerTitle: String?
-    /// The server's own text.
+    /// The JSON that the server sent.
     package let source: String
 
     private struct Body: Decodable {
@@ -41,7 +41,7 @@ public struct Reminder: Sendable, Hashable {
 
     init(_ text: String) throws(ClientError) {
         guard let body = try? WireDate.decoder.decode(Body.self, from: Data(text.utf8)) else {
-            throw .garbled("no reminder")
+            throw .garbled("it has no reminder")
         }
         id = body.id
         taskID = body.taskId

@@ -1,8 +1,8 @@
-/// A reader of reminders; the stream is left when nobody holds it.
+/// A reader of reminders. The stream is closed when the reader is released.
 final class ReminderReading: Sendable {
     private let session: LinkSession
 
-    /// - Parameter requests: Of the device whose reminders they are.
+    /// - Parameter requests: The requests of the device.
     init(_ requests: DeviceRequests) {
         session = LinkSession(requests.reconnect, silence: .seconds(45)) { lastEventID throws(ClientError) in
             var request = ClientRequest(target: "/reminders?\(requests.identity)", fields: requests.fields)

@@ -4,10 +4,11 @@
     public import Foundation
 #endif
 
-/// A match's room: whoever is in it hears the others' cheers.
+/// The room of a match. Its members receive each other's cheers.
 ///
-/// It is entered with the first event that is asked for, or the first cheer; before it opens that waits. It is left by
-/// ``leave()``, or when nobody holds it any more.
+/// The client enters it when the first event is requested or the first cheer is sent, and waits if the room isn't open
+/// yet. It leaves with
+/// ``leave()``, or when the room is released.
 ///
 /// ```swift
 /// let room = client.room(promise.roomID, task: promise.id)
@@ -17,45 +18,47 @@
 /// }
 /// ```
 public final class Room: Sendable {
-    /// What happens in a room: `if case .ale = event { … }`
+    /// An event of a room: `if case .ale = event { … }`
     public enum Event: Sendable, Hashable {
-        /// We are in: `case .entered: print("in")`
+        /// The client is in the room: `case .entered: print("in")`
         case entered
-        /// Somebody else cheers: `case .ale(let cheer): print(cheer)`
+        /// Another member cheers: `case .ale(let cheer): print(cheer)`
         case ale(Cheer)
-        /// Who is in, at first and when it changes: `case .presence(let presence): print(presence.count)`
+        /// The members, at first and after each change: `case .presence(let presence): print(presence.count)`
         case presence(Presence)
-        /// This room's time is over, and there is another: `case .rematched(let rematch): print(rematch.roomID)`
+        /// The task moves to another room: `case .rematched(let rematch): print(rematch.roomID)`
         case rematched(Rematch)
-        /// The server didn't understand what we said: `case .misunderstood(let reason): print(reason)`
+        /// The server didn't understand a message of this client: `case .misunderstood(let reason): print(reason)`
         case misunderstood(String)
-        /// There is no connection, and the next attempt is due: `case .waiting(let wait): print(wait)`
+        /// There is no connection. The next attempt follows after this time: `case .waiting(let wait): print(wait)`
         case waiting(Duration)
-        /// The connection has ended; with ``CloseCode/normal`` the room is closed: `case .closed(let code): print(code)`
+        /// The connection has ended. With ``CloseCode/normal`` the room is closed: `case .closed(let code):
+        /// print(code)`
         case closed(CloseCode)
     }
 
-    /// The partner didn't come, and somebody else who waited is the partner; or it was oneself who came too late for the partner.
+    /// A move to another room. Either the partner didn't come and another person becomes the partner, or this device
+    /// came too late.
     ///
     /// ```swift
     /// if case .rematched(let rematch) = event { room = client.room(rematch.roomID, task: rematch.taskID) }
     /// ```
     public struct Rematch: Sendable, Hashable {
-        /// Where one is awaited from now on: `client.room(rematch.roomID, task: rematch.taskID)`
+        /// The new room: `client.room(rematch.roomID, task: rematch.taskID)`
         public let roomID: UUID
-        /// Whose room that is: `rematch.taskID == promise.id`
+        /// The task that moves: `rematch.taskID == promise.id`
         public let taskID: UUID
-        /// What the new partner starts; `nil` without one, who may still come: `rematch.partnerTitle`
+        /// The new partner's title, or `nil` while the task has no partner: `rematch.partnerTitle`
         public let partnerTitle: String?
     }
 
-    /// What happened, as far as it is known, and the server's own text of it, where it said it.
+    /// A known event, and the server's JSON if there is any.
     package struct Item: Sendable {
         package let event: Event?
         package let source: String?
     }
 
-    /// The room's own: `room.id`
+    /// The room's id: `room.id`
     public let id: UUID
     private let session: LinkSession
 
@@ -95,21 +98,21 @@ public final class Room: Sendable {
         Task { await session.cancel(with: .goingAway) }
     }
 
-    /// What happens, in order, for one reader, as in ``WebSocketClient/events``. It ends when the room closes.
+    /// The room's events in order, for one reader, as in ``WebSocketClient/events``. They end when the room closes.
     ///
     /// ```swift
     /// for try await case .ale in room.events { print("cheers!") }
     /// ```
     public var events: AsyncThrowingStream<Event, any Error> {
         let reading = EventReading(session)
-        // The stream holds the room.
+        // The stream keeps the room alive.
         return AsyncThrowingStream { [self] in
             while let item = try await next(reading) { if let event = item.event { return event } }
             return nil
         }
     }
 
-    /// The same with what the server said.
+    /// The events with the server's JSON.
     package var items: AsyncThrowingStream<Item, any Error> {
         let reading = EventReading(session)
         return AsyncThrowingStream { [self] in try await next(reading) }
@@ -144,7 +147,7 @@ public final class Room: Sendable {
         }
     }
 
-    /// Sends an ale: everybody else in the room hears it.
+    /// Sends a cheer to all other members of the room.
     ///
     /// ```swift
     /// try await room.cheer()
@@ -155,7 +158,7 @@ public final class Room: Sendable {
         try await session.send(.message(.text, Array(try JSONEncoder().encode(ale))))
     }
 
-    /// Leaves the room, and returns when that is done. The events end.
+    /// Leaves the room, and returns when the connection has ended. The events end.
     ///
     /// ```swift
     /// await room.leave()

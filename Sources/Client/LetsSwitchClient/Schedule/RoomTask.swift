@@ -4,19 +4,19 @@
     package import Foundation
 #endif
 
-/// A device's own task that has a room: what is known of it from the device's days.
+/// A device's task with a room, read from the device's schedule.
 package struct RoomTask: Sendable, Hashable {
-    /// Which of a device's tasks is meant.
+    /// Identifies one of a device's tasks.
     package enum Key: Sendable, Hashable {
         case room(UUID)
-        /// Whatever its room is by now: another than before, when the partner didn't come, or has left.
+        /// The task with this id, in any room. The room changes if the partner leaves or doesn't come.
         case task(UUID)
     }
 
     package let id: UUID
     package let roomID: UUID
     package let startsAt: Date
-    /// What the partner starts; `nil` without one.
+    /// The partner's title, or `nil` without a partner.
     package let partnerTitle: String?
 
     private struct Day: Decodable {
@@ -38,8 +38,8 @@ package struct RoomTask: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - day: An answer to `GET /schedule`, of a day in UTC.
-    ///   - start: That day's beginning.
+    ///   - day: An answer to `GET /schedule` about a day in UTC.
+    ///   - start: The beginning of that day.
     init?(_ key: Key, _ day: [UInt8], beginning start: Date) {
         guard let day = try? JSONDecoder().decode(Day.self, from: Data(day)),
             let (time, slot) = day.schedule.first(where: { $1.hasOwnTask && $1.is(key) }),
@@ -51,7 +51,7 @@ package struct RoomTask: Sendable, Hashable {
         partnerTitle = slot.partnerTask
     }
 
-    /// Of `09:00` or `09:00:30`.
+    /// Returns the seconds after midnight of `09:00` or `09:00:30`.
     private static func seconds(_ time: String) -> Int? {
         let parts = time.split(separator: ":").map { Int($0) }
         guard (2...3).contains(parts.count), let hour = parts[0], let minute = parts[1],

@@ -4,35 +4,35 @@
     public import Foundation
 #endif
 
-/// A device's promise to start something at an instant.
+/// A task: a device's promise to start something at an instant.
 ///
 /// ```swift
 /// let promise = try await client.promise("History", at: nine, timeZone: "Europe/London")
-/// if let partner = promise.partnerTitle { print("somebody starts \(partner)") }
+/// if let partner = promise.partnerTitle { print("your partner starts \(partner)") }
 /// ```
 public struct TaskPromise: Sendable, Hashable {
-    /// The task's own: `promise.id`
+    /// The task's id: `promise.id`
     public let id: UUID
-    /// What is to be started: `promise.title`
+    /// The title: `promise.title`
     public let title: String
-    /// When: `promise.startsAt > .now`
+    /// The start: `promise.startsAt > .now`
     public let startsAt: Date
-    /// When the reminder comes and the room opens: `promise.remindsAt`
+    /// The time at which the reminder is sent and the room opens: `promise.remindsAt`
     public let remindsAt: Date
-    /// What the wall clock shows then: `promise.startTime` is `"09:00"`
+    /// The start by the wall clock: `promise.startTime` is `"09:00"`
     public let startTime: String
-    /// The IANA name of that clock's zone: `promise.timeZone`
+    /// The IANA name of the wall clock's time zone: `promise.timeZone`
     public let timeZone: String
-    /// Whether somebody starts at the same time: `if promise.isPaired { … }`
+    /// Whether the task has a partner: `if promise.isPaired { … }`
     public let isPaired: Bool
-    /// What the partner starts; `nil` without one: `promise.partnerTitle`
+    /// The partner's title, or `nil` without a partner: `promise.partnerTitle`
     public let partnerTitle: String?
-    /// The room that opens for the two: `client.room(promise.roomID)`
+    /// The room of the two partners: `client.room(promise.roomID)`
     public let roomID: UUID
-    /// The link for whom one invites, while it waits for that one: only its path where the server knows no address of its own:
+    /// The invitation link, while the task waits for a guest. It is only a path if the server has no public address:
     /// `promise.invitation` is `"https://switch.example.org/#invitation/…"`
     public let invitation: String?
-    /// The server's own text.
+    /// The JSON that the server sent.
     package let source: String
     private struct Body: Decodable {
         let id: UUID
@@ -49,7 +49,7 @@ public struct TaskPromise: Sendable, Hashable {
 
     init(_ bytes: [UInt8]) throws(ClientError) {
         guard let body = try? WireDate.decoder.decode(Body.self, from: Data(bytes)) else {
-            throw .garbled("no task")
+            throw .garbled("it has no task")
         }
         id = body.id
         title = body.title

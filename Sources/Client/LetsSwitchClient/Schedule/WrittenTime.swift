@@ -1,4 +1,4 @@
-/// A start as the server takes it: an instant, or what the wall clock shows on a day (`2026-11-22`, `09:00`).
+/// A start in the server's format: an instant, or a day and a time by the wall clock (`2026-11-22`, `09:00`).
 package enum WrittenTime: Sendable, Hashable {
     case instant(String)
     case clock(day: String, time: String)

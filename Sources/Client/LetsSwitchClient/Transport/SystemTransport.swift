@@ -1,4 +1,4 @@
-/// What this system has to carry them.
+/// Returns this system's transport.
 func systemTransport(to server: ServerAddress) -> any Transport {
     #if canImport(Glibc)
         SocketTransport(server: server)

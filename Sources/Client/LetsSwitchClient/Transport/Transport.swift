@@ -1,40 +1,41 @@
-/// What carries requests, WebSockets and event streams to one server: on Linux our own sockets, on Apple's systems URLSession.
+/// A transport of requests, WebSockets and event streams to one server: own sockets on Linux, URLSession on Apple's
+/// systems.
 protocol Transport: Sendable {
-    /// A request with its whole answer, whatever the status.
+    /// Sends a request, and returns the complete answer with any status.
     func exchange(_ request: ClientRequest) async throws(ClientError) -> ClientResponse
 
-    /// A WebSocket, when the server switched to it; else ``ClientError/refused(_:)``.
+    /// Opens a WebSocket, or throws ``ClientError/refused(_:)`` if the server refuses.
     func webSocket(_ request: ClientRequest, subprotocols: [String]) async throws(ClientError) -> any Link
 
-    /// An event stream, when the server answered with one; else ``ClientError/refused(_:)``.
+    /// Opens an event stream, or throws ``ClientError/refused(_:)`` if the server refuses.
     func eventStream(_ request: ClientRequest) async throws(ClientError) -> any Link
 }
 
-/// An open connection that brings one thing after another. It answers pings by itself.
+/// An open connection that receives events. It answers pings by itself.
 protocol Link: Sendable {
-    /// The next thing. One reader at a time.
+    /// Returns the next event. One reader at a time.
     ///
-    /// - Throws: how it ended: ``ClientError/closed(_:reason:)``, ``ClientError/garbled(_:)``.
+    /// - Throws: The connection's end: ``ClientError/closed(_:reason:)``, ``ClientError/garbled(_:)``.
     func receive() async throws(ClientError) -> LinkEvent
 
-    /// Returns when the kernel has it.
+    /// Sends a frame, and returns when the kernel has it.
     func send(_ frame: LinkFrame) async throws(ClientError)
 
-    /// Ends it at once.
+    /// Ends the connection at once.
     func drop()
 }
 
-/// What comes.
+/// A received event of a link.
 enum LinkEvent: Sendable, Hashable {
     case message(Opcode, [UInt8])
     /// A server-sent event.
     case event(type: String, data: String, id: String?)
     case pong([UInt8])
-    /// The server is there; nothing to tell.
+    /// The server is alive. The event has no content.
     case alive
 }
 
-/// What goes.
+/// A frame to send.
 enum LinkFrame: Sendable, Hashable {
     case message(Opcode, [UInt8])
     case ping([UInt8])

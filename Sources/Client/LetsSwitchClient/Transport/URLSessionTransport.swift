@@ -1,7 +1,8 @@
 #if !canImport(Glibc)
     import Foundation
 
-    /// What Apple's systems have. Written for macOS 13 and iOS 16; it isn't built on Linux, where the tests run.
+    /// The transport with URLSession, for macOS 13 and iOS 16 or later. It isn't built on Linux, so the tests don't run
+    /// it.
     struct URLSessionTransport: Transport {
         let server: ServerAddress
 
@@ -48,7 +49,7 @@
             do {
                 try await link.open()
             } catch {
-                // Of a refusal it keeps no body: what the server says there is lost, `Retry-After` isn't.
+                // URLSession drops the body of a refusal, with the code and the reason, but keeps `Retry-After`.
                 guard let response = task.response as? HTTPURLResponse, response.statusCode != 101 else { throw error }
                 throw .refused(ServerRefusal(Self.response(response, [])))
             }
@@ -74,28 +75,30 @@
         }
     }
 
-    /// A WebSocket task as a link. It shows no pings, so a link that is quiet asks for pongs itself, and tells that they came.
+    /// A link over a WebSocket task. URLSession doesn't report pings, so a quiet link sends pings itself and reports
+    /// the pongs.
     private actor TaskLink: Link {
         private typealias Outcome = Result<LinkEvent, ClientError>
 
         private static let quiet = Duration.seconds(20)
-        /// Pongs that may wait for the reader: as many as the session's pings. Of messages only one is ever asked for.
+        /// The maximum number of waiting pongs, which is the number of the session's pings. Only one message is
+        /// requested at a time.
         private static let mostWaiting = 1024
 
         private nonisolated let task: URLSessionWebSocketTask
-        /// Who waits for the first pong.
+        /// The caller that waits for the first pong.
         private var opener: CheckedContinuation<Result<Void, ClientError>, Never>?
         private var reader: CheckedContinuation<Outcome, Never>?
-        /// What came while nobody waited.
+        /// Results that arrived while no reader waited.
         private var outcomes: [Outcome] = []
-        /// A message is asked for; not again before it is there, however many pongs come in between.
+        /// Whether a message is requested. The next one is requested only after it has arrived.
         private var isReceiving = false
 
         init(_ task: URLSessionWebSocketTask) {
             self.task = task
         }
 
-        /// The first pong says that the server took us in.
+        /// Waits for the first pong, which shows that the socket is open.
         func open() async throws(ClientError) {
             let task = task
             let result = await withTaskCancellationHandler {
@@ -114,7 +117,8 @@
             try result.get()
         }
 
-        /// A handler of a ping is called twice now and then: the first call counts.
+        /// Takes the result of the first ping. URLSession sometimes calls a ping's handler twice; the first call
+        /// counts.
         private func opened(_ result: Result<Void, ClientError>) {
             opener?.resume(returning: result)
             opener = nil
@@ -135,7 +139,7 @@
             let outcome = await withTaskCancellationHandler {
                 await withCheckedContinuation { reader = $0 }
             } onCancel: {
-                // Then what is asked for fails, and the reader with it.
+                // The requested message then fails, and ends the reader's wait.
                 task.cancel()
             }
             return try outcome.get()
@@ -167,14 +171,15 @@
                 return
             }
             switch outcome {
-            // That the server is there, what waits says too.
+            // Other waiting results also show that the server is alive.
             case .success(.alive): break
             case .success(.pong) where outcomes.count >= Self.mostWaiting: break
             case .success, .failure: outcomes.append(outcome)
             }
         }
 
-        /// - Parameter answered: Not called when no pong comes: by then the task fails, or silence ends it.
+        /// - Parameter answered: Called when a pong arrives. Without a pong, the task fails or the session's silence
+        /// limit ends it.
         private static func ping(_ task: URLSessionWebSocketTask, _ answered: @escaping @Sendable () async -> Void) {
             task.sendPing { error in
                 if error == nil { Task { await answered() } }
@@ -198,7 +203,7 @@
         }
     }
 
-    /// An event stream, by its lines.
+    /// A link over an event stream, read line by line.
     private actor EventLineLink: Link {
         private let bytes: URLSession.AsyncBytes
         private var iterator: URLSession.AsyncBytes.AsyncIterator
@@ -216,7 +221,7 @@
             do {
                 while let byte = try await iterator.next() {
                     guard byte == 0x0A else {
-                        guard line.count < 64 * 1024 else { throw ClientError.garbled("an event that is too long") }
+                        guard line.count < 64 * 1024 else { throw ClientError.garbled("an event is too long") }
                         line.append(byte)
                         continue
                     }

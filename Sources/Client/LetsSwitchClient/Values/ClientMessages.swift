@@ -1,9 +1,9 @@
-/// A request, whatever carries it.
+/// An HTTP request, independent of the transport.
 struct ClientRequest: Sendable, Hashable {
     var method = "GET"
-    /// Path and query below the server's ``ServerAddress/path``, percent-encoded.
+    /// The path and query below the server's ``ServerAddress/path``, percent-encoded.
     var target: String
-    /// Names in small letters.
+    /// The header fields, with names in lower case.
     var fields: [ClientField] = []
     var body: [UInt8]?
 }
@@ -19,21 +19,21 @@ struct ClientField: Sendable, Hashable {
     }
 }
 
-/// A response, with what of its body was wanted.
+/// An HTTP response, with the part of its body that was requested.
 struct ClientResponse: Sendable, Hashable {
     var status: Int
-    /// Names in small letters.
+    /// The header fields, with names in lower case.
     var fields: [ClientField] = []
     var body: [UInt8] = []
 
-    /// The value of the only field called `name`, which is in small letters.
+    /// Returns the value of the field `name`, in lower case, if there is exactly one.
     func value(_ name: String) -> String? {
         let values = fields.filter { $0.name == name }
         return values.count == 1 ? values[0].value : nil
     }
 }
 
-/// The value of a query's parameter: all but letters, digits and `-._~` escaped (RFC 3986 §2.3).
+/// Returns a query parameter's value in which all but letters, digits and `-._~` is escaped (RFC 3986 §2.3).
 package func escaped(_ text: String) -> String {
     var escaped = ""
     for byte in text.utf8 {

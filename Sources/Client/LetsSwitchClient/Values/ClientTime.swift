@@ -1,10 +1,10 @@
-/// The clock and the dice, which a test has its own of.
+/// The clock and the source of random numbers. Tests replace both.
 struct ClientTime: Sendable {
-    /// The time since some start; it never steps.
+    /// Returns the time since an arbitrary start. It is monotonic.
     let now: @Sendable () -> Duration
-    /// Returns at this time, or throws when the task is cancelled.
+    /// Sleeps until a time, and throws if the task is cancelled.
     let sleep: @Sendable (_ until: Duration) async throws -> Void
-    /// A random number of 0..<1.
+    /// Returns a random number in 0..<1.
     let fraction: @Sendable () -> Double
 
     static let system: ClientTime = {

@@ -1,17 +1,17 @@
-/// Why a WebSocket was closed (RFC 6455 §7.4).
+/// A close code of a WebSocket (RFC 6455 §7.4).
 ///
 /// ```swift
-/// if case .closed(.goingAway) = event { print("the server restarts") }
+/// if case .closed(.goingAway) = event { print("the server is restarting") }
 /// ```
 public struct CloseCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// The number that goes over the wire.
+    /// The number in the close frame.
     ///
     /// ```swift
     /// CloseCode.goingAway.rawValue  // 1001
     /// ```
     public let rawValue: UInt16
 
-    /// The code of this number.
+    /// Creates a code with this number.
     ///
     /// ```swift
     /// let own = CloseCode(rawValue: 4000)
@@ -20,7 +20,7 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable, CustomStringConve
         self.rawValue = rawValue
     }
 
-    /// 1000: all is said. `if code == .normal { … }`
+    /// 1000: a normal end. `if code == .normal { … }`
     public static var normal: CloseCode { CloseCode(rawValue: 1000) }
     /// 1001: the server stops, or this program does. `await socket.cancel(with: .goingAway)`
     public static var goingAway: CloseCode { CloseCode(rawValue: 1001) }
@@ -30,7 +30,7 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable, CustomStringConve
     public static var none: CloseCode { CloseCode(rawValue: 1005) }
     /// 1006: the connection was lost without a close frame; never sent. `if code == .lost { … }`
     public static var lost: CloseCode { CloseCode(rawValue: 1006) }
-    /// 1008: this client did what the server doesn't take, such as not reading. `if code == .policyViolation { … }`
+    /// 1008: this client broke a rule of the server, for example by not reading. `if code == .policyViolation { … }`
     public static var policyViolation: CloseCode { CloseCode(rawValue: 1008) }
     /// 1009: a message was too long. `if code == .messageTooBig { … }`
     public static var messageTooBig: CloseCode { CloseCode(rawValue: 1009) }
@@ -41,7 +41,7 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable, CustomStringConve
     public var description: String { String(rawValue) }
 }
 
-/// How a message is marked on the wire.
+/// The type of a WebSocket message.
 ///
 /// ```swift
 /// try await socket.send(message, as: .text)

@@ -4,12 +4,12 @@
     import Foundation
 #endif
 
-/// Takes a JSON text apart into pieces as they are written: a decoder keeps of them only what it knows.
+/// Splits a JSON text into its pieces without changing them. A decoder would keep only the members that it knows.
 ///
-/// It checks what it goes by, which are brackets, commas and the ends of strings. The grammar within a piece, and how deep it may
-/// be, is left to the decoder that gets it. O(n), without recursion.
+/// It checks only brackets, commas and the ends of strings. The decoder of a piece checks the grammar and the depth. It
+/// needs O(n) time and no recursion.
 ///
-/// The server's `JSONObject` isn't used because it is in `Wire`, without which this library is built on Apple's systems.
+/// The server's `JSONObject` isn't used because it is part of `Wire`, which isn't available on Apple's systems.
 struct JSONPieces {
     private let bytes: ArraySlice<UInt8>
     private var position: Int
@@ -19,17 +19,18 @@ struct JSONPieces {
         position = bytes.startIndex
     }
 
-    /// The elements of an array, without the white space around them; `nil` when it is none.
+    /// Returns the elements of an array without surrounding white space, or `nil` if the text isn't an array.
     static func elements(of array: ArraySlice<UInt8>) -> [ArraySlice<UInt8>]? {
         var pieces = JSONPieces(array)
         return pieces.takeAll(from: UInt8(ascii: "["), to: UInt8(ascii: "]")) { $0.takeValue() }
     }
 
-    /// The value of an object's member, of several of that name the last; `nil` when there is none, or no object.
+    /// Returns the value of an object's member, or `nil` if there is none. Of several members with that name it returns
+    /// the last.
     static func value(of name: String, in object: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         var pieces = JSONPieces(object)
         let members = pieces.takeAll(from: UInt8(ascii: "{"), to: UInt8(ascii: "}")) { $0.takeMember() }
-        // A name may be written with escapes.
+        // A name may contain escapes.
         return members?.last { (try? JSONDecoder().decode(String.self, from: Data($0.name))) == name }?.value
     }
 
@@ -58,7 +59,7 @@ struct JSONPieces {
         return (name, value)
     }
 
-    /// Up to the end of a string or of the outermost bracket, else up to what can't be in a number or a word.
+    /// Takes a string, a bracketed value, or all characters of a number or word.
     private mutating func takeValue() -> ArraySlice<UInt8>? {
         skipWhitespace()
         let start = position
@@ -87,11 +88,11 @@ struct JSONPieces {
             }
             position += 1
         }
-        // A value alone is no piece: something has to close what it is in.
+        // The text ended inside the enclosing array or object.
         return nil
     }
 
-    /// Passes a string and its quotation marks; `false` when there is none, or no end of it.
+    /// Skips a string with its quotation marks. Returns `false` if there is none, or if it doesn't end.
     private mutating func passString() -> Bool {
         guard skip(UInt8(ascii: "\"")) else { return false }
         while position < bytes.endIndex {
@@ -99,7 +100,7 @@ struct JSONPieces {
             position += 1
             switch byte {
             case UInt8(ascii: "\""): return true
-            // Whatever is escaped, it doesn't end the string.
+            // An escaped character doesn't end the string.
             case UInt8(ascii: "\\"): position = min(position + 1, bytes.endIndex)
             default: break
             }
@@ -107,7 +108,7 @@ struct JSONPieces {
         return false
     }
 
-    /// Passes `byte` and the white space before it; stays behind the white space when something else is there.
+    /// Skips white space and then `byte`. If another byte follows, only the white space is skipped.
     private mutating func skip(_ byte: UInt8) -> Bool {
         skipWhitespace()
         guard position < bytes.endIndex, bytes[position] == byte else { return false }
@@ -115,7 +116,7 @@ struct JSONPieces {
         return true
     }
 
-    /// RFC 8259 §2: the four bytes that count as white space.
+    /// Skips the four white space characters of RFC 8259 §2.
     private mutating func skipWhitespace() {
         while position < bytes.endIndex, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }
     }

@@ -1,11 +1,11 @@
-/// Where a server is: scheme, host, port, and the path below which it answers, if a proxy gave it one.
+/// A server's address: scheme, host, port, and a path if a proxy serves it below one.
 ///
 /// ```swift
 /// let local = try ServerAddress("http://127.0.0.1:8080")
 /// let hosted = try ServerAddress("https://switch.example.org")
 /// ```
 public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
-    /// Whether TLS is spoken.
+    /// Whether connections use TLS.
     ///
     /// ```swift
     /// try ServerAddress("https://example.org").isSecure  // true
@@ -17,20 +17,20 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     /// try ServerAddress("http://[::1]:8080").host  // "::1"
     /// ```
     public let host: String
-    /// 80 or 443 where the text names none.
+    /// The port. The default is 80, or 443 with TLS.
     ///
     /// ```swift
     /// try ServerAddress("https://example.org").port  // 443
     /// ```
     public let port: UInt16
-    /// What stands before every path; empty or `/…` without a slash at its end.
+    /// The prefix of every path: empty, or `/…` without a slash at its end.
     ///
     /// ```swift
     /// try ServerAddress("https://example.org/switch/").path  // "/switch"
     /// ```
     public let path: String
 
-    /// Reads `http://`, `https://`, `ws://`, `wss://`, or just `host:port`, which is plain.
+    /// Parses an address with `http://`, `https://`, `ws://` or `wss://`, or only `host:port`, which is without TLS.
     ///
     /// ```swift
     /// let server = try ServerAddress("127.0.0.1:8080")
@@ -45,14 +45,14 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
         path = parts.path
     }
 
-    /// As ``init(_:)`` reads it.
+    /// The address in the form that ``init(_:)`` parses.
     ///
     /// ```swift
     /// try ServerAddress("localhost:8080").description  // "http://localhost:8080"
     /// ```
     public var description: String { "\(isSecure ? "https" : "http")://\(authority)\(path)" }
 
-    /// `host:port` as `Host` wants it: without the scheme's own port.
+    /// The value of the header field `Host`: `host:port`, without the scheme's default port.
     var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
@@ -74,7 +74,7 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
                 }
                 rest = text[end.upperBound...]
             }
-            // What may stand in a host, a port and a path; no user, query or fragment.
+            // The characters of a host, a port and a path. User, query and fragment aren't allowed.
             let isPlain = rest.utf8.allSatisfy { (0x21...0x7E).contains($0) && !Self.refused.contains($0) }
             guard isPlain else { return nil }
             let slash = rest.firstIndex(of: "/") ?? rest.endIndex
@@ -108,7 +108,7 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension String {
-    /// The first place of `text`; FoundationEssentials has none.
+    /// Returns the first range of `text`. FoundationEssentials doesn't have this method.
     fileprivate func range(of text: String) -> Range<Index>? {
         var start = startIndex
         while start < endIndex {

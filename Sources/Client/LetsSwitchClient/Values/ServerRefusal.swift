@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// An answer that says no.
+/// A server's refusal of a request.
 ///
 /// ```swift
 /// } catch ClientError.refused(let refusal) {
@@ -14,13 +14,13 @@
 public struct ServerRefusal: Sendable, Hashable, CustomStringConvertible {
     /// The HTTP status: `refusal.status == 404`
     public let status: Int
-    /// What programs go by: `refusal.code == "room_not_open"`
+    /// The error code, for programs: `refusal.code == "room_not_open"`
     public let code: String?
-    /// A sentence for people: `print(refusal.reason ?? "")`
+    /// The reason, for people: `print(refusal.reason ?? "")`
     public let reason: String?
-    /// When it may be asked again, at the earliest: `refusal.retryAfter ?? .seconds(30)`
+    /// The time to wait before another request: `refusal.retryAfter ?? .seconds(30)`
     public let retryAfter: Duration?
-    /// When the room opens, of one that isn't open yet: `refusal.opensAt.map { print($0) }`
+    /// The time at which the room opens, if it isn't open yet: `refusal.opensAt.map { print($0) }`
     public let opensAt: Date?
 
     init(status: Int, code: String? = nil, reason: String? = nil, retryAfter: Duration? = nil, opensAt: Date? = nil) {
@@ -31,8 +31,8 @@ public struct ServerRefusal: Sendable, Hashable, CustomStringConvertible {
         self.opensAt = opensAt
     }
 
-    /// The server's sentence, or the status: `print(refusal)`
-    public var description: String { reason ?? "the server answered \(status)" }
+    /// The server's reason, or the status: `print(refusal)`
+    public var description: String { reason ?? "the server answered with status \(status)" }
 
     private struct Body: Decodable {
         let code: String?
@@ -40,7 +40,8 @@ public struct ServerRefusal: Sendable, Hashable, CustomStringConvertible {
         let opensAt: String?
     }
 
-    /// Of a response. Only whole seconds of `Retry-After` are understood (RFC 9110 §10.2.3): dates would need a clock that agrees.
+    /// Reads a response. `Retry-After` counts only in seconds (RFC 9110 §10.2.3), because a date would require
+    /// synchronized clocks.
     init(_ response: ClientResponse) {
         let body = try? JSONDecoder().decode(Body.self, from: Data(response.body))
         let seconds = response.value("retry-after").flatMap { Int($0) }
@@ -50,6 +51,6 @@ public struct ServerRefusal: Sendable, Hashable, CustomStringConvertible {
             opensAt: body?.opensAt.flatMap { WireDate.date($0) })
     }
 
-    /// A day: whoever is told to come later than that asks in between.
+    /// The longest wait in seconds, a day. After a longer `Retry-After` the client asks earlier.
     private static let longestWait = 86_400
 }

@@ -4,14 +4,14 @@
     import Foundation
 #endif
 
-/// Instants as they go over the wire: `2026-11-22T09:00:00Z`.
+/// An instant in the server's format: `2026-11-22T09:00:00Z`.
 struct WireDate: Decodable {
     let date: Date
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let date = Self.date(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no instant")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not an instant")
         }
         self.date = date
     }

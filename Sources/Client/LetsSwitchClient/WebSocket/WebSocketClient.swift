@@ -4,10 +4,10 @@
     public import Foundation
 #endif
 
-/// A WebSocket whose messages are JSON, and that is made again when it is lost.
+/// A WebSocket with JSON messages, which connects again when the connection is lost.
 ///
-/// The connection begins with the first event that is asked for, or the first message that is sent. Pings are answered. A server
-/// that says nothing is pinged after 22.5 s, and counts as lost after 45 s.
+/// It connects when the first event is requested or the first message is sent. It answers pings. A silent server
+/// is pinged after 22.5 s, and the connection counts as lost after 45 s.
 ///
 /// ```swift
 /// let socket = WebSocketClient<Answer, Question>(server, path: "/live")
@@ -20,19 +20,19 @@
 /// }
 /// ```
 public actor WebSocketClient<In: Decodable & Sendable, Out: Encodable & Sendable> {
-    /// What happens on the socket.
+    /// An event of the socket.
     ///
     /// ```swift
-    /// if case .waiting(let wait) = event { print("lost; again in \(wait)") }
+    /// if case .waiting(let wait) = event { print("connecting again in \(wait)") }
     /// ```
     public enum Event: Sendable {
-        /// The server took us in: `case .opened: print("open")`
+        /// The socket is open: `case .opened: print("open")`
         case opened
         /// A message: `case .message(let answer): print(answer)`
         case message(In)
-        /// A message that is no `In`: `case .undecodable(let data): print(data.count)`
+        /// A message that can't be decoded as `In`: `case .undecodable(let data): print(data.count)`
         case undecodable(Data)
-        /// There is no connection, and the next attempt is due: `case .waiting(let wait): print(wait)`
+        /// There is no connection. The next attempt follows after this time: `case .waiting(let wait): print(wait)`
         case waiting(Duration)
         /// The connection has ended: `case .closed(let code): print(code)`
         case closed(CloseCode)
@@ -40,13 +40,13 @@ public actor WebSocketClient<In: Decodable & Sendable, Out: Encodable & Sendable
 
     private let session: LinkSession
 
-    /// A socket to this path of the server.
+    /// Creates a socket to a path of the server.
     ///
     /// ```swift
     /// let socket = WebSocketClient<Answer, Question>(server, path: "/live?name=ada", subprotocols: ["v1"])
     /// ```
     ///
-    /// - Parameter path: With its query, percent-encoded.
+    /// - Parameter path: The path and query, percent-encoded.
     public init(
         _ server: ServerAddress, path: String, subprotocols: [String] = [], reconnect: ReconnectPolicy = .default
     ) {
@@ -68,7 +68,7 @@ public actor WebSocketClient<In: Decodable & Sendable, Out: Encodable & Sendable
         Task { await session.cancel(with: .goingAway) }
     }
 
-    /// What happens, in order, for one reader. 1,024 events wait for it; one more ends the stream with
+    /// The socket's events in order, for one reader. At most 1,024 events wait for it; one more ends the stream with
     /// ``ClientError/bufferFull``. Cancelling the reading task cancels the socket.
     ///
     /// ```swift
@@ -76,13 +76,13 @@ public actor WebSocketClient<In: Decodable & Sendable, Out: Encodable & Sendable
     /// ```
     public nonisolated var events: AsyncThrowingStream<Event, any Error> {
         let reading = reading()
-        // The stream holds the socket.
+        // The stream keeps the socket alive.
         return AsyncThrowingStream { [self] in try await next(reading) }
     }
 
     nonisolated func reading() -> EventReading { EventReading(session) }
 
-    /// The next event; `nil` at the end.
+    /// Returns the next event, or `nil` at the end.
     nonisolated func next(_ reading: EventReading) async throws -> Event? {
         while let event = try await reading.next() {
             switch event {
@@ -101,7 +101,7 @@ public actor WebSocketClient<In: Decodable & Sendable, Out: Encodable & Sendable
         return (try? WireDate.decoder.decode(In.self, from: data)).map(Event.message) ?? .undecodable(data)
     }
 
-    /// Sends a message; without a connection as soon as there is one.
+    /// Sends a message. Without a connection, the message waits for one.
     ///
     /// ```swift
     /// try await socket.send(Question(text: "Why?"), as: .text)
@@ -111,7 +111,7 @@ public actor WebSocketClient<In: Decodable & Sendable, Out: Encodable & Sendable
         try await session.send(.message(opcode, bytes))
     }
 
-    /// How long a ping takes there and back.
+    /// Returns the round-trip time of a ping.
     ///
     /// ```swift
     /// print(try await socket.ping())  // 0.0004 seconds
@@ -120,7 +120,7 @@ public actor WebSocketClient<In: Decodable & Sendable, Out: Encodable & Sendable
         try await session.ping()
     }
 
-    /// Says goodbye, and returns when the server has said it too, after five seconds at most. Every stream ends.
+    /// Closes the socket, and returns when the server has closed it too, or after five seconds. All streams end.
     ///
     /// ```swift
     /// await socket.cancel()

@@ -3,19 +3,19 @@ import TestSupport
 
 @testable import LetsSwitchClient
 
-/// Autobahn's fuzzing server: hundreds of cases of a server's frames, right and wrong, for a client that echoes what it is told; and a
-/// judgement of what the client did.
+/// Autobahn's fuzzing server. It sends valid and invalid frames in hundreds of cases to a client that echoes them, and
+/// then reports the client's behaviour.
 struct AutobahnServer: Sendable {
-    /// What Autobahn says of a case: how messages were dealt with, and how the connection ended.
+    /// Autobahn's verdicts of a case: about the messages, and about the connection's end.
     struct Verdict: Decodable, Sendable {
         let behavior: String
         let behaviorClose: String
     }
 
     private static let agent = "letsswitch"
-    /// Compression, which the client doesn't offer.
+    /// The cases of compression, which the client doesn't offer.
     private static let excluded: TestJSON = ["12.*", "13.*"]
-    /// Of Autobahn's longest messages.
+    /// The size of Autobahn's longest messages in bytes.
     private static let longestMessage = 16 << 20
 
     private let transport: SocketTransport
@@ -32,7 +32,7 @@ struct AutobahnServer: Sendable {
             "exclude-cases": excluded, "exclude-agent-cases": [:],
         ]
         try Data(try text.encoded()).write(to: settings)
-        // Else it would serve its reports too, at a port of its choice.
+        // Otherwise it would also serve its reports, at another port.
         let process = try await PythonPackages.ofAutobahn.tool(
             "wstest", ["-m", "fuzzingserver", "-s", settings.path, "-u", "0"])
         var transport = SocketTransport(server: try ServerAddress("127.0.0.1:\(port)"))
@@ -59,7 +59,7 @@ struct AutobahnServer: Sendable {
         return count
     }
 
-    /// Echoes for one case, until the server has judged it.
+    /// Echoes the messages of one case until the server ends it.
     func run(_ number: Int) async throws {
         let link = try await open("/runCase?case=\(number)&agent=\(Self.agent)")
         do throws(ClientError) {
@@ -68,16 +68,16 @@ struct AutobahnServer: Sendable {
                 try await link.send(.message(opcode, bytes))
             }
         } catch {
-            // Whether that was how it was to end, the server judges.
+            // The server decides whether this end is correct.
             link.drop()
         }
         _ = try await text(of: "/getCaseStatus?case=\(number)&agent=\(Self.agent)")
     }
 
-    /// By the case's number in Autobahn's list, such as `1.1.1`.
+    /// The verdicts by the case's number, such as `1.1.1`.
     func verdicts() async throws -> [String: Verdict] {
         let link = try await open("/updateReports?agent=\(Self.agent)")
-        // It closes when they are written.
+        // The server closes after it has written the reports.
         while (try? await link.receive()) != nil {}
         link.drop()
         let index = try Data(contentsOf: directory.appendingPathComponent("reports/index.json"))
@@ -88,7 +88,7 @@ struct AutobahnServer: Sendable {
         try await transport.webSocket(ClientRequest(target: target), subprotocols: [])
     }
 
-    /// What the server says on a socket of its own.
+    /// Returns the server's message on a separate socket.
     private func text(of target: String) async throws -> String {
         let link = try await open(target)
         defer { link.drop() }

@@ -1,13 +1,13 @@
 import TestSupport
 import Testing
 
-/// The client's WebSocket, judged by Autobahn's test suite, the one that all others are judged by.
+/// The client's WebSocket, tested by Autobahn's test suite.
 @Suite struct AutobahnTests {
-    /// `NON-STRICT` is as right as `OK`: where the standard leaves a choice, it is not the one that Autobahn would make.
+    /// `NON-STRICT` is as correct as `OK`: the standard leaves a choice, and Autobahn prefers another one.
     private static let passed: Set = ["OK", "NON-STRICT", "INFORMATIONAL"]
 
     @Test(
-        "Every case of Autobahn's fuzzing server but those of compression",
+        "The client passes every case of Autobahn's fuzzing server except compression",
         .enabled(
             if: TestBroker.isWanted && PythonPackages.ofAutobahn.areInstalled,
             "it needs Autobahn: make interop-autobahn"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LetsSwitchClient
 
-/// Against a server that the test plays, by a clock that it puts forward.
+/// Tests with a simulated server and a manual clock.
 @Suite struct CableClientTests {
     private let transport = PlayedTransport(as: .foreign)
     private let clock = ManualTime()
@@ -38,7 +38,7 @@ import Testing
 
     private typealias Events = AsyncThrowingStream<CableEvent, any Error>.Iterator
 
-    @Test("Subscribed after the welcome, confirmed, told; performed in between waits")
+    @Test("A subscription is sent after the welcome, and actions wait for its confirmation")
     func journey() async throws {
         let link = transport.admit()
         let room = await client().subscribe("RoomChannel", ["id": "7"])
@@ -64,7 +64,9 @@ import Testing
         #expect(try presence.data(as: [String: Int].self) == ["count": 2])
         #expect(plain.type == nil)
         #expect(try plain.content(as: String.self) == "plain")
-        await #expect(throws: ClientError.invalidValue("what isn't an object")) { try await room.perform("x", [1]) }
+        await #expect(throws: ClientError.invalidValue("content that isn't a JSON object")) {
+            try await room.perform("x", [1])
+        }
         await room.unsubscribe()
         try await expectSent("unsubscribe", on: link)
         #expect(try await events.next() == nil)
@@ -72,7 +74,7 @@ import Testing
         #expect(transport.attempts.all.map(\.target) == ["/cable"])
     }
 
-    @Test("What isn't answered is asked again every half second, and after a loss")
+    @Test("An unanswered subscription is sent again every half second and after a lost connection")
     func again() async throws {
         let (first, second) = (transport.admit(), transport.admit())
         let room = await client().subscribe("RoomChannel", ["id": "7"])
@@ -83,7 +85,7 @@ import Testing
         try await expectSent("subscribe", on: first)
         first.say(answer("confirm_subscription"))
         #expect(try await events.next() == .confirmed)
-        // Silence of six seconds.
+        // The server is silent for six seconds.
         clock.advance(to: .seconds(7))
         #expect(try await events.next() == .lost)
         async let performed: Void = room.perform("ale")
@@ -96,7 +98,7 @@ import Testing
         try await expectSent("message", #"{"action":"ale"}"#, on: second)
     }
 
-    @Test("A server that restarts is come back to, however it closes; one that sends away isn't")
+    @Test("The client connects again after a restart of the server, but not after a refusal")
     func disconnects() async throws {
         let (first, second) = (transport.admit(), transport.admit())
         let cable = client()
@@ -113,13 +115,13 @@ import Testing
         second.say(#"{"type":"disconnect","reason":"unauthorized","reconnect":false}"#)
         await #expect(throws: ClientError.sentAway("unauthorized")) { try await events.next() }
         #expect(try await events.next() == nil)
-        // And whoever comes later hears the same.
+        // A later subscriber gets the same error.
         var later = await cable.subscribe("Other").events.makeAsyncIterator()
         await #expect(throws: ClientError.sentAway("unauthorized")) { try await later.next() }
         await #expect(throws: ClientError.sentAway("unauthorized")) { try await room.perform("ale") }
     }
 
-    @Test("A rejection ends the subscription, and whoever waits to perform")
+    @Test("A rejection ends the subscription and its waiting actions")
     func rejection() async throws {
         let link = transport.admit()
         let cable = client()
@@ -133,12 +135,12 @@ import Testing
         #expect(try await events.next() == .rejected)
         #expect(try await events.next() == nil)
         await #expect(throws: ClientError.rejected) { try await room.perform("ale") }
-        // The other channels go on.
+        // Other channels aren't affected.
         _ = await cable.subscribe("RoomChannel", ["id": "7"])
         try await expectSent("subscribe", on: link)
     }
 
-    @Test("Two listen to one channel: it is subscribed once, and left when the last one leaves or is let go of")
+    @Test("Two subscribers of one channel share a subscription, which ends with the last of them")
     func twice() async throws {
         let link = transport.admit()
         let cable = client()
@@ -165,7 +167,7 @@ import Testing
         try await expectSent("unsubscribe", on: link)
     }
 
-    @Test("A subscription that nobody reads ends alone, with an error")
+    @Test("An unread subscription ends with an error and doesn't affect the others")
     func overflow() async throws {
         let link = transport.admit()
         let room = await client().subscribe("RoomChannel", ["id": "7"])
@@ -180,7 +182,7 @@ import Testing
         #expect(link.drops.all.isEmpty)
     }
 
-    @Test("Cancelling the reading task unsubscribes, while it waits and between", arguments: [false, true])
+    @Test("Cancelling the reading task unsubscribes, whether it waits for an event or not", arguments: [false, true])
     func cancelled(between: Bool) async throws {
         let link = transport.admit()
         let room = await client().subscribe("RoomChannel", ["id": "7"])

@@ -3,11 +3,11 @@ import LetsSwitchClient
 import TestSupport
 import Testing
 
-/// The Swift program of CABLE.md: it is compiled here, word for word, and run.
+/// The Swift program of CABLE.md. It is compiled here word for word, and run.
 @Suite struct CablePageProgramTests {
     private static let room = "E866787E-12C7-4729-8F66-56AF8310A937"
 
-    /// The program, but for where it connects to and where it prints.
+    /// The program, except for the address and the output.
     private static func run(at address: String, print: (String) -> Void) async throws {
         // It begins.
         let cable = CableClient(try ServerAddress(address), path: "/cable?deviceId=ada-7c1f")
@@ -17,7 +17,7 @@ import Testing
         // It ends.
     }
 
-    @Test("The page has the program that is compiled here")
+    @Test("CABLE.md has the program that is compiled here")
     func text() throws {
         let page = try Checkout.text("Sources/Core/ActionCable/CABLE.md")
         let shown = try #require(
@@ -33,13 +33,13 @@ import Testing
                 == shown.replacing(#"ServerAddress("http://127.0.0.1:8080")"#, with: "ServerAddress(address)"))
     }
 
-    @Test("It says ale, and prints what it hears")
+    @Test("The program of CABLE.md sends an ale and prints what it receives")
     func run() async throws {
         try await RunningDaemon.with(["--open-rooms"]) { server, _ in
             let other = CableClient(try ServerAddress("\(server)"))
             let room = await other.subscribe("RoomChannel", ["id": Self.room])
             let printed = EventRecorder<String>()
-            // It says its ale once the other one is there to hear it.
+            // The program sends its ale after the other member has entered.
             var events = room.events.makeAsyncIterator()
             guard case .confirmed = try await events.next() else { throw ClientFailure.violation("no confirmation") }
             let program = Task { try await Self.run(at: "\(server)") { printed.append($0) } }

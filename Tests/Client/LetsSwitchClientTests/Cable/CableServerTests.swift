@@ -5,11 +5,12 @@ import Testing
 
 @testable import LetsSwitchClient
 
-/// Against servers that others wrote, and ours.
+/// Tests with this server, and with Rails' own server.
 @Suite struct CableServerTests {
     private static func room(_ id: UUID) -> [String: String] { ["id": id.uuidString] }
 
-    /// Two in a room, one is cut off and comes back, one that isn't let in; the same words at either server.
+    /// Runs a room with two members, of which one loses the connection and returns, and a third that is rejected. It is
+    /// the same for both servers.
     private static func meet(at server: any Transport, restart: () async throws -> Void) async throws {
         let (ada, bob) = (CableClient(.cable(server)), CableClient(.cable(server)))
         let id = UUID()
@@ -44,7 +45,7 @@ import Testing
         #expect(try await heard.next() == nil)
     }
 
-    @Test("In a room by our cable, over a restart", arguments: [SIGTERM, SIGKILL])
+    @Test("Room subscriptions survive a restart of this server", arguments: [SIGTERM, SIGKILL])
     func ours(signal: CInt) async throws {
         let database = try await TestCluster.shared.makeDaemonDatabase()
         let arguments = ["--database-url", database, "--log-format", "json", "--open-rooms", "--listen"]
@@ -58,7 +59,7 @@ import Testing
         try await again?.terminate()
     }
 
-    @Test("Who isn't let in is sent away for good")
+    @Test("A client without a valid ticket is refused permanently")
     func unauthorized() async throws {
         let secret = "/tmp/ls-ticket-\(UUID().uuidString)"
         try Data("0123456789abcdef0123456789abcdef\n".utf8).write(to: URL(fileURLWithPath: secret))
@@ -71,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("Reminders and notifications come by cable")
+    @Test("Reminders and notifications arrive over Action Cable")
     func reminders() async throws {
         try await RunningDaemon.with(["--reminder-lead", "1h"]) { server, _ in
             let client = LetsSwitchClient(server, deviceID: "ada")
@@ -90,7 +91,7 @@ import Testing
     }
 
     @Test(
-        "In a room by Rails' own server, over a restart",
+        "Room subscriptions survive a restart of Rails' own server",
         .enabled(if: TestBroker.isWanted && RailsServer.isInstalled, "it needs Rails: make interop-cable"))
     func rails() async throws {
         var rails = try await RailsServer.start()

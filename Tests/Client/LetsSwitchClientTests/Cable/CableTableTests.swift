@@ -6,7 +6,8 @@ import Testing
     private let a: CableTable.Identifier = Array("a".utf8)
     private let b: CableTable.Identifier = Array("b".utf8)
 
-    @Test("What is wanted is asked for after the welcome, in order, and again each half second until it is answered")
+    @Test(
+        "Wanted subscriptions are sent in order after the welcome, and again each half second until they are answered")
     func asking() {
         var table = CableTable()
         #expect(table.want(b, at: .zero) == [])
@@ -25,7 +26,7 @@ import Testing
         #expect(table.isConfirmed(a) && table.isConfirmed(b))
     }
 
-    @Test("After a loss all is asked for again, but what was rejected or isn't wanted")
+    @Test("After a lost connection all subscriptions are sent again, except rejected and unwanted ones")
     func again() {
         var table = CableTable()
         _ = table.welcomed(at: .zero)
@@ -34,7 +35,7 @@ import Testing
         for identifier in [a, b] { #expect(table.confirmed(identifier) == true) }
         #expect(table.rejected(c) == true)
         #expect(table.unwant(b) == [.unsubscribe(b)])
-        // The server's answer to what isn't wanted any more.
+        // The server's answer about an unwanted subscription.
         #expect(table.confirmed(b) == false)
         #expect(table.rejected(b) == false)
         #expect(table.lost() == [a])

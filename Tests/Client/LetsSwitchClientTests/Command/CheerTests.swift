@@ -5,10 +5,10 @@ import Wire
 
 @testable import LetsSwitchClient
 
-/// `letsswitch cheer` in a room that ends before it has left: nobody may have heard.
+/// `letsswitch cheer` in a room that ends before the command has left, so that its cheers may be lost.
 @Suite struct CheerTests {
     @Test(
-        "A room that closes is a refusal, a lost one can't be reached",
+        "The exit status is a refusal for a closed room, and unreachable for a lost connection",
         arguments: [(false, 1), (true, 69)] as [(Bool, Int32)])
     func unheard(byReset: Bool, status: Int32) async throws {
         let server = try RawServer()

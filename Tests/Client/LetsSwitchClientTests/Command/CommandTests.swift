@@ -7,7 +7,7 @@ import Testing
 
 @testable import letsswitch
 
-/// The built command, as a shell runs it.
+/// Tests that run the built command as a shell does.
 @Suite struct CommandTests {
     private static func start(
         _ arguments: [String], state: String, _ variables: [String: String] = [:]
@@ -29,7 +29,7 @@ import Testing
         return (status, process.lines.all.map(\.text))
     }
 
-    /// Ends a command that goes on. All that it has told is what the server has said there, and as it is described.
+    /// Ends a running command, and checks its output against the described messages.
     private static func end(_ process: ChildProcess, at target: String, _ event: String? = nil) async throws {
         await process.signal(SIGTERM)
         _ = try await process.waitForExit()
@@ -41,7 +41,7 @@ import Testing
 
     private static func json(_ line: String) throws -> TestJSON { try TestJSON(parsing: Array(line.utf8)) }
 
-    @Test("A server by TLS is believed when the system's authorities do")
+    @Test("The command trusts a server with TLS if the system's authorities do")
     func tls() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
@@ -62,7 +62,7 @@ import Testing
         _ = try await daemon.waitForExit()
     }
 
-    @Test("Two terminals: promise, watch, join, cheer")
+    @Test("Two users promise, watch, join and cheer")
     func journey() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
@@ -102,7 +102,7 @@ import Testing
         try await daemon.terminate()
     }
 
-    @Test("Who comes late promises the start that is past as an instant, and joins whoever waits there")
+    @Test("A late user promises the past start as an instant and joins a waiting one")
     func late() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
@@ -124,7 +124,7 @@ import Testing
             _ = try await client.query(PostgresStatement(name: "", sql: sql), [], timeout: nil)
         }
         await client.shutdown()
-        // Nobody waits yet.
+        // No user waits yet.
         let early = try await promise("eva", "Art")
         #expect(early.status == .exited(1) && early.lines.first?.contains("too late") == true, "\(early.lines)")
         #expect(try await run("bob", "leave", try #require(bob["id"].string)).status == .exited(0))
@@ -135,7 +135,7 @@ import Testing
         try await daemon.terminate()
     }
 
-    @Test("Two terminals: invite, accept, prefer, look, undo")
+    @Test("Two users invite, accept, prefer, list and undo")
     func invitation() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
@@ -170,7 +170,7 @@ import Testing
         try await daemon.terminate()
     }
 
-    @Test("Two terminals: take names, say, listen, look back")
+    @Test("Two users take names, send messages, listen and read the history")
     func conversations() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
@@ -185,7 +185,7 @@ import Testing
         #expect(named.status == .exited(0))
         #expect(try Self.json(try #require(named.lines.first))["name"].string == "ada")
         #expect(try await Self.run(bob + ["name", "bob"], state: state).status == .exited(0))
-        // A name is its first taker's.
+        // A name belongs to the first device that takes it.
         #expect(
             try await Self.run(["name", "ada", "--server", "\(endpoint)", "--device", "eve"], state: state).status
                 == .exited(1))
@@ -209,7 +209,7 @@ import Testing
         try await daemon.terminate()
     }
 
-    @Test("Two terminals: ask, and listen to a session")
+    @Test("One user asks, and another listens to the session")
     func questions() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
@@ -237,7 +237,7 @@ import Testing
         try await daemon.terminate()
     }
 
-    @Test("Exit statuses tell wrong usage from nobody there")
+    @Test("The exit status distinguishes wrong usage from an unreachable server")
     func statuses() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
@@ -253,7 +253,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: state))
     }
 
-    @Test("A device's id is made once, whole, and used only while nobody else can read it")
+    @Test("The device id is created once and used only while other users can't read it")
     func deviceFile() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
@@ -266,22 +266,22 @@ import Testing
             return await group.reduce(into: Set<String?>()) { $0.insert($1) }
         }
         #expect(ids.count == 1 && ids.first??.hasPrefix("terminal-") == true)
-        // Nothing is left of those who came second.
+        // Other processes leave no files behind.
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(state)/letsswitch") == ["device"])
         #expect(chmod(file.path, 0o644) == 0)
         #expect(throws: UsageError.self) { try file.read() }
-        // One that was cut short by a full disk is made anew.
+        // A file that a full disk cut short is replaced.
         #expect(chmod(file.path, 0o600) == 0 && truncate(file.path, 0) == 0)
         #expect(try ids.contains(file.read()) == false)
     }
 
-    @Test("What can't be written is told by the exit status", arguments: [false, true])
+    @Test("The exit status reports output that can't be written", arguments: [false, true])
     func output(readerHasGone: Bool) async throws {
         let daemon = URL(fileURLWithPath: try DaemonProcess.executable())
         let command = daemon.deletingLastPathComponent().appendingPathComponent("letsswitch").path
         let pipe = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: pipe) }
-        // A pipe that had a reader, or a disk that is full.
+        // A pipe without a reader, or a full disk.
         let script =
             readerHasGone
             ? #"mkfifo "$1" && exec 3<>"$1" 4>"$1" 3>&- && exec "$0" --help >&4"# : #"exec "$0" --help >/dev/full"#

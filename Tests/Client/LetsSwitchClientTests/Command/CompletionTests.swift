@@ -4,11 +4,11 @@ import Testing
 
 @testable import letsswitch
 
-/// What shells and manuals say of the command.
+/// Tests of the shell completions and the manual page.
 @Suite struct CompletionTests {
     private static let directory = Checkout.url("Sources/Programs/letsswitch")
 
-    /// The words with which a line of the help begins.
+    /// The commands, which are the first words of the help's lines.
     private static let commands = Set(
         Help.text.split(separator: "\n").compactMap { line -> String? in
             let words = line.split(separator: " ")
@@ -27,7 +27,7 @@ import Testing
         return Set(bash.text(of: .output).split(separator: "\n").map(String.init))
     }
 
-    @Test("bash offers every command that the help has, and each command's options")
+    @Test("bash completes every command of the help, and each command's options")
     func bash() async throws {
         #expect(try await Self.offered("") == Self.commands.union(["help"]))
         #expect(try await Self.offered("cheer", "R", "--k") == ["--kind"])
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "Every command is in the manual, and in what zsh and fish offer",
+        "The manual page and the completions of zsh and fish have every command",
         arguments: [
             "letsswitch.1", "completions/_letsswitch", "completions/letsswitch.fish",
         ])

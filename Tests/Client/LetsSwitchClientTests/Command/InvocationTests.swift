@@ -9,7 +9,7 @@ import Testing
         return try Invocation(words) { $0 == "LETSSWITCH_SERVER" ? server : nil }
     }
 
-    @Test("Options stand anywhere")
+    @Test("Options may stand anywhere")
     func options() throws {
         for line in [
             "promise History --at 09:00 --zone Europe/London --device ada",
@@ -46,12 +46,12 @@ import Testing
         #expect(try read("history bob -n 3").command == .history(with: ["bob"], count: 3))
         for line in ["", "--help", "watch --help", "help"] {
             #expect(try read(line).command == .help)
-            // Who asks for help has it, wherever the server is.
+            // --help works even if the server's address is invalid.
             #expect(try read(line, server: "no server").command == .help)
         }
     }
 
-    @Test("The server is the option's, the environment's, or the local one")
+    @Test("The server comes from the option, the environment or the default")
     func server() throws {
         #expect(try read("watch").server.description == Invocation.defaultServer)
         #expect(try read("watch", server: "https://a.test").server.description == "https://a.test")
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "What makes no sense is a usage error",
+        "Invalid arguments are a usage error",
         arguments: [
             "dance", "promise X", "promise --at 09:00", "promise X Y --at 09:00", "promise X --at 25:00",
             "promise X --at 9:00", "promise X --at tomorrow,at,nine", "promise X --at 2026-11-22T09:00",
@@ -75,19 +75,19 @@ import Testing
         #expect(throws: UsageError.self) { try read(line) }
     }
 
-    @Test("A time of day is the next there is, also where the clocks change")
+    @Test("A time of day means its next occurrence, also when the clocks change")
     func days() {
         // 2026-11-22 12:00:00 UTC
         let noon = 1_795_348_800
         #expect(WallTime.day(of: 43_201, zone: "UTC", now: noon) == "2026-11-22")
         #expect(WallTime.day(of: 43_200, zone: "UTC", now: noon) == "2026-11-23")
         #expect(WallTime.day(of: 0, zone: "Pacific/Auckland", now: noon) == "2026-11-24")
-        // The evening before London's clocks go back, and the end of a year.
+        // The evening before London's clocks change, and the end of a year.
         #expect(WallTime.day(of: 0, zone: "Europe/London", now: 1_792_879_200) == "2026-10-25")
         #expect(WallTime.day(of: 0, zone: "UTC", now: 1_798_761_599) == "2027-01-01")
     }
 
-    @Test("A key is one, however many bytes it has")
+    @Test("A key with several bytes counts once")
     func keys() {
         #expect(KeyPresses.keys(in: Array("1s".utf8)) == Array("1s".utf8))
         #expect(KeyPresses.keys(in: Array("\u{1B}[A\u{1B}[1;5C\u{1B}OP2".utf8)) == [0x1B, 0x1B, 0x1B, 0x32])

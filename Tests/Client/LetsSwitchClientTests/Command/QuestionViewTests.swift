@@ -4,7 +4,7 @@ import Testing
 @testable import LetsSwitchClient
 @testable import letsswitch
 
-/// What a terminal shows of a session of questions.
+/// The terminal's text about a question session.
 @Suite struct QuestionViewTests {
     private func question(_ content: String, answer: String? = nil) throws -> Question {
         let answer = answer.map { #","answer":"\#($0)""# } ?? ""
@@ -15,7 +15,7 @@ import Testing
         return try WireDate.decoder.decode(Question.self, from: Data(text.utf8))
     }
 
-    @Test("The line below tells how many are there, or when the next attempt is due")
+    @Test("The status line shows the number of participants or the time to the next attempt")
     func status() {
         var view = QuestionView()
         #expect(view.status == "")
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("The lines above are what is asked, answered and announced")
+    @Test("The lines show questions, answers and announcements")
     func lines() throws {
         var view = QuestionView()
         let (told, aloud) = (try question("Why?", answer: "So."), try question("A\\nB"))

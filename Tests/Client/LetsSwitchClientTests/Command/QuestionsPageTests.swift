@@ -3,15 +3,15 @@ import LetsSwitchClient
 import TestSupport
 import Testing
 
-/// The session of QUESTIONS.md, from curl to the hall: what is typed there is run, and what is shown comes of it.
+/// Runs the commands of QUESTIONS.md, and compares their output with the page.
 @Suite struct QuestionsPageTests {
     private struct Step {
         let command: String
-        /// What it prints, shortened: `6B1D…` stands for the same everywhere.
+        /// The printed output with shortened values. The same value has the same short form, such as `6B1D…`.
         var shown = ""
     }
 
-    /// Of the page's blocks that begin with a prompt.
+    /// The commands of the page's blocks that begin with a prompt.
     private static func steps() throws -> [Step] {
         var steps: [Step] = []
         for block in try Checkout.text("Sources/Features/LiveQuestions/QUESTIONS.md").components(separatedBy: "```") {
@@ -27,18 +27,18 @@ import Testing
         return steps
     }
 
-    /// What short words stand for.
+    /// The values of shortened words.
     private struct Words {
         private var known: [String: String] = [:]
 
-        /// With all that is shortened in it written out.
+        /// Returns a text with all shortened words replaced by their values.
         func spelt(_ text: String) -> String {
             known.reduce(text) { $0.replacing($1.key, with: $1.value) }
         }
 
-        /// Learns what is new in it.
+        /// Compares printed output with the shown text, and learns the values of new shortened words.
         ///
-        /// - Returns: Whether it is what is shown.
+        /// - Returns: Whether the output matches.
         mutating func match(_ text: String, _ shown: String) throws -> Bool {
             let shown = spelt(shown)
             let short = shown.matches(of: #/[A-Za-z0-9]+…/#).map { String($0.output) }
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("What is typed there is run, and what is shown comes of it")
+    @Test("The commands of QUESTIONS.md print what the page shows")
     func session() async throws {
         let state = "/tmp/ls-page-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }

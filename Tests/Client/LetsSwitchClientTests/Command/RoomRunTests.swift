@@ -6,9 +6,9 @@ import Testing
 @testable import LetsSwitchClient
 @testable import letsswitch
 
-/// How the command finds the task that a room is of.
+/// Tests of finding the own task of a room.
 @Suite struct RoomRunTests {
-    /// Gives one answer after another, the last of them again and again.
+    /// Returns one answer after another, and repeats the last one.
     private final class AnsweringTransport: Transport {
         private let answers: Locked<[ClientResponse]>
 
@@ -47,14 +47,14 @@ import Testing
         return try await RoomRun(room, client, Output()).task(.room(room)) { waits.append($0) }
     }
 
-    @Test("A server that has no time is asked again when it says, and isn't taken for one without the task")
+    @Test("The command asks an overloaded server again after Retry-After")
     func busy() async throws {
         let task = try await task(busy(503, after: nil), busy(429, after: 7), busy(503, after: 30), day)
         #expect(task?.roomID == room)
         #expect(waits.all == [.seconds(1), .seconds(7), .seconds(30)])
     }
 
-    @Test("It is asked so often only, and not by who is told to come much later", arguments: [5, 31])
+    @Test("The command gives up after five attempts, or if Retry-After is too long", arguments: [5, 31])
     func tooBusy(seconds: Int) async throws {
         await #expect {
             _ = try await task(busy(503, after: seconds))
@@ -65,7 +65,7 @@ import Testing
         #expect(waits.all.count == (seconds == 31 ? 0 : RoomRun.attempts - 1))
     }
 
-    @Test("Who isn't known there has no task; another refusal is none of that", arguments: [400, 401, 404, 403, 500])
+    @Test("An unknown device has no task, and any other refusal is an error", arguments: [400, 401, 404, 403, 500])
     func refused(status: Int) async throws {
         do {
             #expect(try await task(busy(status, after: nil)) == nil)

@@ -4,7 +4,7 @@ import Testing
 @testable import LetsSwitchClient
 @testable import letsswitch
 
-/// What a terminal shows of a room.
+/// The terminal's text about a room.
 @Suite struct RoomViewTests {
     private let start = Date(timeIntervalSince1970: 1_795_338_000)
 
@@ -20,7 +20,7 @@ import Testing
         return try #require(RoomTask(.room(room), Array(day.utf8), beginning: midnight))
     }
 
-    @Test("The line below tells the seconds to go, and who is there")
+    @Test("The status line shows the time to go and who is in the room")
     func status() throws {
         var view = RoomView(try task())
         #expect(view.status(at: start - 3_661) == "1:01:01 to go · not in the room")
@@ -30,7 +30,7 @@ import Testing
         #expect(view.status(at: start - 41.5) == "42 s to go · your partner (Maths) isn't here yet · only you are here")
         #expect(view.countsDown(at: start - 1))
         #expect(view.heard(.presence(Presence(count: 2, partner: .here))) == "Your partner (Maths) is here.")
-        // Said once.
+        // The line isn't repeated.
         #expect(view.heard(.presence(Presence(count: 3, partner: .here))) == nil)
         #expect(view.status(at: start) == "it has started · your partner (Maths) is here · 3 people are here")
         #expect(!view.countsDown(at: start))
@@ -43,7 +43,7 @@ import Testing
         #expect(view.heard(.closed(.normal)) == "The room is closed.")
     }
 
-    @Test("Who is paired anew is told so, instead of that the room is closed; what keys do is said once")
+    @Test("A rematch is shown instead of the room's end, and the keys are explained only once")
     func rematched() throws {
         let task = try task()
         var view = RoomView(task)
@@ -58,7 +58,7 @@ import Testing
         #expect(alone?.hasPrefix("Your partner was matched with somebody else.") == true)
     }
 
-    @Test("A task is found by its room, and by its own id whatever its room is")
+    @Test("A task is found by its room, and by its own id in any room")
     func keys() throws {
         let (task, room, midnight) = (UUID(), UUID(), Date(timeIntervalSince1970: 1_795_305_600))
         func day(_ own: Bool) -> [UInt8] {
@@ -74,7 +74,7 @@ import Testing
         #expect(RoomTask(.task(room), day(true), beginning: midnight) == nil)
     }
 
-    @Test("Without a task of one's own there is no time to tell, and without a partner's title none is named")
+    @Test("Without an own task no time is shown, and without a partner's title no title")
     func others() throws {
         var view = RoomView(nil)
         #expect(view.status(at: start) == "not in the room")
@@ -86,7 +86,7 @@ import Testing
         #expect(alone.heard(.presence(Presence(count: 2, partner: .here))) == "Your partner is here.")
     }
 
-    @Test("A partner's title of several lines is shown in one")
+    @Test("A partner's title with several lines is shown on one line")
     func titleWithLines() throws {
         var view = RoomView(try task(#"Maths\r\nYou are in.\u2028"#))
         #expect(
@@ -95,7 +95,7 @@ import Testing
         #expect(view.heard(.rematched(rematch)) == "Your new partner starts Art bye. You are moving to a new room.")
     }
 
-    @Test("Each kind of cheer is told as what it is", arguments: Cheer.allCases)
+    @Test("Each kind of cheer has its own text", arguments: Cheer.allCases)
     func cheers(cheer: Cheer) {
         var view = RoomView(nil)
         let line = view.heard(.ale(cheer))
@@ -104,7 +104,7 @@ import Testing
         #expect(Cheer(named: cheer.name) == cheer)
     }
 
-    @Test("A kind that isn't known is a plain cheer")
+    @Test("An unknown kind is a plain cheer")
     func unknown() {
         #expect(Cheer(named: "dance") == .plain && Cheer(named: nil) == .plain && Cheer.plain.name == nil)
     }

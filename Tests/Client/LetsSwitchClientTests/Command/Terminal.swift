@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
 
-/// A terminal in which the command runs: what it shows, and the keys of whoever sits before it.
+/// A terminal in which the command runs, with its lines and its keys.
 final class Terminal: Sendable {
-    /// A pseudo-terminal between the command and this test, which has none.
+    /// The pseudo-terminal between the command and the test.
     private static let program = "import pty, sys, os; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
 
     private let process: ChildProcess
@@ -29,10 +29,10 @@ final class Terminal: Sendable {
 
     deinit { reading.cancel() }
 
-    /// Its lines as they stand, the last one too.
+    /// The terminal's lines, including the status line.
     var lines: [String] {
         var lines = [""]
-        // A line feed comes behind a carriage return, which alone has the line written over.
+        // A line feed follows a carriage return. A carriage return alone means that the line is overwritten.
         let text = String(decoding: received.all.joined(), as: UTF8.self).replacing("\r\n", with: "\n")
         for part in text.split(separator: "\r\u{1B}[K", omittingEmptySubsequences: false).enumerated() {
             if part.offset > 0 { lines[lines.count - 1] = "" }
@@ -43,7 +43,7 @@ final class Terminal: Sendable {
         return lines
     }
 
-    /// Waits until a line is there.
+    /// Waits until a line contains a text.
     @discardableResult
     func shows(_ text: String) async throws -> String {
         var found: String?
@@ -60,10 +60,10 @@ final class Terminal: Sendable {
 
     func press(_ key: Character) async throws { try await connection.send(String(key)) }
 
-    /// How the command ended. All that it has shown is in ``lines`` then.
+    /// Waits for the command's end. After that, ``lines`` has all of its output.
     func end() async throws -> TestSupport.ExitStatus {
         let status = try await process.waitForExit()
-        // What it wrote last may still be on its way when it is gone.
+        // The last output may arrive after the process has ended.
         await reading.value
         return status
     }

@@ -7,9 +7,9 @@ import Testing
 @testable import LetsSwitchClient
 @testable import letsswitch
 
-/// The command before people: what two of them see, each in a terminal.
+/// Tests of what two users see, each in a terminal.
 @Suite struct TerminalTests {
-    /// What differs from run to run.
+    /// The values that differ from run to run.
     private static func plain(_ lines: [String]) -> [String] {
         lines.map { line in
             line.replacing(#/[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}/#, with: "ID")
@@ -19,7 +19,7 @@ import Testing
         }.map { String($0.reversed().drop { $0 == " " }.reversed()) }.filter { !$0.isEmpty }
     }
 
-    /// The block of the command's page that begins so.
+    /// Returns a block of the command's README by its first line.
     private static func block(_ heading: String) throws -> [String] {
         let lines = try Checkout.text("Sources/Programs/letsswitch/README.md").split(
             separator: "\n", omittingEmptySubsequences: false)
@@ -28,7 +28,7 @@ import Testing
         return block.map(String.init)
     }
 
-    @Test("Two terminals: what is shown is what the page says")
+    @Test("Two terminals show what the README says")
     func journey() async throws {
         let state = "/tmp/ls-terminal-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("Whose partner doesn't come, or leaves, goes on in another room; a key says that one has started")
+    @Test("A user whose partner leaves or doesn't come moves to another room, and a key reports the start")
     func rematched() async throws {
         let state = "/tmp/ls-terminal-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
@@ -86,10 +86,10 @@ import Testing
                 try await client(device).promise(title, at: start, timeZone: "UTC")
             }
             func client(_ device: String) -> LetsSwitchClient { LetsSwitchClient(server, deviceID: device) }
-            // In pairs, of which one each comes.
+            // Two matches, in each of which one partner comes.
             let (ada, _) = (try await promise("ada", "History"), try await promise("bob", "Maths"))
             let (cem, _) = (try await promise("cem", "Latin"), try await promise("dan", "Art"))
-            /// Puts the server's clock to so many seconds past the start, and has it look.
+            /// Sets the server's clock to this number of seconds after the start, and makes the server check it.
             func advance(to seconds: Double) async throws {
                 _ = try await query(ShiftedClock.advance(toSeconds: start.timeIntervalSince1970 + seconds))
                 _ = try await query("SELECT pg_notify('\(ReminderStore.dueChannel)', '0')")
@@ -117,7 +117,7 @@ import Testing
             #expect(try await query("SELECT FROM letsswitch.task WHERE began_at IS NOT NULL") == 1)
             try await cems.press("1")
             try await adas.shows("Applause!")
-            // The one who stays is told by nothing but the room's end, and looks where to go.
+            // The remaining user only learns of the room's end, and asks the schedule for the next room.
             try await client("cem").leave(cem)
             try await adas.shows("The room is closed.")
             try await eventually("in the next room") {
@@ -130,9 +130,9 @@ import Testing
         }
     }
 
-    @Test("Whoever is ended from outside leaves the terminal as it was", arguments: [SIGINT, SIGTERM, SIGHUP])
+    @Test("A signal restores the terminal's settings and ends the command", arguments: [SIGINT, SIGTERM, SIGHUP])
     func signalled(_ signal: CInt) async throws {
-        /// Prints whether keys are unseen before the signal, whether they are after it, and what the command died of.
+        /// Prints whether echo is off before the signal and after it, and the signal that ended the command.
         let program = """
             import os, pty, sys, termios
             pid, terminal = pty.fork()
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("Whoever leaves while the schedule is asked for waits for no answer")
+    @Test("A user who leaves during a request for the schedule doesn't wait for the answer")
     func leavingEarly() async throws {
         let state = "/tmp/ls-terminal-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
@@ -174,7 +174,7 @@ import Testing
         await schedule.close()
     }
 
-    @Test("Below a session's questions stands how many are there, who is there once only")
+    @Test("The status line counts each device of a question session once")
     func listening() async throws {
         let state = "/tmp/ls-terminal-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test("The server is in a file, if nothing else says where it is")
+    @Test("The server's address comes from a file if neither an option nor the environment has it")
     func serverFile() async throws {
         let directory = "/tmp/ls-config-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: directory) }

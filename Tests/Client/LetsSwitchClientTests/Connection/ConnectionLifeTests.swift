@@ -14,7 +14,7 @@ import Testing
         return life
     }
 
-    @Test("A lost connection is told, waited for, and made again")
+    @Test("A lost connection is reported and, after a wait, restored")
     func again() {
         var life = Self.opened()
         #expect(
@@ -27,14 +27,14 @@ import Testing
             life.ended(.unreachable(""), at: .seconds(3), fraction: 0.5) == [.drop, .tellWaiting(.seconds(1))])
     }
 
-    @Test("Half of the silence asks for an answer, all of it counts as lost, and whatever comes breaks it")
+    @Test("Half of the silence limit triggers a ping, all of it ends the connection, and received bytes restart it")
     func silence() {
         var life = Self.opened()
         life.heard(at: .seconds(20))
         #expect(life.timePassed(at: .seconds(42), fraction: 0) == [])
         #expect(life.timePassed(at: .seconds(42.5), fraction: 0) == [.ping])
         #expect(life.deadline == .seconds(65))
-        // Asked once.
+        // Only one ping is sent.
         #expect(life.timePassed(at: .seconds(64), fraction: 0) == [])
         life.heard(at: .seconds(64))
         #expect(life.timePassed(at: .seconds(65), fraction: 0) == [])
@@ -43,14 +43,14 @@ import Testing
             life.timePassed(at: .seconds(109), fraction: 0) == [.drop, .tellClosed(.lost), .tellWaiting(.zero)])
     }
 
-    @Test("A time that comes late asks for nothing any more")
+    @Test("A timer that fires after the silence limit ends the connection without a ping")
     func lateSilence() {
         var life = Self.opened()
         #expect(
             life.timePassed(at: .seconds(46), fraction: 0) == [.drop, .tellClosed(.lost), .tellWaiting(.zero)])
     }
 
-    @Test("Where the server speaks by itself, nothing is asked")
+    @Test("Without pings, only the silence limit applies")
     func silenceWithoutPings() {
         var life = ConnectionLife(.default, silence: .seconds(6), pings: false)
         _ = life.begin(at: .zero)
@@ -60,14 +60,14 @@ import Testing
         #expect(life.timePassed(at: .seconds(6), fraction: 0) == [.drop, .tellClosed(.lost), .tellWaiting(.zero)])
     }
 
-    @Test("An attempt has its time")
+    @Test("An attempt to connect has a time limit")
     func attempt() {
         var life = ConnectionLife(.default, silence: .seconds(45))
         _ = life.begin(at: .zero)
         #expect(life.timePassed(at: ConnectionLife.connectLimit, fraction: 0) == [.drop, .tellWaiting(.zero)])
     }
 
-    @Test("Where a normal end isn't meant for good, the connection is made again")
+    @Test("A connection that doesn't end at a normal closure is restored")
     func comesAgain() {
         var life = ConnectionLife(.default, silence: .seconds(45), endsAtNormalClosure: false)
         _ = life.begin(at: .zero)
@@ -76,7 +76,7 @@ import Testing
         #expect(life.ended(normal, at: .zero, fraction: 0) == [.drop, .tellClosed(.normal), .tellWaiting(.zero)])
     }
 
-    @Test("A normal end ends without an error, another with it")
+    @Test("A normal closure ends without an error, and any other permanent closure with one")
     func ends() {
         var life = Self.opened()
         let normal = ClientError.closed(.normal, reason: "")
@@ -89,7 +89,7 @@ import Testing
         #expect(other.begin(at: .zero) == [])
     }
 
-    @Test("Who cancels says so, and waits five seconds for the answer")
+    @Test("Cancelling sends a close frame and waits five seconds for the answer")
     func cancel() {
         var life = Self.opened()
         #expect(life.cancel(with: .goingAway, at: .seconds(3)) == [.close(.goingAway)])
@@ -100,7 +100,7 @@ import Testing
         #expect(other.ended(answer, at: .seconds(4), fraction: 0) == [.drop, .tellClosed(.normal), .end(nil)])
     }
 
-    @Test("Where nothing is open, cancelling ends at once")
+    @Test("Cancelling without an open connection ends at once")
     func cancelEarly() {
         var idle = ConnectionLife(.default, silence: .seconds(45))
         #expect(idle.cancel(with: .goingAway, at: .zero) == [.drop, .end(nil)])

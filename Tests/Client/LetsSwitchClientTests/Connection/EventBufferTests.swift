@@ -3,7 +3,7 @@ import Testing
 @testable import LetsSwitchClient
 
 @Suite struct EventBufferTests {
-    @Test("1,024 events wait, one more doesn't, and none is lost")
+    @Test("The buffer holds 1,024 events, refuses one more and loses none")
     func capacity() throws {
         var buffer = EventBuffer<Int>()
         let taken = (0..<1025).map { buffer.append($0) }
@@ -11,11 +11,11 @@ import Testing
         buffer.finish(.bufferFull)
         let read = (0..<1026).map { _ in buffer.next() }
         for event in 0..<1024 { #expect(read[event] == .success(event)) }
-        // An error comes once; then there is just nothing.
+        // The error is returned once. After that, the end has no error.
         #expect(read[1024...] == [.failure(.bufferFull), .success(nil)])
     }
 
-    @Test("Events come in order, however they are read, in bounded memory")
+    @Test("Events are returned in order with bounded memory, however they are read")
     func order() throws {
         var buffer = EventBuffer<Int>(capacity: 4)
         var (written, read) = (0, 0)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import LetsSwitchClient
 
-/// What is left of connections that are gone.
+/// Tests that ended connections leave nothing behind.
 @Suite struct LeakTests {
-    /// Things that are there.
+    /// Counts of existing objects.
     private final class Census: Sendable {
         private let count = Locked(0)
         var now: Int { count.withLock { $0 } }
@@ -48,19 +48,19 @@ import Testing
         func drop() { link.drop() }
     }
 
-    /// Descriptors of this process that lead to this port of this machine.
+    /// The number of this process's sockets that are connected to this local port.
     private static func sockets(to port: UInt16) throws -> Int {
         let digits = String(port, radix: 16, uppercase: true)
         let wanted = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
         let table = try String(contentsOfFile: "/proc/self/net/tcp", encoding: .utf8)
-        // TIME_WAIT (06) is the kernel's alone.
+        // The kernel keeps sockets in TIME_WAIT (06) by itself.
         return table.split(separator: "\n").filter { line in
             let columns = line.split(separator: " ")
             return columns.count > 3 && columns[2] == wanted && columns[3] != "06"
         }.count
     }
 
-    /// They take a minute on a machine that does something else too.
+    /// The reconnects take a minute on a loaded machine.
     private static let reconnects = TestBroker.isWanted ? 10_000 : 1_000
 
     @Test("Ten thousand reconnects leave no connection, no task and no timer behind")

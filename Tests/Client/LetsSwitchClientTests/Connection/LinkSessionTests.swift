@@ -3,12 +3,12 @@ import Testing
 
 @testable import LetsSwitchClient
 
-/// A session whose link is read no faster than its reader reads.
+/// A session that reads from its link only as fast as its reader reads.
 @Suite struct LinkSessionTests {
     private let clock = ManualTime()
     private let link = PlayedLink { _, _ in }
 
-    /// One for which a hundred messages wait, of which it takes four.
+    /// Returns a session that has taken four of 100 messages and has paused.
     private func heldBack() async throws -> LinkSession {
         for number in 0..<100 { link.say("\(number)") }
         let link = link
@@ -20,7 +20,7 @@ import Testing
         return session
     }
 
-    @Test("A reader that takes its time has all that was said, and the server's silence is none meanwhile")
+    @Test("A slow reader receives all messages, and its pauses don't count as silence of the server")
     func slowReader() async throws {
         let session = try await heldBack()
         for number in 1...4 { try await clock.pass(.seconds(22.5) * number) }
@@ -35,7 +35,7 @@ import Testing
         await session.fail(.cancelled)
     }
 
-    @Test("Who says goodbye reads on up to the answer, though nobody takes what comes before it")
+    @Test("A closing session reads up to the close frame, even without a reader")
     func cancelled() async throws {
         let session = try await heldBack()
         link.close(.goingAway)
@@ -46,13 +46,13 @@ import Testing
         guard case .closed(.goingAway)? = last else { throw ClientFailure.violation("\(String(describing: last))") }
     }
 
-    /// `@unchecked Sendable`: it is set before anybody else has it.
+    /// `@unchecked Sendable` is safe: the value is set before another task has it.
     private final class Reference: @unchecked Sendable {
         private(set) weak var session: LinkSession?
         init(_ session: LinkSession) { self.session = session }
     }
 
-    @Test("Where it ends while the link isn't read, nothing is left of it")
+    @Test("A session that ends while reading is paused leaves nothing behind")
     func dropped() async throws {
         let reference: Reference
         do {
@@ -61,7 +61,7 @@ import Testing
             await session.fail(.sentAway("away"))
             await #expect(throws: ClientError.sentAway("away")) { while try await session.next() != nil {} }
         }
-        // Whoever sleeps holds it.
+        // A sleeping task holds the session.
         clock.advance(to: .seconds(1000))
         try await eventually("the session to be gone") { reference.session == nil }
     }

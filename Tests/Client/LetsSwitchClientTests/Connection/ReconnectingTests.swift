@@ -9,7 +9,7 @@ import Testing
         .refused(ServerRefusal(status: status, code: code, retryAfter: after))
     }
 
-    @Test("The bound doubles up to half a minute, and the wait is a part of it")
+    @Test("The bound doubles up to half a minute, and the wait is a fraction of it")
     func doubling() {
         for fraction in [0, 0.25, 0.999] {
             var reconnecting = Reconnecting(.default)
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("Ten seconds open begin the waits anew, less do not")
+    @Test("The waits restart after ten seconds of connection, and not before")
     func steady() {
         var reconnecting = Reconnecting(.default)
         for _ in 0..<3 { _ = reconnecting.wait(after: Self.lost, openFor: .seconds(9.999), fraction: 1) }
@@ -28,7 +28,9 @@ import Testing
         #expect(reconnecting.wait(after: Self.lost, openFor: .seconds(9.999), fraction: 1) == .seconds(2))
     }
 
-    @Test("Of close codes, those that pass", arguments: Array(UInt16(1000)...1015) + [3000, 4999])
+    @Test(
+        "The client connects again only after temporary close codes",
+        arguments: Array(UInt16(1000)...1015) + [3000, 4999])
     func codes(code: UInt16) {
         var reconnecting = Reconnecting(.default)
         let error = ClientError.closed(CloseCode(rawValue: code), reason: "")
@@ -37,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "Of refusals, those that pass; and no sooner than was asked for",
+        "The client connects again only after temporary refusals, and not before Retry-After",
         arguments: [400, 401, 403, 404, 410, 429, 500, 502, 503])
     func refusals(status: Int) {
         var reconnecting = Reconnecting(.default)
@@ -47,19 +49,19 @@ import Testing
         #expect(reconnecting.wait(after: Self.refused(429), openFor: nil, fraction: 0.5) != nil)
     }
 
-    @Test("A room that isn't open yet is waited for")
+    @Test("The client waits for a room that isn't open yet")
     func roomNotOpen() {
         var reconnecting = Reconnecting(.default)
         let error = Self.refused(403, "room_not_open", after: .seconds(3600))
         #expect(reconnecting.wait(after: error, openFor: nil, fraction: 0) == .seconds(3600))
         #expect(reconnecting.wait(after: Self.refused(403, "origin_not_allowed"), openFor: nil, fraction: 0) == nil)
-        // What a transport tells that keeps no body.
+        // The refusal from a transport that drops the body.
         let bodiless = Self.refused(403, after: .seconds(5))
         #expect(reconnecting.wait(after: bodiless, openFor: nil, fraction: 0) == .seconds(5))
         #expect(reconnecting.wait(after: Self.refused(403), openFor: nil, fraction: 0) == nil)
     }
 
-    @Test("A room is entered as it opens, whatever was lost before; but a server that says at once isn't hurried")
+    @Test("The client enters a room when it opens, whatever failed before, and waits at least a second")
     func roomOpens() {
         var reconnecting = Reconnecting(.default)
         for _ in 0..<10 { _ = reconnecting.wait(after: Self.lost, openFor: nil, fraction: 0.9) }
@@ -67,7 +69,7 @@ import Testing
         #expect(reconnecting.wait(after: error, openFor: nil, fraction: 0.9) == .seconds(3))
         let hasty = Self.refused(403, "room_not_open", after: .zero)
         #expect(reconnecting.wait(after: hasty, openFor: nil, fraction: 0) == .seconds(1))
-        // Of others it is the least.
+        // For other refusals it is the minimum.
         let busy = Self.refused(503, after: .seconds(80_000))
         #expect(reconnecting.wait(after: busy, openFor: nil, fraction: 0.9) == .seconds(80_000))
         #expect(
@@ -75,7 +77,7 @@ import Testing
         )
     }
 
-    @Test("What no second attempt would change ends it")
+    @Test("A permanent error ends the attempts")
     func endings() {
         for error: ClientError in [.untrusted(""), .garbled(""), .sentAway(""), .bufferFull, .cancelled] {
             var reconnecting = Reconnecting(.default)
@@ -85,7 +87,7 @@ import Testing
         #expect(reconnecting.wait(after: .unreachable(""), openFor: nil, fraction: 0) == .zero)
     }
 
-    @Test("A policy may give up")
+    @Test("A policy can limit the number of attempts")
     func attempts() {
         var reconnecting = Reconnecting(ReconnectPolicy(attempts: 2))
         let waits = (0..<3).map { _ in reconnecting.wait(after: Self.lost, openFor: nil, fraction: 0) }

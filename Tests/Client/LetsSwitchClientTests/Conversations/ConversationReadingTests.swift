@@ -4,11 +4,11 @@ import Testing
 
 @testable import LetsSwitchClient
 
-/// A reader of conversations, of whom the test plays the server.
+/// A reader of conversations with a simulated server.
 @Suite struct ConversationReadingTests {
     private let tea = UUID()
     private let transport = PlayedTransport(as: .daemon)
-    /// Of a server that says more than is described.
+    /// A message with members that this library doesn't know.
     private let laterTransport = PlayedTransport(as: .foreign)
     private let clock = ManualTime()
 
@@ -40,7 +40,7 @@ import Testing
         return nil
     }
 
-    @Test("Each connection begins behind what was heard on the one before, and nothing is asked for")
+    @Test("Each connection begins after the last received message, and nothing is requested")
     func resumes() async throws {
         let (first, second) = (transport.admit(), transport.admit())
         let reading = reading(after: [tea: 3])
@@ -51,7 +51,7 @@ import Testing
         async let next = heard(reading)
         try await clock.pass(.seconds(0.5))
         second.say(handshake(7))
-        // A repeat does no harm.
+        // A repeated message has no effect.
         for offset in 5...7 { second.say(message(offset)) }
         #expect(try await next == 6)
         #expect(try await heard(reading) == 7)
@@ -61,7 +61,7 @@ import Testing
         #expect(first.sent.all.isEmpty && second.sent.all.isEmpty)
     }
 
-    @Test("What lies in a gap is asked for, again after a moment when the server can't tell it now")
+    @Test("A gap is requested, and requested again when the server can't answer")
     func gap() async throws {
         let link = transport.admit()
         let reading = reading(after: [tea: 3])
@@ -85,7 +85,7 @@ import Testing
         for offset in 5...6 { #expect(try await heard(reading) == offset) }
     }
 
-    /// What a reader gives out that has missed 4 to 6, and is answered with these pages.
+    /// Returns what a reader returns that has missed messages 4 to 6 and receives these pages.
     private func given(of pages: [String]) async throws -> [String] {
         let link = laterTransport.admit()
         let reading = reading(after: [tea: 3], over: laterTransport)
@@ -104,7 +104,7 @@ import Testing
         #"{"lastOffset":6,"messages":\#(messages),"ref":"\#(tea)","type":"history"}"#
     }
 
-    @Test("What was asked for is given out as it came, also what isn't known here")
+    @Test("Requested messages are returned with all their members, including unknown ones")
     func asItCame() async throws {
         let later =
             #"{"offset":4, "mood":{"\u00e9":[1.0e2,"]}",{}]},"content":"caf\u00e9 \/ \ud83c\udf7a","author":"bob","#
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "A page that makes no sense is none, as any other message",
+        "An invalid page is ignored",
         arguments: ["[MESSAGE", "[MESSAGE}", "[MESSAGE,]", "[MESSAGE,{}]", "[MESSAGE MESSAGE]", "MESSAGE", "null"])
     func senseless(messages: String) async throws {
         let right = bare(6)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct HeardOffsetsTests {
     private let tea = UUID()
 
-    @Test("What comes next is heard, what came before isn't, and a jump asks for what lies between, once")
+    @Test("The next message is received, a repeat is ignored, and a gap is requested once")
     func steps() {
         var heard = HeardOffsets([:])
         #expect(heard.connected([tea: 4]).isEmpty)
@@ -15,7 +15,7 @@ import Testing
         #expect(heard.take(tea, 5) == .hear)
         #expect(heard.take(tea, 8) == .ask(after: 5))
         #expect(heard.take(tea, 9) == .waits)
-        // The page was read before 9 was said.
+        // The page was read before message 9.
         let first = heard.take(page: [6, 7, 8], of: tea, lastOffset: 8)
         #expect(first.new == [6, 7, 8])
         #expect(first.after == 8)
@@ -25,28 +25,28 @@ import Testing
         #expect(heard.take(tea, 10) == .hear)
     }
 
-    @Test("A conversation that is heard of for the first time begins with what is said")
+    @Test("An unknown conversation begins with its next message")
     func unknown() {
         var heard = HeardOffsets([:])
         #expect(heard.take(tea, 7) == .hear)
         #expect(heard.take(tea, 8) == .hear)
     }
 
-    @Test("A conversation that was made during a cut is heard from its beginning")
+    @Test("A conversation that was created without a connection is received from its beginning")
     func made() {
         var heard = HeardOffsets([:])
         #expect(heard.connected([tea: 4]).isEmpty)
         let new = UUID()
         let missing = heard.connected([tea: 4, new: 3])
         #expect(missing.map(\.conversation) == [new] && missing.map(\.after) == [0])
-        // Unless it may be an old one, of which the first handshake couldn't tell.
+        // Unless it may be an old one that the first handshake couldn't name.
         var many = HeardOffsets([:])
         let offsets = Dictionary(uniqueKeysWithValues: (0..<HeardOffsets.namedInHandshake).map { _ in (UUID(), 1) })
         #expect(many.connected(offsets).isEmpty)
         #expect(many.connected([new: 3]).isEmpty)
     }
 
-    @Test("A page that comes twice skips nothing")
+    @Test("A repeated page skips no message")
     func twice() {
         var heard = HeardOffsets([tea: 2])
         #expect(heard.connected([tea: 9]).map(\.after) == [2])
@@ -56,7 +56,7 @@ import Testing
         #expect(heard.connected([tea: 9]).map(\.after) == [4])
     }
 
-    @Test("What was purged is not asked for again")
+    @Test("Purged messages are not requested again")
     func purged() {
         var heard = HeardOffsets([tea: 2])
         #expect(heard.connected([tea: 9]).map(\.after) == [2])
@@ -68,7 +68,7 @@ import Testing
         #expect(heard.take(tea, 21) == .hear)
     }
 
-    @Test("What the server was told in connecting it tells by itself; the rest is asked for")
+    @Test("The server sends messages after the offsets in the request, and all others are requested")
     func named() {
         var heard = HeardOffsets([tea: 2])
         #expect(heard.connecting().map(\.after) == [2])
@@ -76,16 +76,16 @@ import Testing
         #expect(heard.connected([tea: 9, other: 4]).isEmpty)
         #expect(heard.take(tea, 3) == .hear)
         #expect(heard.take(other, 5) == .hear)
-        // Who was heard last is named first; and what was made during the cut nobody could name.
+        // The latest conversation is named first. A conversation that was created without a connection isn't named.
         let named = heard.connecting()
         #expect(named.map(\.conversation) == [other, tea] && named.map(\.after) == [5, 3])
         let made = UUID()
         #expect(heard.connected([tea: 9, other: 9, made: 2]).map(\.conversation) == [made])
-        // One that was purged in between is still asked for.
+        // A message that was purged meanwhile is still requested.
         #expect(heard.take(tea, 6) == .ask(after: 3))
     }
 
-    @Test("A request names those that were heard last, and not more than fit")
+    @Test("A request names the conversations with the latest messages, up to its limit")
     func manyNamed() {
         let many = (0..<HeardOffsets.namedInRequest + 20).map { _ in UUID() }
         var heard = HeardOffsets(Dictionary(uniqueKeysWithValues: many.map { ($0, 1) }))
@@ -95,7 +95,7 @@ import Testing
         #expect(Set(missing.map(\.conversation)) == Set(many.suffix(20)))
     }
 
-    @Test("What is refused is asked for by the next message")
+    @Test("After a refused request, the next message triggers another one")
     func refused() {
         var heard = HeardOffsets([tea: 1])
         #expect(heard.take(tea, 3) == .ask(after: 1))
@@ -103,12 +103,12 @@ import Testing
         #expect(heard.take(tea, 4) == .ask(after: 1))
     }
 
-    @Test("Whatever is cut, each message is heard once, in order", arguments: UInt64(0)..<50)
+    @Test("Each message is received once and in order, whatever connections are lost", arguments: UInt64(0)..<50)
     func property(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var heard = HeardOffsets([tea: 0])
         var (said, got) = (0, [Int]())
-        /// Pages that are on their way.
+        /// Requested pages that haven't arrived.
         var asked: [Int] = []
         func answer() {
             guard !asked.isEmpty else { return }
@@ -120,9 +120,9 @@ import Testing
         }
         for _ in 0..<200 {
             switch Int.random(in: 0..<8, using: &random) {
-            case 0:  // cut, and connected anew: nothing that was asked for is answered
+            case 0:  // a new connection, without answers to earlier requests
                 asked = heard.connected([tea: said]).map(\.after)
-            case 1: said += 1  // said while nobody hears
+            case 1: said += 1  // a message that isn't received
             case 2: answer()
             default:
                 said += 1

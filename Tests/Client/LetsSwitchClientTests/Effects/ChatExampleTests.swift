@@ -4,7 +4,7 @@ import Testing
 
 @testable import LetsSwitchClient
 
-/// A program with screens: notifications while somebody is logged in, a room's channel while its screen is shown.
+/// A program with screens: notifications while the user is logged in, and a room's channel while its screen is shown.
 @Suite struct ChatExampleTests {
     private struct AppState: Sendable, Equatable {
         var schedules: [String] = []
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// The program's day, at a server where `schedule` causes a notification.
+    /// Runs the program at a server where `schedule` causes a notification.
     private static func live(at server: any Transport, schedule: () async throws -> Void) async throws {
         let cable = CableClient(.cable(server, path: "/cable?deviceId=ada"))
         let other = CableClient(.cable(server, path: "/cable?deviceId=bob"))
@@ -71,7 +71,7 @@ import Testing
                     output: Cheers(room: room),
                     actions: CountCheer(), failure: { .failed("\($0)") }), as: .room(room))
         }
-        // Logged in.
+        // The user logs in.
         await effects.run(
             ChannelEffect(
                 channel: { await cable.subscribe("NotificationsChannel") }, output: Schedules(), actions: AddSchedule(),
@@ -80,7 +80,7 @@ import Testing
             try await schedule()
             return await !store.state.schedules.isEmpty
         }
-        // A room's screen, and another one.
+        // The user opens a room's screen, and then another one.
         let (friend, friends) = (
             await other.subscribe("RoomChannel", ["id": first.uuidString]),
             await other.subscribe("RoomChannel", ["id": second.uuidString])
@@ -99,7 +99,7 @@ import Testing
             return await store.state.cheers[second] != nil
         }
         #expect(await store.state.cheers[first] == count)
-        // Logged out, and in again.
+        // The user logs out, and in again.
         await effects.cancelAll()
         await show(first)
         try await eventually("a cheer again") {
@@ -112,7 +112,7 @@ import Testing
         await other.cancel()
     }
 
-    @Test("Login and screens come and go, and the state follows: at our server")
+    @Test("The state follows logins and screens with this server")
     func ours() async throws {
         try await RunningDaemon.with(["--open-rooms"]) { server, _ in
             let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 3600).rounded())
@@ -120,7 +120,7 @@ import Testing
             var hours = 0.0
             try await Self.live(at: server) {
                 hours += 1
-                // The subscription may not be there yet: then the next one is heard.
+                // The subscription may not exist yet. Then the next notification is received.
                 guard hours < 20 else { return }
                 _ = try await client.promise("History", at: start + hours * 3600, timeZone: "UTC")
             }
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(
-        "Login and screens come and go, and the state follows: at Rails' own server",
+        "The state follows logins and screens with Rails' own server",
         .enabled(if: TestBroker.isWanted && RailsServer.isInstalled, "it needs Rails: make interop-cable"))
     func rails() async throws {
         let rails = try await RailsServer.start()

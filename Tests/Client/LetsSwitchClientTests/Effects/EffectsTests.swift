@@ -3,7 +3,7 @@ import Testing
 
 @testable import LetsSwitchClient
 
-/// Against a server that the test plays, by a clock that it puts forward.
+/// Tests with a simulated server and a manual clock.
 @Suite struct EffectsTests {
     private struct Numbers: OutputMapping {
         func map(_ message: CableMessage) throws -> Int? {
@@ -13,7 +13,7 @@ import Testing
     }
 
     private struct Shown: ActionMapping {
-        /// What is known isn't shown again: every output is judged by one and the same state.
+        /// A known output gives no action. All outputs of a change are compared with the same state.
         func actions(for output: Int, in state: [String]) -> [String] { ["\(output) of \(state.count)"] }
     }
 
@@ -37,18 +37,18 @@ import Testing
         link.say(#"{"identifier":\#(words),"message":{"type":"number","data":\#(data)}}"#)
     }
 
-    @Test("Messages gather, and become one change against one state; what can't be understood is told")
+    @Test("Gathered messages become one change of one state, and a message that can't be decoded is reported")
     func gathers() async throws {
         let link = transport.admit()
         let cable = CableClient(.cable(transport, time: clock.time))
         let effects = Effects<String, [String], String>(store, time: clock.time)
         await effects.run(effect(cable), as: "numbers")
-        // One of that name runs already.
+        // An effect of that name is running.
         await effects.run(effect(cable), as: "numbers")
         try await welcome(link)
         say("1", on: link)
         for data in ["-1", #""x""#, "2"] { say(data, on: link) }
-        // Whatever is still on its way when the first is due makes another change.
+        // Messages that arrive after the first batch is due make another change.
         try await eventually("all are shown") {
             clock.advance(to: clock.time.now() + .milliseconds(50))
             return await store.state.count == 3
@@ -66,7 +66,7 @@ import Testing
         #expect(await store.state.count == count)
     }
 
-    @Test("A thousand outputs at random times are all reduced, in order, each change against one state")
+    @Test("A thousand outputs at random times are applied in order, each change to one state")
     func thousand() async throws {
         var random = SeededRandom(seed: 7)
         let link = transport.admit()
@@ -76,7 +76,7 @@ import Testing
         try await welcome(link)
         for number in 1...1000 {
             say("\(number)", on: link)
-            // Less than a cable's silence, and now and then longer than a batch.
+            // Less than the silence limit, and sometimes longer than a batch.
             clock.advance(to: clock.time.now() + .milliseconds(Int.random(in: 0...40, using: &random)))
             if number % 50 == 0 {
                 clock.advance(to: clock.time.now() + .milliseconds(400))
@@ -90,14 +90,15 @@ import Testing
         }
         let shown = await store.state.map { $0.split(separator: " of ").compactMap { Int($0) } }
         #expect(shown.map(\.first) == (1...1000).map { $0 })
-        // Each was judged by what was there when its change began: at most what stands before it, and the same for all of a change.
+        // Each output was compared with the state at the beginning of its change, which is the same for the whole
+        // change.
         for (index, pair) in shown.enumerated() { #expect(pair[1] <= index) }
         let starts = Set(shown.map { $0[1] })
         for (index, pair) in shown.enumerated() where index > 0 && pair[1] != shown[index - 1][1] {
             #expect(pair[1] == index)
         }
         #expect(starts.contains(0))
-        // What still waits when it is cancelled is never told.
+        // Messages that wait when the effect is cancelled are dropped.
         say("1001", on: link)
         try await link.taken()
         await effects.cancel("numbers")
@@ -105,7 +106,7 @@ import Testing
         #expect(await store.state.count == 1000)
     }
 
-    @Test("A channel that isn't for us is a failure, and its effect can be run again")
+    @Test("A rejected channel is a failure, and its effect can be run again")
     func rejected() async throws {
         let link = transport.admit()
         let cable = CableClient(.cable(transport, time: clock.time))

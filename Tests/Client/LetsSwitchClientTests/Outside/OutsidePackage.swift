@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Another package, beside a copy of the repository, as somebody has it who depends on `LetsSwitchClient`.
+/// A package that depends on `LetsSwitchClient`, in a directory next to a copy of the repository.
 struct OutsidePackage {
     private let directory: URL
 
@@ -19,9 +19,9 @@ struct OutsidePackage {
 
     func remove() throws { try FileManager.default.removeItem(at: directory) }
 
-    /// Builds its programs as they would be given to others.
+    /// Builds the package's programs in the release configuration.
     ///
-    /// - Returns: Where they are.
+    /// - Returns: The directory of the programs.
     func build() async throws -> URL {
         let package = directory.appendingPathComponent("Outside").path
         let process = try await ChildProcess.start(
@@ -42,16 +42,16 @@ struct OutsidePackage {
     }
 }
 
-/// A program of that package.
+/// A program of the outside package.
 struct OutsideProgram {
     let file: URL
 
-    /// Bytes of its file.
+    /// The size of the program's file in bytes.
     var size: Int {
         get throws { try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0 }
     }
 
-    /// The libraries that it is linked to.
+    /// The libraries that the program is linked to.
     func libraries() async throws -> [String] {
         let process = try await ChildProcess.start(
             "/usr/bin/env", ["readelf", "-d", "--wide", file.path],
@@ -66,7 +66,7 @@ struct OutsideProgram {
         try await ChildProcess.start(file.path, arguments, environment: DaemonProcess.cleanEnvironment())
     }
 
-    /// Kilobytes of memory of a process that runs.
+    /// Returns a running process's memory in kilobytes.
     static func memory(of pid: Int32) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }

@@ -3,19 +3,19 @@ import LetsSwitchClient
 import TestSupport
 import Testing
 
-/// Who depends on the library from elsewhere, and what it costs a program.
+/// Tests of a package that depends on the library, and of the library's cost for a program.
 @Suite struct OutsidePackageTests {
-    /// Above a program that only decodes JSON.
+    /// The limits in addition to a program that only decodes JSON.
     private static let mostMoreBytes = 3_000_000
     private static let mostMoreMemory = 6_000
     private static let mostMillisecondsToStart = 30.0
-    /// Of libraries of the system; no other is dragged in, PostgreSQL's above all.
+    /// The allowed system libraries. Others, such as PostgreSQL's, must not be linked.
     private static let libraries = [
         "libc.", "libm.", "libstdc++.", "libgcc_s.", "ld-linux", "libssl.", "libcrypto.", "libz.",
     ]
 
     @Test(
-        "A package beside the repository has the library, and its program is small, light and quick",
+        "A package next to the repository can use the library, and its program is small and starts quickly",
         .enabled(if: TestBroker.isWanted, "it builds a release: make interop-client"))
     func outside() async throws {
         let package = try OutsidePackage()
@@ -43,8 +43,8 @@ import Testing
             let sizes = (try room.size, try floor.size)
             print(
                 """
-                Outside: \(sizes.0) bytes of program, \(sizes.1) without the library; \(memory.0) kB of memory in a room, \
-                \(memory.1) without; it starts in \((start * 10).rounded() / 10) ms
+                Outside: \(sizes.0) bytes of program, \(sizes.1) without the library; \(memory.0) kB of memory in a \
+                room, \(memory.1) without; it starts in \((start * 10).rounded() / 10) ms
                 """)
             #expect(sizes.0 - sizes.1 <= Self.mostMoreBytes)
             #expect(memory.0 - memory.1 <= Self.mostMoreMemory)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("Its program, as it is built here, is in a room")
+    @Test("The outside package's program enters a room and cheers")
     func program() async throws {
         let built = URL(fileURLWithPath: try DaemonProcess.executable()).deletingLastPathComponent()
         let room = OutsideProgram(file: built.appendingPathComponent("OutsideRoom"))
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// It hears a cheer, cheers, and leaves.
+    /// Runs the program, which receives a cheer, sends one and leaves.
     private static func meet(_ process: ChildProcess, in room: Room) async throws {
         var heard = room.events.makeAsyncIterator()
         #expect(try await heard.next() == .entered)
@@ -77,7 +77,8 @@ import Testing
         await room.leave()
     }
 
-    /// Milliseconds until it has said its first word, the best of twenty: a machine that does something else is no matter of ours.
+    /// Returns the milliseconds until the program's first output. It is the best of 20 runs, so that other load doesn't
+    /// matter.
     private static func quickestStart(_ program: OutsideProgram, _ arguments: [String]) async throws -> Double {
         var best = Double.infinity
         for _ in 0..<20 {

@@ -6,7 +6,7 @@ import Wire
 
 @testable import LetsSwitchClient
 
-/// A server that lets each in and goes away, by turns in each way that there is: with a close frame, without one, in the middle of a
+/// A server that ends each connection in another way: with a close frame, without one, in the middle of a
 /// message, with a reset, and by refusing at once.
 final class FickleServer: Sendable {
     let port: UInt16

@@ -5,9 +5,9 @@ import Wire
 
 @testable import LetsSwitchClient
 
-/// A server that says what none may say.
+/// Tests with invalid answers of a server.
 @Suite struct GarbageTests {
-    /// Opens a WebSocket at a server that answers so.
+    /// Opens a WebSocket to a server with this answer.
     private static func open(
         _ answer: @escaping @Sendable (_ accept: String) -> [UInt8]
     ) async throws -> (link: any Link, peer: RawConnection) {
@@ -30,7 +30,7 @@ import Wire
     }
 
     @Test(
-        "An answer that is none is garbled, and nothing is said to such a server",
+        "An invalid answer is an error, and nothing more is sent to the server",
         arguments: [
             "SSH-2.0-OpenSSH_9\r\n\r\n", "HTTP/1.1 101 Yes\r\n\r\n", "\u{0}\u{1}\u{2}\r\n\r\n",
             "HTTP/1.1 101 Yes\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n",
@@ -46,7 +46,7 @@ import Wire
     }
 
     @Test(
-        "A frame that breaks a rule ends the connection, and the server is told by which code",
+        "An invalid frame ends the connection, and the server receives the close code",
         arguments: [
             (TestFrame(.text, "masked").bytes(), 1002), (TestFrame(.text, reserved: 4).bytes(mask: nil), 1002),
             (TestFrame(.init(3)).bytes(mask: nil), 1002), (TestFrame(.text, [0xC0, 0x80]).bytes(mask: nil), 1007),

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import LetsSwitchClient
 
-/// A server's listening end, of which the test does every step.
+/// A listening socket whose every step the test performs.
 final class RawServer: Sendable {
     let port: UInt16
     let descriptor: CInt
@@ -15,7 +15,7 @@ final class RawServer: Sendable {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        // So that nobody waits for ever for a client that doesn't come.
+        // A limit for the wait for a client.
         var patience = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         let descriptor = descriptor
@@ -31,7 +31,7 @@ final class RawServer: Sendable {
 
     deinit { close(descriptor) }
 
-    /// `Sec-WebSocket-Key` of a request.
+    /// Returns `Sec-WebSocket-Key` of a request.
     static func key(in request: String) -> String? {
         let name = "sec-websocket-key: "
         let line = request.split(separator: "\r\n").first { $0.lowercased().hasPrefix(name) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LetsSwitchClient
 
-/// Our own sockets, against a server that does what the test says.
+/// Tests of the socket transport with a scripted server.
 @Suite struct SocketTransportTests {
     private static func connect(to server: RawServer) async throws -> (SocketConnection, RawConnection) {
         let addresses = try SocketAddress.resolve(host: "127.0.0.1", port: server.port)
@@ -15,10 +15,10 @@ import Testing
         return (connection, try await accepted)
     }
 
-    @Test("A sender that is cancelled takes nobody's connection along")
+    @Test("A cancelled send doesn't close the connection")
     func cancelledSender() async throws {
         let (connection, peer) = try await Self.connect(to: try RawServer())
-        // More than the kernel takes, while nobody reads.
+        // More bytes than the kernel buffers, while the server doesn't read.
         let long = [UInt8](repeating: 1, count: 12 << 20)
         let sending = Task { () async -> ClientError? in
             do throws(ClientError) { try await connection.send(long) } catch { return error }
@@ -27,7 +27,7 @@ import Testing
         _ = try await peer.receive(upTo: 1)
         sending.cancel()
         #expect(await sending.value == .cancelled)
-        // One that was cancelled before it began sends nothing.
+        // A send that was cancelled before it began sends nothing.
         let early = Task { () async -> ClientError? in
             withUnsafeCurrentTask { $0?.cancel() }
             do throws(ClientError) { try await connection.send([9]) } catch { return error }
@@ -76,13 +76,13 @@ import Testing
         }
     }
 
-    /// Whether somebody has connected, and wasn't accepted yet.
+    /// Whether a connection waits to be accepted.
     private static func isAsked(_ server: RawServer) -> Bool {
         var entry = pollfd(fd: server.descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) != 0
     }
 
-    @Test("Who is cancelled before anything has begun connects to nothing")
+    @Test("A caller that is cancelled before it begins doesn't connect")
     func cancelledEarly() async throws {
         let server = try RawServer()
         let transport = SocketTransport(server: try server.address)
@@ -94,7 +94,7 @@ import Testing
         #expect(!Self.isAsked(server))
     }
 
-    @Test("Who is cancelled in a TLS handshake that goes nowhere is told so, and no other address is asked")
+    @Test("Cancelling during a stalled TLS handshake ends the wait and tries no other address")
     func cancelledHandshake() async throws {
         let (server, other) = (try RawServer(), try RawServer())
         let addresses = try [server, other].flatMap { try SocketAddress.resolve(host: "127.0.0.1", port: $0.port) }
@@ -114,7 +114,7 @@ import Testing
         #expect(!Self.isAsked(other))
     }
 
-    @Test("Who is cancelled while it waits for an answer is told so")
+    @Test("Cancelling a caller that waits for an answer ends the wait")
     func cancelled() async throws {
         let server = try RawServer()
         let transport = SocketTransport(server: try server.address)

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "Elements are found as they are written",
+        "The elements of an array are returned unchanged",
         arguments: [
             ("[]", []), (" [ \n] ", []),
             ("[1.0e2,-0,true,null]", ["1.0e2", "-0", "true", "null"]),
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "What is cut off, or no array, has no elements",
+        "An incomplete array or another value has no elements",
         arguments: [
             "", " ", "{}", "1", "\"[]\"", "[]]", "[] x", "[,]", "[1,]", "[,1]", "[1 2]", "[1\"a\"]", "[1[]]",
             "[\"a\"\"b\"]",
@@ -37,14 +37,14 @@ import Testing
         #expect(elements(text) == nil)
     }
 
-    @Test("However much of an array is missing at its end, it has no elements")
+    @Test("An array that is cut anywhere has no elements")
     func truncated() {
         let whole = Array(#"[ {"a":["]\"",{}]} , "\\" ,12]"#.utf8)
         #expect(JSONPieces.elements(of: whole[...])?.count == 3)
         for count in whole.indices { #expect(JSONPieces.elements(of: whole[..<count]) == nil, "\(count)") }
     }
 
-    @Test("A member is found by its name, however that is written, and of several the last")
+    @Test("A member is found by its name with or without escapes, and the last of several is returned")
     func members() {
         #expect(value("a", #" { "b" : "a" , "a" : [ 1, "}" ] , "c":{"a":2} } "#) == #"[ 1, "}" ]"#)
         #expect(value("a", #"{"a":1,"\u0061":1.0e2}"#) == "1.0e2")
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "What is no object has no members",
+        "A value that isn't an object has no members",
         arguments: [
             "", "[]", "{", #"{"a":1"#, #"{"a":1,}"#, #"{"a":}"#, #"{"a"}"#, "{a:1}", #"{"a":1]"#, #"{"a" 1}"#,
             #"{"a":1}}"#,
@@ -61,7 +61,7 @@ import Testing
         #expect(value("a", text) == nil)
     }
 
-    @Test("Depth costs no stack")
+    @Test("Deep nesting needs no stack")
     func deep() {
         let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
         #expect(elements("[\(deep),1]") == [deep, "1"])

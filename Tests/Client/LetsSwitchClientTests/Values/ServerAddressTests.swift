@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ServerAddressTests {
     @Test(
-        "An address is read",
+        "A valid address is parsed",
         arguments: [
             ("127.0.0.1:8080", "http://127.0.0.1:8080", "127.0.0.1:8080"),
             ("localhost", "http://localhost", "localhost"),
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "What is none is refused",
+        "An invalid address is refused",
         arguments: [
             "", "http://", "ftp://a", "a:b", "a:0", "a:65536", "::1", "[::1", "http://a b", "http://u@a", "http://a?b",
             "http://a#b", "a\r\nb", "http://ä", ":80", "http:///a", "a%41",
@@ -31,7 +31,7 @@ import Testing
         #expect(throws: ClientError.invalidAddress(text)) { try ServerAddress(text) }
     }
 
-    @Test("A query's value can hold anything")
+    @Test("A query's value can contain any characters")
     func escaping() {
         #expect(escaped("a-Z_0.9~ &=?#/ü\r\n") == "a-Z_0.9~%20%26%3D%3F%23%2F%C3%BC%0D%0A")
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LetsSwitchClient
 
-/// Our library against python3-websockets' server, which nobody here wrote.
+/// Tests with the server of python3-websockets, an independent implementation.
 @Suite struct PythonServerTests {
     private struct Note: Codable, Sendable, Equatable {
         let text: String
@@ -11,7 +11,7 @@ import Testing
 
     private typealias Socket = WebSocketClient<Note, Note>
 
-    /// Runs against a server, which ends with it.
+    /// Runs a test with a server that is stopped afterwards.
     private static func with(_ body: (_ address: ServerAddress, _ server: PythonWebSocketServer) async throws -> Void)
         async throws
     {
@@ -25,7 +25,7 @@ import Testing
         await server.kill()
     }
 
-    @Test("Text and bytes are understood there and here, and a ping is answered", arguments: [Opcode.text, .binary])
+    @Test("Text and binary messages are exchanged, and a ping is answered", arguments: [Opcode.text, .binary])
     func echo(opcode: Opcode) async throws {
         try await Self.with { address, _ in
             let socket = Socket(address, path: "/a", reconnect: .never)
@@ -38,7 +38,7 @@ import Testing
                 }
                 #expect(note == Note(text: text))
             }
-            // The answer is heard by who reads.
+            // Only a reader receives the pong.
             let reading = Task { [events] in
                 var events = events
                 return try await events.next()
@@ -49,11 +49,11 @@ import Testing
         }
     }
 
-    @Test("A close code of its own ends it, and is told")
+    @Test("The server's own close code ends the socket and is reported")
     func close() async throws {
         try await Self.with { address, server in
             let socket = WebSocketClient<Note, String>(address, path: "/a")
-            // As JSON it has quotes, which the server knows too.
+            // A JSON string has quotes. The server expects them.
             try await socket.send("close", as: .text)
             var last: CloseCode?
             await #expect(throws: ClientError.closed(CloseCode(rawValue: 4000), reason: "told so")) {
@@ -64,14 +64,14 @@ import Testing
         }
     }
 
-    @Test("A refusal is told with its status, and when to come again")
+    @Test("A refusal is reported with its status and Retry-After")
     func refusal() async throws {
         try await Self.with { address, _ in
             let refused = Socket(address, path: "/refused", reconnect: .never)
             await #expect(throws: ClientError.refused(ServerRefusal(status: 403, retryAfter: .seconds(5)))) {
                 for try await _ in refused.events {}
             }
-            // It may be a room that isn't open yet.
+            // The same refusal could mean a room that isn't open yet.
             let patient = Socket(address, path: "/refused")
             var events = patient.events.makeAsyncIterator()
             guard case .waiting(let wait)? = try await events.next() else { throw ClientFailure.violation("no wait") }
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("The server sees 1001 of who cancels the socket, and of whose task is cancelled", arguments: [false, true])
+    @Test("The server receives 1001 when the socket or its reading task is cancelled", arguments: [false, true])
     func cancelled(task: Bool) async throws {
         try await Self.with { address, server in
             let socket = Socket(address, path: "/a")

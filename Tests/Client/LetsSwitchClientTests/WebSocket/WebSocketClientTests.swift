@@ -4,7 +4,7 @@ import Testing
 
 @testable import LetsSwitchClient
 
-/// Against a server that the test plays, by a clock that it puts forward.
+/// Tests with a simulated server and a manual clock.
 @Suite struct WebSocketClientTests {
     private struct Note: Codable, Sendable, Equatable {
         let text: String
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("Nothing is connected before somebody reads or sends")
+    @Test("The socket connects only for the first read or send")
     func lazy() async throws {
         let socket = socket()
         let link = transport.admit()
@@ -46,7 +46,7 @@ import Testing
         #expect(transport.attempts.all.map(\.target) == ["/x"])
     }
 
-    @Test("What can't be decoded is an event, not the end; text and bytes are both read")
+    @Test("A message that can't be decoded is an event, and text and binary messages are both read")
     func decoding() async throws {
         let link = transport.admit()
         var events = socket().events.makeAsyncIterator()
@@ -56,7 +56,7 @@ import Testing
         for wanted in ["opened", "message a", "undecodable garbage", "message b"] { try await expect(&events, wanted) }
     }
 
-    @Test("A lost connection is made again, as often as it takes, and later each time")
+    @Test("A lost connection is restored after repeated attempts with growing waits")
     func reconnects() async throws {
         let first = transport.admit()
         transport.refuse(.unreachable("x"))
@@ -72,7 +72,7 @@ import Testing
         try await expect(&events, "waiting 1.0 seconds")
         try await clock.pass(.seconds(1.5))
         try await expect(&events, "waiting 9.0 seconds")
-        // Who sends in between waits for the connection.
+        // A send waits for the connection.
         async let sending: Void = socket.send(Note(text: "late"))
         try await clock.pass(.seconds(10.5))
         try await expect(&events, "opened")
@@ -80,7 +80,7 @@ import Testing
         #expect(last.sent.all.count == 1)
     }
 
-    @Test("A server that is away for an hour is asked for now and then, and found when it is back")
+    @Test("The client connects again to a server that was unavailable for an hour")
     func hour() async throws {
         let socket = socket()
         var events = socket.events.makeAsyncIterator()
@@ -94,11 +94,11 @@ import Testing
             try await clock.pass(now)
         }
         try await expect(&events, "opened")
-        // Half of half a minute each, as this clock's chance has it, once the waits have grown.
+        // This clock's random number is 0.5, so the longest waits take half of 30 seconds each.
         #expect(attempts == 244)
     }
 
-    @Test("Codes after which nobody comes again end it", arguments: [UInt16(1002), 1003, 1007, 1008, 1009, 4000])
+    @Test("A permanent close code ends the socket", arguments: [UInt16(1002), 1003, 1007, 1008, 1009, 4000])
     func ends(code: UInt16) async throws {
         let link = transport.admit()
         var events = socket().events.makeAsyncIterator()
@@ -109,7 +109,7 @@ import Testing
         #expect(try await events.next() == nil)
     }
 
-    @Test("Refusals and garbage end it with what was wrong")
+    @Test("Refusals and invalid answers end the socket with their error")
     func refused() async throws {
         for error in [
             ClientError.refused(ServerRefusal(status: 404, code: "no_such_room")), .garbled("x"), .untrusted("y"),
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("Silence of 45 seconds counts as lost; whatever comes breaks it")
+    @Test("The connection counts as lost after 45 seconds of silence, which any received bytes restart")
     func silence() async throws {
         let link = transport.admit(PlayedLink { _, _ in })
         var events = socket().events.makeAsyncIterator()
@@ -131,7 +131,7 @@ import Testing
         clock.advance(to: .seconds(40))
         link.say(#"{"text":"a"}"#)
         try await expect(&events, "message a")
-        // The timer that was set serves the later time too, and is set on when it fires.
+        // The existing timer is kept for the later deadline, and set again when it fires.
         clock.advance(to: .seconds(45))
         try await clock.pass(.seconds(62.5))
         try await clock.pass(.seconds(85))
@@ -139,7 +139,7 @@ import Testing
         try await link.drops.next("a drop")
     }
 
-    @Test("A server that has nothing to tell is asked whether it is there, and its answers keep the connection")
+    @Test("A silent server is pinged, and its pongs keep the connection open")
     func quiet() async throws {
         let pongs = EventRecorder<Void>()
         let link = PlayedLink { link, payload in
@@ -151,7 +151,7 @@ import Testing
         var events = socket.events.makeAsyncIterator()
         try await expect(&events, "opened")
         for number in 1...6 {
-            // Who speaks isn't asked by the server.
+            // The server doesn't ping a client that sends.
             try await socket.send(Note(text: "a"))
             try await clock.pass(.seconds(22.5) * number)
             try await pongs.next("an answer")
@@ -162,7 +162,7 @@ import Testing
         #expect(link.drops.all.isEmpty && transport.attempts.all.count == 1)
     }
 
-    @Test("Cancelling says 1001 and waits for the answer, five seconds at most", arguments: [true, false])
+    @Test("Cancelling sends 1001 and waits at most five seconds for the answer", arguments: [true, false])
     func cancel(answers: Bool) async throws {
         let link = transport.admit()
         let socket = socket()
@@ -177,7 +177,7 @@ import Testing
         await #expect(throws: ClientError.cancelled) { try await socket.send(Note(text: "a")) }
     }
 
-    @Test("Cancelling the reading task cancels the socket, and so does letting go of it")
+    @Test("Cancelling the reading task or releasing the socket closes the connection")
     func letGo() async throws {
         let link = transport.admit()
         let socket = socket()
@@ -193,7 +193,7 @@ import Testing
         try await other.sent.next("a close frame") { $0 == .close(.goingAway) }
     }
 
-    @Test("A task that is cancelled between two events cancels its socket too; one that just stops reading doesn't")
+    @Test("Cancelling a task between two events closes the socket, and stopping to read doesn't")
     func letGoBetween() async throws {
         let link = transport.admit()
         let socket = socket()
@@ -205,11 +205,11 @@ import Testing
         link.say("something")
         try await link.sent.next("a close frame") { $0 == .close(.goingAway) }
         try await task.value
-        // Held until here.
+        // The socket is held until here.
         await #expect(throws: ClientError.cancelled) { try await socket.send(Note(text: "a")) }
     }
 
-    @Test("However many events wait, how it ended is told", arguments: [CloseCode.normal, .policyViolation])
+    @Test("The end is reported even if the buffer is full", arguments: [CloseCode.normal, .policyViolation])
     func fullEnd(code: CloseCode) async throws {
         let link = transport.admit()
         let socket = socket()
@@ -233,7 +233,7 @@ import Testing
         let link = transport.admit()
         let socket = socket()
         try await socket.send(Note(text: "a"))
-        // With the event that it opened.
+        // One of them is the event that it opened.
         for number in 0..<1024 { link.say("\(number)") }
         try await link.drops.next("a drop")
         var events = socket.events.makeAsyncIterator()
@@ -242,7 +242,7 @@ import Testing
         await #expect(throws: ClientError.bufferFull) { try await events.next() }
     }
 
-    @Test("A flood while it says goodbye is for nobody, and takes no end away")
+    @Test("Messages that arrive while closing are ignored and don't hide the end")
     func floodAtTheEnd() async throws {
         let link = transport.admit()
         let socket = socket()
@@ -256,13 +256,13 @@ import Testing
         for wanted in ["closed \(CloseCode.goingAway)", "end"] { try await expect(&events, wanted) }
     }
 
-    @Test("A ping tells its time, though the answer is there before the sending is told")
+    @Test("A ping returns its time even if the pong arrives before the send returns")
     func ping() async throws {
         transport.admit()
         #expect(try await socket().ping() == .zero)
     }
 
-    @Test("A ping fails with its connection, also when another one is there at once")
+    @Test("A ping fails when its connection is lost, even if another one opens at once")
     func pingLost() async throws {
         let opened = EventRecorder<Void>()
         let first = PlayedLink { link, _ in
@@ -283,7 +283,7 @@ import Testing
         reading.cancel()
     }
 
-    @Test("A ping that nobody answers fails after the silence, though the server speaks")
+    @Test("An unanswered ping fails after the silence limit, even if the server sends messages")
     func pingUnanswered() async throws {
         let link = transport.admit(PlayedLink { _, _ in })
         let socket = socket()
@@ -299,9 +299,9 @@ import Testing
         await #expect(throws: ClientError.unreachable("no answer to a ping")) { try await ping.value }
     }
 
-    @Test("Who is cancelled before or while waiting waits no longer")
+    @Test("A cancelled caller stops waiting")
     func cancelledWaits() async throws {
-        // Nobody lets it in: all wait.
+        // No attempt is accepted, so all callers wait.
         let socket = socket()
         for isEarly in [true, false] {
             let task = Task {

@@ -1,8 +1,8 @@
 #if canImport(Glibc)
     import Basics
 
-    /// What another thread brings to a task that waits for it. A task that is cancelled waits no longer, and what is brought then is
-    /// for nobody.
+    /// A value that a thread passes to a waiting task. A cancelled task stops waiting, and a value passed later is
+    /// dropped.
     final class Awaited<Value: Sendable>: Sendable {
         private enum State {
             case idle
@@ -12,7 +12,7 @@
 
         private let state = Locked(State.idle)
 
-        /// Has `begin` see to it, unless the task is cancelled already, and waits. To be called once.
+        /// Calls `begin`, unless the task is cancelled already, and waits for the value. Call it once.
         func value(_ begin: () -> Void) async throws(ClientError) -> Value {
             let result = await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
@@ -30,7 +30,7 @@
             return try result.get()
         }
 
-        /// - Returns: `false` when nobody waits for it.
+        /// - Returns: `false` if no task waits for the value.
         @discardableResult
         func bring(_ result: Result<Value, ClientError>) -> Bool {
             let before = state.withLock { state in

@@ -3,22 +3,22 @@
     import Glibc
     import Sockets
 
-    /// One connection, on its loop: what came and wasn't read, who waits for more, who waits to have sent.
+    /// The state of one connection on its loop: unread bytes, a waiting reader and waiting writers.
     final class ConnectionState: TLSHandshakeHandler {
-        /// Bytes that are kept for a reader; beyond them the socket isn't read.
+        /// The number of unread bytes beyond which the socket isn't read.
         private static let unreadLimit = 256 * 1024
-        /// Bytes that may wait for a server that doesn't read: some of the longest messages.
+        /// The maximum number of unsent bytes: a few of the longest messages.
         private static let unsentLimit: UInt32 = 20 << 20
 
         private let socket: StreamSocket
         private let number: UInt64
         private var opener: ConnectionTable.Opener?
-        /// Called when it never opened: nobody will ask to drop it.
+        /// Called if the connection never opened, because then no caller drops it.
         private let neverOpened: () -> Void
         private var input: [UInt8] = []
         private var reader: ConnectionTable.Reader?
         private var writers: [ConnectionTable.Writer] = []
-        /// `nil` while more may come; then nothing, or what went wrong.
+        /// The end of the received bytes, with an error if there is one. `nil` while more can arrive.
         private var end: Result<Void, ClientError>?
 
         init(_ socket: StreamSocket, number: UInt64, neverOpened: @escaping () -> Void) {
@@ -41,7 +41,7 @@
             guard let opener else { return }
             self.opener = nil
             guard !opener.bring(.success(number)) else { return }
-            // Whoever wanted it was cancelled meanwhile.
+            // The caller was cancelled meanwhile.
             neverOpened()
             socket.close()
         }
@@ -72,16 +72,16 @@
             socket.enqueue(SharedBytes(bytes))
         }
 
-        /// Who sends waits no longer.
+        /// Ends the wait of a sender.
         func giveUp(_ sending: Sending) {
             guard let index = writers.firstIndex(where: { $0.sending === sending }) else { return }
             writers.remove(at: index).resume(returning: .failure(.cancelled))
         }
 
-        /// Nobody wants it any more.
+        /// Closes the connection, which isn't used any more.
         func drop() {
             fail(.cancelled)
-            // What was sent last, such as a close frame, still leaves.
+            // The last sent bytes, such as a close frame, are still sent.
             socket.finish(sending: .seconds(1))
         }
 
@@ -119,7 +119,7 @@
             reader?.resume(returning: .success(nil))
             reader = nil
             guard opener != nil else { return }
-            refuse(.unreachable("it hung up in the TLS handshake"))
+            refuse(.unreachable("the server closed the connection during the TLS handshake"))
             socket.close()
         }
 
@@ -131,7 +131,7 @@
 
         func socketDeadlinePassed(_ socket: StreamSocket) {
             guard opener != nil else { return }
-            fail(.unreachable("no answer in the TLS handshake"))
+            fail(.unreachable("the server didn't answer the TLS handshake in time"))
             socket.close()
         }
 
@@ -157,8 +157,8 @@
         func socket(
             _ socket: StreamSocket, handshakeFailed failure: TLSHandshakeFailure, because reason: String
         ) {
-            fail(.untrusted(reason.isEmpty ? "no TLS is spoken there" : reason))
-            // The alert leaves, which tells the server why.
+            fail(.untrusted(reason.isEmpty ? "the server doesn't use TLS" : reason))
+            // The TLS alert is still sent.
             socket.finish(sending: .seconds(1))
         }
     }

@@ -3,7 +3,7 @@
     import Glibc
     import Sockets
 
-    /// One who waits until something has left; cancelled before it began, nothing leaves.
+    /// A send that a caller waits for. If it is cancelled before it begins, nothing is sent.
     final class Sending: Sendable {
         private let cancelled = Locked(false)
 
@@ -12,7 +12,7 @@
         func cancel() { cancelled.withLock { $0 = true } }
     }
 
-    /// The connections on a loop, by number: what is outside knows a number only.
+    /// The connections of a loop by number. Code outside of the loop knows only the numbers.
     final class ConnectionTable {
         typealias Reader = CheckedContinuation<Result<[UInt8]?, ClientError>, Never>
         struct Writer {
@@ -37,14 +37,14 @@
             key.value(on: reactor) { ConnectionTable(reactor) }
         }
 
-        /// - Parameter limit: For the connection and the TLS handshake together.
+        /// - Parameter limit: The time limit for connecting and the TLS handshake together.
         func connect(
             to address: SocketAddress, host: String, tls: TLSClientContext?, within limit: Duration,
             _ opener: Opener
         ) {
             let end = reactor.now + limit
             do throws(SocketError) {
-                // The reactor holds it until it is done.
+                // The reactor keeps the attempt alive until it ends.
                 _ = try ConnectingSocket(to: address, on: reactor, within: limit) { [self] result in
                     switch result {
                     case .success(let detached): adopt(detached, host: host, tls: tls, by: end, opener)

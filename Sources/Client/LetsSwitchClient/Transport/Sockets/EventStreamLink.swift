@@ -1,7 +1,7 @@
 #if canImport(Glibc)
     import Wire
 
-    /// An event stream as a link: events come, nothing goes.
+    /// A link over an event stream. It only receives.
     actor EventStreamLink: Link {
         private let response: StreamedResponse
         private var parser = ServerSentEventParser()
@@ -13,14 +13,14 @@
 
         func receive() async throws(ClientError) -> LinkEvent {
             if !events.isEmpty { return events.removeFirst() }
-            // A stream has no end: a server that ends it goes away.
+            // A stream has no regular end, so its end means that the server stops.
             guard let bytes = try await response.next() else { throw .closed(.goingAway, reason: "") }
             do {
                 events = try parser.read(bytes).map {
                     .event(type: $0.event ?? "message", data: $0.data, id: $0.id)
                 }
             } catch {
-                throw .garbled("an event that is too long")
+                throw .garbled("an event is too long")
             }
             return events.isEmpty ? .alive : events.removeFirst()
         }

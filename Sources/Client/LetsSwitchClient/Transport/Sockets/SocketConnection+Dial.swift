@@ -3,12 +3,12 @@
     import Sockets
 
     extension SocketConnection {
-        /// For connecting and the TLS handshake, by all addresses of a name together.
+        /// The time limit for connecting and the TLS handshake, for all addresses of a name together.
         private static let connectLimit = Duration.seconds(10)
 
-        /// Connects to a server by its name, and over TLS where its address says so.
+        /// Connects to a server by its name, with TLS if its address says so.
         ///
-        /// - Parameter authorities: A file in PEM, in place of the system's.
+        /// - Parameter authorities: A PEM file with certificate authorities that replace the system's.
         static func dial(_ server: ServerAddress, authorities: String?) async throws(ClientError) -> SocketConnection {
             let addresses = try await resolve(server)
             var context: TLSClientContext?
@@ -18,7 +18,7 @@
             return try await open(to: addresses, host: server.host, tls: context, within: connectLimit)
         }
 
-        /// On a thread that may wait: the system's resolver has no other way, and can't be stopped.
+        /// Resolves a name on a thread of its own, because the system's resolver blocks and can't be cancelled.
         private static func resolve(_ server: ServerAddress) async throws(ClientError) -> [SocketAddress] {
             let addresses = Awaited<[SocketAddress]>()
             return try await addresses.value {

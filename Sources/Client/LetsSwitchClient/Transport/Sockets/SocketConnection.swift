@@ -3,9 +3,10 @@
     import Glibc
     import Sockets
 
-    /// A connection to a server, plain or by TLS, for callers that may wait.
+    /// A connection to a server, with or without TLS, for asynchronous callers.
     ///
-    /// All its state is on the event loop; here is only its number there. It is closed when nobody holds it any more.
+    /// Its state belongs to the event loop; this object has only its number there. It is closed when this object is
+    /// released.
     final class SocketConnection: Sendable {
         private let loop: EventLoop
         private let number: UInt64
@@ -19,7 +20,7 @@
             drop()
         }
 
-        /// What came since the last call, as soon as there is something; `nil` when the peer sends no more. One reader at a time.
+        /// Returns bytes as soon as some arrive, or `nil` at the end of the peer's data. One reader at a time.
         func receive() async throws(ClientError) -> [UInt8]? {
             let (loop, number) = (loop, number)
             let result = await withTaskCancellationHandler {
@@ -34,8 +35,8 @@
             return try result.get()
         }
 
-        /// Returns when the kernel has all of it. Who is cancelled waits no longer; what has begun to leave leaves all the same, for the
-        /// connection is others' too.
+        /// Sends bytes, and returns when the kernel has all of them. A cancelled task stops waiting, but bytes that are
+        /// partly sent are sent completely, because other senders share the connection.
         func send(_ bytes: [UInt8]) async throws(ClientError) {
             let (loop, number) = (loop, number)
             let sending = Sending()
@@ -53,27 +54,28 @@
             try result.get()
         }
 
-        /// Sends `bytes` without waiting: an answer to a ping. Nothing happens when so much waits that nobody reads there.
+        /// Sends `bytes`, such as a pong, without waiting. The bytes are dropped if too many wait because the server
+        /// doesn't read.
         func sendSoon(_ bytes: [UInt8]) {
             let number = number
             loop.submit { ConnectionTable.on($0).send(bytes, number, nil) }
         }
 
-        /// Closes it at once. Idempotent.
+        /// Closes the connection at once. Idempotent.
         func drop() {
             let number = number
             loop.submit { ConnectionTable.on($0).drop(number) }
         }
 
-        /// Connects to one of the addresses in turn, and shakes hands. Who is cancelled waits no longer; what has begun ends by itself,
-        /// within the limit.
+        /// Connects to the first address that works, with the TLS handshake. A cancelled task stops waiting; an attempt
+        /// in progress ends by itself within the time limit.
         ///
-        /// - Parameter tls: `nil` for a plain connection.
+        /// - Parameter tls: The TLS context, or `nil` for a connection without TLS.
         static func open(
             to addresses: [SocketAddress], host: String, tls: TLSClientContext?, within limit: Duration
         ) async throws(ClientError) -> SocketConnection {
             let loop = try await ClientLoop.shared()
-            var failure = ClientError.unreachable("\(host) has no address")
+            var failure = ClientError.unreachable("\(host) has no IP address")
             for address in addresses {
                 let opener = ConnectionTable.Opener()
                 do throws(ClientError) {
@@ -86,7 +88,7 @@
                     return SocketConnection(loop: loop, number: number)
                 } catch {
                     switch error {
-                    // A server that was reached and isn't believed is no reason to ask another.
+                    // If a server answers but isn't trusted, no other address is tried.
                     case .untrusted, .cancelled: throw error
                     default: failure = error
                     }
@@ -96,7 +98,7 @@
         }
     }
 
-    /// The event loop of all clients in this process, made by the first.
+    /// The event loop of all clients in this process, created by the first one.
     enum ClientLoop {
         private static let loop = Result { try EventLoop(index: 0, openSockets: SocketCount()) }
 

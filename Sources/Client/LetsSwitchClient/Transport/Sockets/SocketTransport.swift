@@ -2,17 +2,19 @@
     import Basics
     import Wire
 
-    /// Our own sockets and parsers: a connection for each request, WebSocket and stream.
+    /// The transport with this project's sockets and parsers. Each request, WebSocket and stream has its own
+    /// connection.
     struct SocketTransport: Transport {
-        /// Of an answer that is taken whole.
+        /// The maximum number of bytes of an answer that is read completely.
         private static let bodyLimit = 1 << 20
 
         let server: ServerAddress
-        /// A file of authorities in PEM, in place of the system's.
+        /// A PEM file with certificate authorities that replace the system's.
         var authorities: String?
-        /// For an answer's head, and as much again for its body.
+        /// The time limit for an answer's head, and again for its body.
         var exchangeLimit = Duration.seconds(30)
-        /// Of a message. The longest that this server sends are lists of 32 KiB; others may have longer ones.
+        /// The maximum number of bytes of a message. This server sends at most lists of 32 KiB; other servers may send
+        /// more.
         var maxMessageBytes = 1 << 20
 
         func exchange(_ request: ClientRequest) async throws(ClientError) -> ClientResponse {
@@ -73,8 +75,8 @@
             }
         }
 
-        /// Does `work`, and drops the connection when it takes too long: then the server can't be reached. Nor can one that goes away
-        /// before the answer is whole: there is no code of a close then, as of a WebSocket that was open.
+        /// Performs `work`, and drops the connection at the time limit. The error is `unreachable`, also if the server
+        /// closes the connection before the answer is complete. An HTTP answer has no close code.
         private func withLimit<Value: Sendable>(
             _ connection: SocketConnection, _ work: () async throws(ClientError) -> Value
         ) async throws(ClientError) -> Value {
@@ -89,7 +91,7 @@
                 throw .unreachable("no answer in time")
             }
             if case .failure(.closed(.lost, let reason)) = result {
-                throw .unreachable(reason.isEmpty ? "it hung up without an answer" : reason)
+                throw .unreachable(reason.isEmpty ? "the server closed the connection without an answer" : reason)
             }
             return try result.get()
         }

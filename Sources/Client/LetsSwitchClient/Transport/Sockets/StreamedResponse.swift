@@ -1,7 +1,7 @@
 #if canImport(Glibc)
     import Wire
 
-    /// A response whose head is there and whose body comes. One reader at a time.
+    /// A response whose head has arrived and whose body is being received. One reader at a time.
     actor StreamedResponse {
         nonisolated let connection: SocketConnection
         nonisolated let head: ClientResponse
@@ -12,19 +12,19 @@
 
         /// Reads the head.
         ///
-        /// - Parameter bodyLimit: Bytes of the body, beyond which it is refused.
+        /// - Parameter bodyLimit: The maximum number of bytes of the body.
         init(_ connection: SocketConnection, bodyLimit: Int) async throws(ClientError) {
             var parser = HTTPResponseParser(limits: HTTPLimits(bodyBytes: bodyLimit))
             var unread: [UInt8] = []
             var wireHead: HTTPResponseHead?
             while wireHead == nil {
                 guard let bytes = try await connection.receive() else {
-                    throw .unreachable("it hung up without an answer")
+                    throw .unreachable("the server closed the connection without an answer")
                 }
                 unread = bytes
                 if case .head(let head)? = try Self.next(&parser, &unread) { wireHead = head }
             }
-            guard let wireHead else { throw .garbled("an answer without a head") }
+            guard let wireHead else { throw .garbled("it has no HTTP head") }
             self.connection = connection
             self.wireHead = wireHead
             self.parser = parser
@@ -63,17 +63,19 @@
             }
         }
 
-        /// The next part of the body; `nil` at its end.
+        /// Returns the next part of the body, or `nil` at its end.
         func next() async throws(ClientError) -> [UInt8]? {
             while !hasEnded {
                 switch try Self.next(&parser, &unread) {
                 case .body(let bytes): return bytes
                 case .end: hasEnded = true
-                case .head: throw .garbled("two heads")
+                case .head: throw .garbled("it has two HTTP heads")
                 case nil:
                     guard let bytes = try await connection.receive() else {
                         hasEnded = true
-                        do { try parser.inputEnded() } catch { throw .closed(.lost, reason: "cut short") }
+                        do { try parser.inputEnded() } catch {
+                            throw .closed(.lost, reason: "the answer is incomplete")
+                        }
                         return nil
                     }
                     unread = bytes
@@ -82,12 +84,12 @@
             return nil
         }
 
-        /// The response with its body.
+        /// Returns the response with its complete body.
         func collect(atMost limit: Int = .max) async throws(ClientError) -> ClientResponse {
             var response = head
             while let part = try await next() {
                 guard response.body.count + part.count <= limit else {
-                    throw .garbled("an answer of over \(limit) bytes")
+                    throw .garbled("it has more than \(limit) bytes")
                 }
                 response.body += part
             }
@@ -95,7 +97,7 @@
             return response
         }
 
-        /// What came behind the head: it belongs to what the connection was upgraded to.
+        /// Returns the bytes after the head, which belong to the protocol that the connection was upgraded to.
         func takeRest() -> [UInt8] {
             defer { unread = [] }
             return unread

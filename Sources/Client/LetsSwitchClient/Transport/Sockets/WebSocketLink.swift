@@ -1,12 +1,13 @@
 #if canImport(Glibc)
     import Wire
 
-    /// A WebSocket as a link: frames are read and written here, pings and close frames answered.
+    /// A link over a WebSocket. It parses and encodes frames, and answers pings and close frames.
     actor WebSocketLink: Link {
         private nonisolated let connection: SocketConnection
         private var parser: WebSocketParser
         private var received: [UInt8]
-        /// Of these, what was read: small frames come by the thousand, and what is behind them isn't moved for each.
+        /// The number of parsed bytes in `received`. They are removed in bulk, because moving the rest for each small
+        /// frame would be slow.
         private var readCount = 0
         private var hasSentClose = false
 
@@ -39,7 +40,7 @@
             case .success(nil): return nil
             case .success(.event(let event)?): return event
             case .success(.ping(let payload)?):
-                // Pongs that nobody takes are no harm: the socket is dropped before they are many.
+                // Unread pongs are limited, because the socket is dropped when too many bytes wait.
                 if !hasSentClose { connection.sendSoon(Self.frame(.pong, payload)) }
                 return .alive
             case .success(.close(let code, let reason)?):
@@ -80,7 +81,7 @@
             return bytes
         }
 
-        /// A fresh one for each frame, from the system's strong source (RFC 6455 §10.3).
+        /// Returns a new mask for each frame, from the system's secure random source (RFC 6455 §10.3).
         private static func mask() -> WebSocketMask {
             let key = UInt32.random(in: 0 ... .max)
             return WebSocketMask(
@@ -88,7 +89,7 @@
                 UInt8(truncatingIfNeeded: key >> 16), UInt8(truncatingIfNeeded: key >> 24))
         }
 
-        /// An event of the parser's, out of its memory.
+        /// A copy of a parser's event, which doesn't use the parser's memory.
         private enum Found {
             case event(LinkEvent)
             case ping([UInt8])

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-// The same without LetsSwitchClient: it decodes what it is told, says so, and stays.
+// The program without LetsSwitchClient, to compare with. It decodes its input, prints a line and stays.
 
 struct Place: Decodable {
     let server: String

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import LetsSwitchClient
 
-/// `room SERVER ROOM`: is in a room, and leaves it when somebody cheers.
+/// `room SERVER ROOM`: enters a room, and leaves it after a cheer.
 @main
 struct Example {
     private struct Place: Decodable {
@@ -12,7 +12,7 @@ struct Example {
 
     static func main() async throws {
         say("started")
-        // As JSON, because the other program decodes it too.
+        // JSON, because the other program decodes it, too.
         let text = #"{"server":"\#(CommandLine.arguments[1])","room":"\#(CommandLine.arguments[2])"}"#
         let place = try JSONDecoder().decode(Place.self, from: Data(text.utf8))
         let client = LetsSwitchClient(try ServerAddress(place.server), deviceID: "outside")
