@@ -60,7 +60,8 @@ extension LetsSwitchClient {
         _ = try await cancel(taskID: promise.id.uuidString)
     }
 
-    /// Cancels a task even if it has a partner, who is notified. This is possible until some minutes after the start.
+    /// Cancels a task even if it has a partner. The server notifies the partner. This is possible until some minutes
+    /// after the start.
     ///
     /// ```swift
     /// try await client.leave(promise)

@@ -4,7 +4,7 @@ import Wire
 /// A page in one answer: its HTML contains the style sheet and the script.
 struct InlinedPage: Sendable {
     let html: String
-    /// What the page may load and do (Content Security Policy Level 3): its own content, and requests to this server.
+    /// The Content Security Policy (Level 3). It allows only the page's own content, and requests to this server.
     let contentSecurityPolicy: String
 
     /// - Parameters:

@@ -24,8 +24,8 @@ package struct PageFacts: Sendable {
 /// and the settings.
 struct PageDocument: Sendable {
     let html: [UInt8]
-    /// What the page may load and do (Content Security Policy Level 3). It also applies to the service worker, so it
-    /// must allow what the worker fetches.
+    /// The Content Security Policy (Level 3), which limits what the page can load. It also applies to the service
+    /// worker, so it must allow what the worker fetches.
     let contentSecurityPolicy: String
 
     /// - Throws: ``CryptoError`` if SHA-256 is unavailable.

@@ -21,7 +21,8 @@ struct DatabaseMetrics: Sendable {
         }
     }
 
-    /// O(statements). There are about forty, and each has cost a round trip.
+    /// Counts a statement. The search is linear: there are about forty names, and each statement costs a round trip
+    /// anyway.
     func query(_ name: String, took duration: Duration, _ outcome: QueryOutcome) {
         queries.add(outcome)
         let entry = latency.first { $0.name == name } ?? latency.last
