@@ -14,7 +14,7 @@ struct SubscriptionTable {
     typealias Number = UInt32
 
     enum Command: Equatable {
-        /// With the position to continue from. Extended protocol.
+        /// In the extended protocol a subscription may have a position to continue from.
         case subscribe(CableResumption?)
         case unsubscribe
         case message([UInt8]?)

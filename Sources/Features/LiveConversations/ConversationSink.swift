@@ -39,8 +39,8 @@ extension ExclusiveConversationSink {
 package enum ConversationSinkEnd {
     /// Too many messages are waiting.
     case tooFast
-    /// Its device was erased.
+    /// The subscriber's device was erased.
     case erased
-    /// Its ticket has expired.
+    /// The subscriber's ticket has expired.
     case expired
 }

@@ -5,7 +5,7 @@ package import Wire
 
 /// An event for a subscriber of a session: a type and its members.
 package enum QuestionEvent: Sendable {
-    /// For a new subscriber: its id within the session.
+    /// For a new subscriber: the subscriber's id within the session.
     case handshake(UUID)
     /// For the asker: the question is stored.
     case accepted(id: UUID, content: String, createdAt: Double)

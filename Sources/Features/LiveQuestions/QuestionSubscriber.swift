@@ -16,9 +16,9 @@ package final class QuestionSubscriber: RoomListener {
         case tooFast
         /// The session is full.
         case full
-        /// Its device was erased.
+        /// The subscriber's device was erased.
         case erased
-        /// Its ticket has expired.
+        /// The subscriber's ticket has expired.
         case expired
         /// The session was deleted.
         case gone

@@ -2,7 +2,7 @@ import Basics
 import FoundationEssentials
 import Messaging
 
-/// What is known of a session before someone enters it.
+/// The data of a session that is read before somebody enters it.
 package struct SessionEntrance: Sendable {
     let session: QuestionSession
     /// The presenter's key. `nil` if everyone is a presenter.

@@ -25,7 +25,7 @@ final class EventStream: RoomListener {
     /// The slots whose changes it reports.
     let window: ChangeWindow
     private unowned let shard: EventStreamShard
-    /// Its subscriptions. Only ``EventStreamShard`` sets them.
+    /// The stream's subscriptions. Only ``EventStreamShard`` sets them.
     var connections: [Connection] = []
     private var state = State.reserved([])
     private var seen = SeenReminders()

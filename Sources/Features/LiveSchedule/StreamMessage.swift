@@ -35,7 +35,7 @@ struct ChangedSlots: Sendable {
     let slots: [Instant]
     /// The devices that know of some of the changes.
     let known: [DeviceID: Set<Instant>]
-    /// For the moving window.
+    /// The time now, which decides where a moving window is.
     let now: Instant
 
     /// Returns the slots that a stream shows and whose change its device doesn't know, with their events; `nil` if

@@ -6,9 +6,9 @@ import Wire
 /// run.
 package struct InspectionCommand: Sendable {
     package enum Layout: Sendable {
-        /// For people.
+        /// A table for people.
         case table
-        /// For programs: one JSON object per line.
+        /// Output for programs: one JSON object per line.
         case lines
     }
 

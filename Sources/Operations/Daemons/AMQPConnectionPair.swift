@@ -9,7 +9,7 @@ struct AMQPConnectionPair {
     private enum Report: Equatable {
         case nothing
         case connected
-        /// With the reason.
+        /// The connection was lost for this reason.
         case lost(String)
     }
 

@@ -11,7 +11,7 @@ package struct Histogram: Sendable, Equatable {
         counts = Array(repeating: 0, count: bounds.count + 1)
     }
 
-    /// For atomic recorders with their own buckets.
+    /// Takes the counts of an atomic recorder that has buckets of its own.
     package init(bounds: [Double], counts: [Int], sum: Double) {
         self.bounds = bounds
         self.counts = counts
@@ -40,7 +40,7 @@ package struct Histogram: Sendable, Equatable {
 }
 
 extension Histogram {
-    /// For waits within the machine: 0.1 ms to 10 s.
+    /// Bounds for waits within the machine: 0.1 ms to 10 s.
     package static let latencyBounds = [
         0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
     ]

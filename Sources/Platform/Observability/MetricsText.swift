@@ -18,7 +18,7 @@ package struct MetricsText: Sendable {
         family(name, "counter", help, samples.map { MetricSample($0.labels, String($0.value)) })
     }
 
-    /// For counters of seconds.
+    /// Writes a counter of seconds.
     package mutating func counter(_ name: String, _ help: String, seconds: Double) {
         family(name, "counter", help, [MetricSample([:], Self.number(seconds))])
     }

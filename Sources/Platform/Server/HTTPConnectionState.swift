@@ -26,7 +26,7 @@ import Wire
 /// - Ticket: Represents the task that will respond.
 /// - Stream: Writes a streamed response.
 enum HTTPConnectionState<Ticket, Stream> {
-    /// Between requests.
+    /// The connection waits for the next request.
     case idle(since: HTTPConnectionPause)
     /// A part of a request's head has arrived.
     case inHead(since: HTTPConnectionPause)

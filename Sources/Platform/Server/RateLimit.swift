@@ -58,7 +58,7 @@ package struct RateLimit: Sendable, Hashable {
     /// Returns the rate and burst of `count` clients together; at least one.
     package func times(_ count: Int) -> RateLimit {
         guard interval > 0 else { return self }
-        // The same burst with shorter intervals.
+        // Only the interval is divided. The burst stays the same.
         return RateLimit(interval: max(1, interval / UInt64(max(1, count))), tolerance: tolerance)
     }
 

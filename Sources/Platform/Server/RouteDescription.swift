@@ -72,7 +72,7 @@ package struct RouteDescription: Sendable {
     package struct Answer: Sendable {
         package enum Content: Sendable {
             case json(JSONSchema)
-            /// Of another media type.
+            /// Content of this other media type.
             case other(String)
             case none
             /// `{"error": true, "code": …, "reason": …}` with one of these codes.

@@ -33,14 +33,14 @@ package struct ServerLimits: Sendable, Hashable {
     static let fragmentsPerMessage = 16
     /// For a TLS handshake, after the connection or its PROXY header.
     package var tlsHandshakeTimeout = Duration.seconds(10)
-    /// For a request's head, after its first byte, or after a new connection.
+    /// The time limit for a request's head, after its first byte, or after a new connection.
     package var headerTimeout = Duration.seconds(10)
-    /// For a request's content, after the end of its head.
+    /// The time limit for a request's content, after the end of its head.
     package var bodyTimeout = Duration.seconds(30)
     /// For the next request on an open connection. Longer than the usual minute of proxies, so that the proxy closes
     /// first and never sends a request into a closing connection.
     package var keepAliveTimeout = Duration.seconds(75)
-    /// For the peer to take a response.
+    /// The time limit for the peer to take a response.
     package var writeTimeout = Duration.seconds(30)
     /// The number of unsent bytes of responses at which reading stops. WebSockets and streams are closed at this
     /// number.
@@ -55,7 +55,7 @@ package struct ServerLimits: Sendable, Hashable {
     package var pingInterval = Duration.seconds(30)
     /// The silence after a ping after which the peer counts as gone.
     package var pongTimeout = Duration.seconds(10)
-    /// For a WebSocket peer to answer a close frame.
+    /// The time limit for a WebSocket peer to answer a close frame.
     package var closeTimeout = Duration.seconds(5)
 
     package init() {}

@@ -24,7 +24,7 @@ import Sockets
 
 /// The composition of the daemon's parts. Only this type knows all of them.
 struct Composition: Sendable {
-    /// What the daemon as a whole reports to operators.
+    /// The functions that report the state of the whole daemon to operators.
     struct Report: Sendable {
         let readiness: @Sendable () async -> Readiness
         let metrics: @Sendable () async -> [UInt8]

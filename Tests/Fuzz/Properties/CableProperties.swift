@@ -31,7 +31,7 @@ enum CableProperties {
         case .success(let command):
             try checkCommand(command, tree)
         }
-        // Also uses the input as an identifier and as an action.
+        // The input is also parsed as an identifier and as an action.
         try checkIdentifier(CableIdentifier(message), isText: String(validating: message, as: UTF8.self) != nil)
         if let action = CableAction(message) {
             try require(object != nil && action.members == object, "an action of another object")

@@ -60,7 +60,7 @@ enum HTTPProperties {
         try require(bytes <= limits.headBytes, "the head is too long")
     }
 
-    /// What other code assumes about a request's head.
+    /// Checks the properties of a request's head that other code relies on.
     private static func checkHead(_ head: HTTPRequestHead) throws(BrokenProperty) {
         try require(head.host != nil || head.version == .http10, "no host")
         try require(head.host?.isEmpty != true && head.host?.contains("@") != true, "a host that is none")

@@ -105,7 +105,7 @@ package final class Journey: Sendable {
             (configuration.limits.writeTimeout, configuration.limits.pongTimeout) = (.seconds(600), .seconds(600))
         case .promised: configuration.postgres.stallTimeout *= TimeAllowance.factor
         }
-        // For test clients that no longer read.
+        // Some test clients no longer read, and would delay the end.
         configuration.limits.closeTimeout = .milliseconds(200)
         change(&configuration)
         return try await daemons.start(

@@ -59,7 +59,7 @@ struct EventData {
         let room: String?
         /// The match's two tasks.
         let tasks: [String]
-        /// Their owners, in the same order; empty if erased.
+        /// The tasks' owners, in the same order. An erased owner is empty.
         let people: [String]
         let startsAt: Instant?
 

@@ -3,7 +3,7 @@ import Crypto
 /// The key that identifies this server to push services. The first daemon that needs it generates it. It is stored in
 /// the database, because browsers' subscriptions are valid only with this key.
 package actor VAPIDKeyStore {
-    /// Its name among the secrets.
+    /// The key's name in the table of secrets.
     private static let secretName = "vapid"
 
     private let contact: String

@@ -6,7 +6,7 @@ package final class DeliveryMetrics: Sendable {
     /// The outcome of an attempt, or of a delivery without one.
     package enum Outcome: String, Sendable, Hashable, CaseIterable {
         case accepted, retried, paused, refused, gone
-        /// Its deadline passed.
+        /// The delivery's deadline passed.
         case expired
         /// The address or the user was erased meanwhile.
         case orphaned

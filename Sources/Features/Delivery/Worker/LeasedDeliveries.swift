@@ -7,9 +7,9 @@ struct LeasedDeliveries {
     enum Next: Sendable, Hashable {
         /// The delivery with its times as of now.
         case send(Delivery)
-        /// Its deadline has passed.
+        /// The delivery's deadline has passed.
         case late(Delivery)
-        /// Its lease has ended. Another daemon may have it by now.
+        /// The lease has ended. Another daemon may have the delivery by now.
         case lost
     }
 

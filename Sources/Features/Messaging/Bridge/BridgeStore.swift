@@ -17,7 +17,7 @@ package struct BridgeStore: Sendable {
 
     /// A message for the broker.
     package struct Outgoing: Sendable, Hashable {
-        /// Its position in the outbox.
+        /// The message's position in the outbox.
         package let place: Int
         /// `nil` if the message or all its recipients were deleted.
         package let content: Content?

@@ -8,7 +8,7 @@ package struct QuestionChanges: Sendable {
         case asked(Question)
         /// It has changed. This is its current state.
         case changed(Question)
-        /// Its asker was erased, and its content with it.
+        /// The asker was erased, and with them the question's content.
         case removed(UUID)
     }
 

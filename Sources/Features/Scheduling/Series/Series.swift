@@ -19,7 +19,7 @@ package struct Series: Hashable, Sendable {
     package let timeZone: String
     package let days: Weekdays
     package let until: CalendarDate?
-    /// Its future tasks in order of time.
+    /// The series' future tasks in order of time.
     package var tasks: [TaskResponse]
 
     package var json: [UInt8] {

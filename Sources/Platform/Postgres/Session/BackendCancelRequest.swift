@@ -30,7 +30,7 @@ final class BackendCancelRequest: @unchecked Sendable {
 
 /// Sends cancel requests, each on its own thread because they block. One that hangs doesn't delay the others.
 final class CancelSender: Sendable {
-    /// For connections outside a pool.
+    /// The sender for connections outside a pool.
     static let shared = CancelSender()
 
     /// The maximum number of threads.

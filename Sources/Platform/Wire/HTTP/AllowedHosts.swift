@@ -67,7 +67,7 @@ package struct AllowedHosts: Sendable, Hashable {
 }
 
 extension AllowedHosts: CustomStringConvertible {
-    /// For the operator.
+    /// The hosts as the operator reads them.
     package var description: String {
         includesAll ? "*" : names.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", ")
     }

@@ -6,7 +6,7 @@ package struct JSONObject: Sendable, Equatable {
     package enum Value: Sendable, Equatable {
         /// Unescaped.
         case string([UInt8])
-        /// As written.
+        /// The number as it is written in the text.
         case number([UInt8])
         case boolean(Bool)
         case null

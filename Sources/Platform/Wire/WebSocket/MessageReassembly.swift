@@ -3,7 +3,7 @@
 final class MessageReassembly {
     /// The parser's position in a message; see the table of ``WebSocketParser``.
     enum Position {
-        /// Between the fragments of ``openMessage``.
+        /// The parser is between two fragments of ``openMessage``.
         case atFrame
         /// In a frame's header, of which these bytes have arrived; at most 14.
         case inHeader([UInt8])

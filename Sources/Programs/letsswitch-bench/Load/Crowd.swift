@@ -24,12 +24,12 @@ final class Crowd {
     let sockets: UnsafeMutablePointer<Int32>
     /// By peer: the index of the server that it is connected to.
     let home: UnsafeMutablePointer<Int>
-    /// By peer: the ales' responses received.
+    /// By peer: how many responses to ales it has received.
     let received: UnsafeMutablePointer<Int>
     /// Ales sent, by peer and by room.
     let sent: UnsafeMutablePointer<Int>
     let sentInRoom: UnsafeMutablePointer<Int>
-    /// By room: `burst` ales in a row.
+    /// By room: the bytes of `burst` ales in a row.
     private let ales: UnsafeMutableRawPointer
     private let aleLength: Int
     private let burst: Int

@@ -4,7 +4,7 @@ import Wire
 /// Uses PostgreSQL's NOTIFY as the daemons do: each client listens to its own channel, and one statement at a time
 /// notifies all others. It has two connections, like a daemon. libpq blocks only while a socket's buffer is full.
 final class NotifyCarrier: Carrier {
-    /// The same as the daemons' statement.
+    /// The statement that daemons use too.
     private static let notify = """
         SELECT pg_notify(channel, payload)
         FROM unnest(string_to_array($1, ','), string_to_array($2, ',')) AS message (channel, payload)

@@ -16,7 +16,7 @@ struct Relay: ~Copyable {
     private struct Peer {
         /// -1 before the upgrade.
         var room: Int32 = -1
-        /// Its index among the room's members.
+        /// The peer's index among the room's members.
         var place: Int32 = 0
     }
 
@@ -33,10 +33,10 @@ struct Relay: ~Copyable {
     private let run: UnsafeMutableRawPointer
     private let greeting: [UInt8]
     private let page: [UInt8]
-    /// By descriptor.
+    /// The peers by their sockets' descriptors.
     private let peers: UnsafeMutablePointer<Peer>
     private let peerCapacity: Int
-    /// By number; initialised up to `roomCount`.
+    /// The rooms by their numbers. The memory is initialised up to `roomCount`.
     private let rooms: UnsafeMutablePointer<RelayRoom>
     private var roomCount: Int32 = 0
     private var freeRooms: [Int32] = []

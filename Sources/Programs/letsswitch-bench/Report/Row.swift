@@ -5,7 +5,7 @@ struct Row: Encodable {
     let unit: String
     let daemon: Figures
     let baseline: Figures
-    /// What the daemon is compared with, by default `relay`.
+    /// The name of the server that the daemon is compared with.
     var baselineName = "relay"
     /// The daemon's cost over the baseline's: the median of the rounds' ratios.
     let ratio: Double

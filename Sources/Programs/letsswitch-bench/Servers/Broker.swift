@@ -11,7 +11,7 @@ final class Broker {
     private let mapper: ServerProcess
     private let process: ServerProcess
 
-    /// With the default user.
+    /// The broker's URL, with its default user.
     var url: String { "amqp://guest:guest@127.0.0.1:\(port)/" }
 
     /// - Parameter directory: The run's.

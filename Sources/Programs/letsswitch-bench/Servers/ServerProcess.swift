@@ -35,7 +35,7 @@ final class ServerProcess {
         stop()
     }
 
-    /// Its output so far.
+    /// Returns the process's output so far.
     func written() -> String {
         ProcText.read(output) ?? ""
     }

@@ -8,7 +8,7 @@ enum RefusalBenchmark {
 
     static func run(_ laboratory: Laboratory, _ report: inout Report) throws(BenchFailure) {
         let relay = try laboratory.relay()
-        // Without `--open-rooms`, so that these rooms are never open.
+        // The daemon runs without `--open-rooms`, so these rooms are never open.
         let daemon = try laboratory.daemon(flags: ["--loops", "1"])
         let rooms = (0..<places).map { _ in LoadFrame.upgrade(room: UUID().uuidString, offersCompression: false) }
         let pages = rooms.map { _ in LoadRequest.get("/healthz") }

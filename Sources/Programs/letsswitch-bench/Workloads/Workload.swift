@@ -23,7 +23,7 @@ struct Workload {
         var latency: (p50: Double, p99: Double)?
     }
 
-    /// For `--only`.
+    /// The name that `--only` selects.
     let id: String
     let title: String
     let unit: String

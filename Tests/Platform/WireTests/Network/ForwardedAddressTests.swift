@@ -26,7 +26,7 @@ import Testing
             (["X-Forwarded-For: 10.0.0.9, 10.0.0.2"], "10.0.0.9"),
             // Empty elements are ignored (RFC 9110 §5.6.1.2).
             (["X-Forwarded-For: ,203.0.113.7, ,", "X-Forwarded-For:"], "203.0.113.7"),
-            // With ports, and IPv6 with and without brackets.
+            // Addresses may have ports, and IPv6 addresses may have brackets.
             (["X-Forwarded-For: 203.0.113.7:4711"], "203.0.113.7"),
             (["X-Forwarded-For: 2001:db8::7"], "2001:db8::7"), (["X-Forwarded-For: [2001:db8::7]"], "2001:db8::7"),
             (["X-Forwarded-For: [2001:db8::7]:4711, ::1"], "2001:db8::7"),

@@ -10,6 +10,6 @@ export async function keepPage() {
     const { active } = await serviceWorker.ready
     active.postMessage('keep')
   } catch {
-    // Without it the page needs the network.
+    // Without the service worker the page needs the network.
   }
 }

@@ -27,7 +27,7 @@ export class PartnerTalk {
   /** Shows it for this slot, if there is a partner. */
   show(place, slot) {
     const shown = this.#places.get(place)
-    // With another partner the room is another one.
+    // The key includes the room, because each match has another one.
     shown.match = slot?.isOwn && slot.hasOther && slot.room ? `${slot.id}/${slot.room}` : null
     if (shown.match && !this.#standings.has(shown.match)) this.#look(shown.match)
     this.#draw(shown)
@@ -57,7 +57,7 @@ export class PartnerTalk {
 
   #draw({ element, match }) {
     const standing = this.#standings.get(match)
-    // Without an answer there is nothing to choose.
+    // Without an answer of the server there is nothing to choose.
     element.hidden = !standing || standing.asked === undefined
     if (element.hidden) return
     const { asked, partnerAsked, conversation, refusal } = standing

@@ -73,7 +73,7 @@ export function shareStream(make, told, silence = SILENCE, mine = null) {
   const look = () => {
     if (stream || document.hidden || Date.now() - heardAt < silence) return
     heardAt = Date.now()
-    // Its place in the queue stays.
+    // This tab's earlier request stays in the queue.
     navigator.locks.request('stream', { steal: true }, lead).catch(stop)
   }
 

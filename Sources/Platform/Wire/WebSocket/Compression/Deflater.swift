@@ -4,7 +4,7 @@ import CZlib
 final class Deflater {
     /// zlib's settings. A window takes 4 bytes per byte, and each memory level doubles the tables.
     enum Effort {
-        /// For messages that resemble earlier ones.
+        /// Compresses well messages that resemble earlier ones.
         case thorough
         /// For single messages: small tables, cleared before each message.
         case brief

@@ -4,7 +4,7 @@
 /// connections: about 100 KB per loop, made for the first compressed message. Not shared between threads.
 package final class WebSocketDeflatePool {
     private var inflater: Inflater?
-    /// By window bits.
+    /// The deflaters by their window bits.
     private var deflaters: [UInt8: Deflater] = [:]
     /// Two buffers, because the reader of a message may send a response meanwhile.
     var inflated = ZlibOutput()
