@@ -23,7 +23,7 @@ package final class AMQPBus: Bus {
     private let id: DaemonID
     private let publisher: AMQPConnection
     private let consumer: AMQPConnection
-    /// Held while an event is delivered.
+    /// The lock is held while an event is delivered.
     private let state: Locked<State>
 
     private struct State {

@@ -30,7 +30,7 @@ package final class AMQPConnection: Sendable {
     private let configuration: AMQPConfiguration
     private let declarations: [AMQPDeclaration]
     private let mailbox = ConnectionMailbox()
-    /// Held while an event is delivered.
+    /// The lock is held while an event is delivered.
     private let phase = Locked(Phase.new)
 
     /// - Parameter declarations: Declared after each connection.

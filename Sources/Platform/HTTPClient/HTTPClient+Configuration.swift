@@ -11,7 +11,7 @@ extension HTTPClient {
         /// A PEM file of trusted authorities, instead of the system's.
         package var caFile: String?
         package var connectTimeout: Duration = .seconds(10)
-        /// From the start of a request, including its wait, to the end of its response.
+        /// The time limit from the start of a request, including its wait, to the end of its response.
         package var timeout: Duration = .seconds(20)
         /// The maximum number of requests in flight.
         package var maxInFlight = 100

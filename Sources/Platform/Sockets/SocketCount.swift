@@ -9,7 +9,7 @@ package final class SocketCount: Sendable {
 
     package init() {}
 
-    /// From any thread.
+    /// Any thread may read this.
     package var current: Int { value.load(ordering: .relaxed) }
 
     /// Waits until no socket is open, or `limit` has passed. One waiter at a time.

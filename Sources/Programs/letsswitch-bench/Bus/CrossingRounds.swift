@@ -3,7 +3,7 @@ struct CrossingRounds {
     struct Samples {
         /// With one ale in flight in each room: the highest throughput.
         var most: [Sample] = []
-        /// At the same rate for all: the latencies.
+        /// The latencies at a rate that is the same for all.
         var steady: [Sample] = []
     }
 

@@ -6,7 +6,7 @@ import Glibc
 struct RushHour: ~Copyable {
     struct Outcome {
         var connected = 0
-        /// From the first attempt to the last greeting.
+        /// The time from the first attempt to the last greeting.
         var seconds = 0.0
         /// The time of each connection, from its attempt to the greeting.
         var connects = LatencyHistogram()

@@ -4,7 +4,7 @@ struct BusReport: Encodable {
         let id: String
         let title: String
         let floorName: String
-        /// At the highest throughput.
+        /// The figures at the highest throughput.
         let daemons: Figures
         let floor: Figures
         /// The medians of the rounds' ratios.

@@ -5,7 +5,7 @@ import Glibc
 struct DaemonServer {
     let process: ServerProcess
     let server: Server
-    /// From the start of the process to the line that names its port.
+    /// The time from the start of the process to the line that names its port.
     let secondsToStart: Double
 
     /// - Parameters:
@@ -42,13 +42,13 @@ struct DaemonServer {
 /// The daemon's sessions access tables by index alone (`DatabaseSchema.sessionSettings`). Its baselines use the same
 /// settings.
 enum PlannerSettings {
-    /// In the form of `PostgresConfiguration.sessionSettings`.
+    /// The settings in the form of `PostgresConfiguration.sessionSettings`.
     static let settings = [
         "enable_seqscan": "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
         "max_parallel_workers_per_gather": "0", "jit": "off",
     ]
 
-    /// In the form of a connection string.
+    /// The settings in the form of a connection string.
     static var option: String {
         "options='\(settings.map { "-c \($0.key)=\($0.value)" }.joined(separator: " "))'"
     }
