@@ -123,8 +123,8 @@ package final class Member {
         lane.add(.watchPresence(id))
     }
 
-    /// Leaves the room. It receives nothing more, not even messages in flight. Does nothing the second time, or after
-    /// the room has closed.
+    /// Leaves the room. The sender then receives no more messages, not even those in flight. A second call, or a call
+    /// after the room has closed, does nothing.
     package func leave() {
         if case .gone = state { return }
         end()

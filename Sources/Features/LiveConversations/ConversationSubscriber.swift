@@ -15,7 +15,7 @@ package final class ConversationSubscriber: RoomListener {
     }
 
     let member: ConversationMember
-    /// The user in whose room it listens.
+    /// The user in whose room the subscriber listens.
     var user: String
     let number: ConversationShard.Number
     /// The offsets to start from, until the positions are known.

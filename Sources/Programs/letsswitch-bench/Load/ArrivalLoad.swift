@@ -15,7 +15,7 @@ struct ArrivalLoad: ~Copyable {
 
     private let server: Server
     private let poller: Poller
-    /// Built in advance.
+    /// The requests, built in advance.
     private let requests: [[UInt8]]
     private var peers: [Peer] = []
     private var arrived = 0

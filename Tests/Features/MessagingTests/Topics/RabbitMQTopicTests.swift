@@ -4,7 +4,7 @@ import Testing
 
 @testable import Messaging
 
-/// The same patterns and keys, matched by a real broker.
+/// Random patterns and keys give the same matches as in a real broker.
 @Suite(.enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)), .serialized)
 struct RabbitMQTopicTests {
     private static let patternCount = 100
