@@ -105,6 +105,8 @@ import Testing
                 try await world.store.positions(of: world.device(1)).offsets.filter(\.hasLeft).map(\.conversation) == [
                     flood[0]
                 ])
+            // The conversations that the user left come behind those that it is in.
+            #expect(try await world.store.positions(of: world.device(1)).offsets.last?.conversation == flood[0])
             #expect(try await Set(world.list(1)) == [friend, flood[0], flood[1], own, latest])
             #expect(try await world.page(2, flood[0]).routingKey == "user2.user4")
             #expect(try await world.page(2, flood[1]).routingKey == "user1.user2.user4")

@@ -73,10 +73,15 @@ const feed = new Feed(new Api(clockless, deviceId), () => {
   },
   left({ conversation, user, participants }) {
     const talk = talks.get(conversation)
-    if (user === me) return loadList()
     if (!talk) return
-    talk.part(user, participants)
-    if (!talk.muted) say(find('#said'), talk.type === 'group' ? `${user} has left the group with ${talk.title(me)}.` : `${user} has left.`)
+    if (user === me) {
+      // The list shows a group that one has left, and no pair. A block leaves many groups at once, so these don't load the list.
+      if (talk.type === 'person') return loadList()
+      talk.participants = participants
+    } else {
+      talk.part(user, participants)
+      if (!talk.muted) say(find('#said'), talk.type === 'group' ? `${user} has left the group with ${talk.title(me)}.` : `${user} has left.`)
+    }
     drawSoon()
   },
   lost() {
