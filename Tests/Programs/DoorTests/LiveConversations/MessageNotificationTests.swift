@@ -76,7 +76,8 @@ import Wire
                 for device in ["d2", "d3", "d4", "d5"] {
                     topics.append(try await endpoint.post("/ntfy", ["deviceId": .string(device)]).json()["topic"])
                 }
-                let group = try await endpoint.makeConversation(1, [2, 3, 4, 5])
+                // A member that blocks the maker would leave the group.
+                let group = try await endpoint.makeConversation(5, [1, 2, 3, 4])
                 for (device, action) in [("d3", "mute"), ("d4", "leave")] {
                     let answer = try await endpoint.post(
                         "/conversations/\(group.uuidString)/\(action)", ["deviceId": .string(device), "muted": true])
