@@ -1,3 +1,4 @@
+import Basics
 package import Sockets
 import Synchronization
 
@@ -18,6 +19,8 @@ package final class Application: Sendable {
     private let openSockets: SocketCount
     let firstTLSContext: TLSContext?
     private let hasBegunDrain = Atomic<Bool>(false)
+    /// The monotonic time of the next report of a refused host, in nanoseconds. Anybody can ask for any host.
+    private let hostReportDue = Atomic<UInt64>(0)
 
     /// Makes a server, which listens after ``listen(on:)``.
     ///
@@ -38,6 +41,14 @@ package final class Application: Sendable {
         addresses = AddressLimiter(AddressAllowance(limits))
         loops = group.loops
         openSockets = group.openSockets
+    }
+
+    /// Returns whether a refused host may be reported now: once a minute, on all loops together.
+    func mayReportRefusedHost(at now: MonotonicTime) -> Bool {
+        let due = hostReportDue.load(ordering: .relaxed)
+        guard now.nanoseconds >= due else { return false }
+        let next = (now + .seconds(60)).nanoseconds
+        return hostReportDue.compareExchange(expected: due, desired: next, ordering: .relaxed).exchanged
     }
 
     /// The number of open connections of every kind. From any thread.

@@ -16,7 +16,7 @@ package struct EdgePolicy: Sendable {
     package var contentCodings: Set<String> = []
     /// The host names of this server. IP addresses are always accepted.
     package var allowedHosts = AllowedHosts.all
-    /// Called on a loop for a request with an unknown host, at most once a minute per loop.
+    /// Receives a host that was refused, at most once a minute. Called on the loops.
     package var hostRefused: (@Sendable (String) -> Void)?
     /// The time in seconds during which browsers use only TLS for this host, whatever the port (RFC 6797); 0 sends no
     /// field.

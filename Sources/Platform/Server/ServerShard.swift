@@ -57,14 +57,10 @@ package final class ServerShard {
 
     // MARK: Hosts
 
-    /// The time of the next report of a refused host. Clients can send any host, so reports are limited.
-    private var refusedHostIsDue = MonotonicTime(nanoseconds: 0)
-
-    /// Counts a request for another server's name, and sometimes reports it.
+    /// Counts a request that was for another server, and reports it at most once a minute.
     func refusedHost(of head: HTTPRequestHead, at now: MonotonicTime) {
         counters.refusedHosts += 1
-        guard now >= refusedHostIsDue, let host = head.host else { return }
-        refusedHostIsDue = now + .seconds(60)
+        guard let host = head.host, application.mayReportRefusedHost(at: now) else { return }
         application.edge.hostRefused?(host)
     }
 
