@@ -5,6 +5,8 @@ package import FoundationEssentials
 package enum EntryDecision: Sendable {
     case open
     case full
+    /// Full, except for a task of the room's match. The database must be asked whether the newcomer's task is one.
+    case fullUnlessTask
     /// Refused for the state that the database reported `age` ago.
     case refused(RoomState, age: Duration)
     /// The database must be asked.
@@ -54,9 +56,14 @@ struct OpenRooms {
 extension RoomShard {
     package var openCount: Int { openRooms.count }
 
-    package func decision(of room: UUID, policy: RoomPolicy) -> EntryDecision {
+    /// - Parameters:
+    ///   - task: The identity that the newcomer claims.
+    ///   - siblings: The other members of its sender in the room.
+    package func decision(
+        of room: UUID, policy: RoomPolicy, for task: UUID? = nil, besides siblings: [Connection] = []
+    ) -> EntryDecision {
         guard openRooms.contains(room, policy) else { return openRooms.refusal(of: room, at: loop.now) }
-        return map.count(of: room) + connectionsElsewhere(in: room) < policy.capacity ? .open : .full
+        return place(in: room, map.count(of: room), policy: policy, for: task, besides: siblings)
     }
 
     /// Remembers for a moment that the database refused a room.

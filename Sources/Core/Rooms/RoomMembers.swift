@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// The members of a room, on one daemon or on several together.
 package struct RoomMembers: Sendable, Equatable {
-    /// The number of connections, which counts for the room's size.
+    /// The number of places taken, which counts for the room's size: one for each connection.
     package var connections: Int
     /// The number of connections without a name. Each counts as one person.
     package var anonymous: Int

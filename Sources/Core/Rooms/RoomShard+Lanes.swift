@@ -99,12 +99,14 @@ extension RoomShard {
     private func perform(_ request: RoomRequest, from lane: Lane) {
         switch request {
         case .enter(let member, let room, let policy, let claimedIdentity, let others):
-            let decision = decision(of: room, policy: policy)
+            let siblings = others.compactMap { lane.standIns[$0] }
+            let decision = decision(of: room, policy: policy, for: claimedIdentity, besides: siblings)
             if case .open = decision {
                 let connection = enter(
-                    room, StandIn(for: member, at: lane), policy: policy, claimedIdentity: claimedIdentity)
+                    room, StandIn(for: member, at: lane), policy: policy, claimedIdentity: claimedIdentity,
+                    besides: siblings)
                 lane.standIns[member] = connection
-                people.unite([connection] + others.compactMap { lane.standIns[$0] })
+                people.unite([connection] + siblings)
             }
             lane.add(.decided(member, decision))
         case .cheer(let count, let kind, let places):

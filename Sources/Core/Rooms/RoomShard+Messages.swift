@@ -58,7 +58,11 @@ extension RoomShard: TurnEndHandler {
         // A notified peer may request something. That happens at the end of another turn.
         awaitsTurnEnd = false
         if hasMembersElsewhere { carryMail() }
-        link.tellNews { people.members(of: $0, map.connections(of: $0)) }
+        link.tellNews { room in
+            var members = people.members(of: room, map.connections(of: room))
+            members.connections -= sharedPlaces.extraMembers(in: room)
+            return members
+        }
     }
 
     /// Sends each member of the room the ales it is owed, and passes the ales to other daemons.

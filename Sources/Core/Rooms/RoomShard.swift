@@ -17,6 +17,8 @@ package final class RoomShard {
     /// Reports entries and departures of matches' rooms.
     var reporter: PresenceReporter
     var people: People
+    var sharedPlaces = SharedPlaces()
+    var roomTasks = RoomTasks()
     /// The watchers of each room's presence.
     var boards: [UUID: PresenceBoard] = [:]
     /// The exchange with other daemons.
@@ -59,6 +61,7 @@ package final class RoomShard {
     package func close(_ rooms: [UUID]) {
         for id in rooms {
             openRooms.close(id)
+            roomTasks.remove(id)
             let hadDeparted = people.forgetDeparted(of: id)
             guard let room = map.connections(of: id).first?.room else {
                 if hadDeparted { membersChanged(in: id, .reported) }
@@ -74,6 +77,7 @@ package final class RoomShard {
             }
             for member in members {
                 _ = people.forget(member)
+                sharedPlaces.remove(member)
                 member.peer.roomClosed()
             }
         }
@@ -84,17 +88,23 @@ package final class RoomShard {
     /// Adds a peer to the room if it is open and not full; ``Connection/isMember`` tells. From then on the peer
     /// receives the room's messages.
     ///
-    /// - Parameter claimedIdentity: The identity that the peer claims. Not verified.
+    /// - Parameters:
+    ///   - claimedIdentity: The identity that the peer claims. Not verified.
+    ///   - siblings: The other members of its sender in the room.
     package func enter(
-        _ id: UUID, _ peer: any RoomPeer, policy: RoomPolicy, claimedIdentity: UUID? = nil
+        _ id: UUID, _ peer: any RoomPeer, policy: RoomPolicy, claimedIdentity: UUID? = nil,
+        besides siblings: [Connection] = []
     ) -> Connection {
         let elsewhere = policy.presence == .untold ? 0 : connectionsElsewhere(in: id)
         let found = map.find(id, policy.presence, isShared: elsewhere > 0)
         let (room, others) = (found.room, found.count)
         let connection = Connection(peer, in: room, on: self)
-        guard openRooms.contains(id, policy), others + elsewhere < policy.capacity else { return connection }
+        guard openRooms.contains(id, policy),
+            case .open = place(in: id, others, policy: policy, for: claimedIdentity, besides: siblings)
+        else { return connection }
         map.join(connection, in: found)
         guard room.presence != .untold else { return connection }
+        if let sibling = siblings.first { sharedPlaces.add(connection, besides: sibling) }
         if let claimedIdentity { people.enter(connection, as: claimedIdentity) }
         if room.presence == .reported {
             if others == 0 { occupied += 1 }
@@ -108,6 +118,7 @@ package final class RoomShard {
     /// See ``Connection/leave()``.
     func leave(_ connection: Connection) {
         guard let others = map.leave(connection), connection.room.presence != .untold else { return }
+        sharedPlaces.remove(connection)
         let (room, person) = (connection.room.id, endPresence(of: connection))
         if connection.room.presence == .reported {
             if others == 0 { occupied -= 1 }

@@ -137,7 +137,8 @@ struct Composition: Sendable {
         }
         let matches = MatchRooms(
             rooms: rooms, keys: database.roomKeys, policy: .match(capacity: configuration.roomSize),
-            metrics: metrics.rooms, find: stores.reminders.findRoom, found: { await scheduler.found($0) })
+            metrics: metrics.rooms, find: stores.reminders.findRoom, found: { await scheduler.found($0) },
+            findTasks: stores.reminders.tasks(ofRoom:))
         let reminders = ReminderSource(
             streams: streams, ready: { _ = try await database.timeZoneNames() }, backlog: stores.reminders.backlog)
         let cables = Cables(

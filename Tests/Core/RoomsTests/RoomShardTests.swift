@@ -260,7 +260,7 @@ import Testing
     private var decision: String {
         switch rooms.shard.decision(of: room, policy: Self.policy) {
         case .open: "open"
-        case .full: "full"
+        case .full, .fullUnlessTask: "full"
         case .unknown: "unknown"
         case .refused(let state, let age): "\(state), \(age)"
         }

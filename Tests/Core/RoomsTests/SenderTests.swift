@@ -165,6 +165,21 @@ import Testing
         #expect(loops.shards.allSatisfy { $0.lanes.members.isEmpty && $0.lanes.all.allSatisfy { $0.standIns.isEmpty } })
     }
 
+    @Test("A sender's members take one place, and their number is limited")
+    func extraMembers() {
+        let room = loops.room(on: 0)
+        let sender = loops.shards[1].makeSender()
+        let places = (0..<1_003).map { _ in enter(room, sender) }
+        loops.settle()
+        #expect(places.count { $0.isIn } == 1_001 && places.count { $0.isFull } == 2)
+        // The other four places.
+        for number in 0..<5 { #expect(enterAtHome(room).connection.isMember == (number < 4)) }
+        for place in places { place.member.leave() }
+        loops.settle()
+        #expect(enterAtHome(room).connection.isMember)
+        #expect(loops.home(of: room).sharedPlaces.extraMembers(in: room) == 0)
+    }
+
     @Test("A member that leaves receives nothing more, not even messages in flight or a pending decision")
     func leaving() {
         let room = loops.room(on: 0)
@@ -310,7 +325,7 @@ import Testing
             let member = sender.enter(room, RecordingPeer(), policy: .match(capacity: 1)) {
                 switch $0 {
                 case .open: standings.append("open")
-                case .full: standings.append("full")
+                case .full, .fullUnlessTask: standings.append("full")
                 case .refused(let state, _): standings.append("\(state)")
                 case .unknown: standings.append("unknown")
                 }

@@ -27,7 +27,7 @@ package struct ReminderStore: Sendable {
     private enum Statement {
         static let all = [
             claimDue, claimEach, newestBatch, ownBatches, firedBetween, nextDue, markDelivered, expire, backlogOf,
-            remindersOfMany, openRooms, findRoom, closeRoom, tasksInRooms, devicesOfTasks,
+            remindersOfMany, openRooms, findRoom, tasksOfRoom, closeRoom, tasksInRooms, devicesOfTasks,
         ]
 
         static let claimDue = PostgresStatement(name: "claim_due", sql: "SELECT * FROM letsswitch.claim_due($1)")
@@ -65,6 +65,9 @@ package struct ReminderStore: Sendable {
                 ORDER BY fired.seq
                 """)
         static let openRooms = PostgresStatement(name: "open_rooms", sql: "SELECT * FROM letsswitch.open_rooms()")
+        static let tasksOfRoom = PostgresStatement(
+            name: "tasks_of_room",
+            sql: "SELECT id FROM letsswitch.visible_task WHERE room_id = $1 AND device_id IS NOT NULL LIMIT 16")
         static let findRoom = PostgresStatement(name: "find_room", sql: "SELECT * FROM letsswitch.find_room($1)")
         static let tasksInRooms = PostgresStatement(
             name: "tasks_in_rooms", sql: "SELECT id FROM letsswitch.tasks_in_rooms($1) AS tasks (id)")
@@ -192,6 +195,11 @@ package struct ReminderStore: Sendable {
     package func findRoom(_ id: UUID) async throws -> RoomState {
         try RoomState(
             try await database.query(Statement.findRoom, [.text(id.text)], timeout: nil)[0])
+    }
+
+    /// Returns the tasks of a room's match.
+    package func tasks(ofRoom id: UUID) async throws -> Set<UUID> {
+        Set(try await database.query(Statement.tasksOfRoom, [.text(id.text)], timeout: nil).map { try $0.uuid("id") })
     }
 
     /// Closes a room early, if it is open.

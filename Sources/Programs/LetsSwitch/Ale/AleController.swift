@@ -45,7 +45,7 @@ struct AleController: RouteCollection, Sendable {
             throw Abort(
                 .badRequest, code: "invalid_request", reason: "id must be the UUID of a room: /socket?id=<room>.")
         }
-        return try matches.admission(to: room, on: reactor)
+        return try matches.admission(to: room, as: Self.uuid("taskId", in: request), on: reactor)
     }
 
     @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {

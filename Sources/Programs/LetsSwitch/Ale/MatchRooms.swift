@@ -24,23 +24,42 @@ struct MatchRooms: Sendable {
     let find: @Sendable (UUID) async throws -> RoomState
     /// Told of a room that the database knows to be open, before a peer enters it.
     let found: @Sendable (OpenRoom) async -> Void
+    /// Returns the tasks of a room's match, from the database.
+    let findTasks: @Sendable (UUID) async throws -> Set<UUID>
 
     /// Whether a WebSocket may enter a room. On the room's loop.
-    func admission(to room: UUID, on reactor: Reactor) throws -> WebSocketRoute.Admission {
-        switch rooms.shard(on: reactor).decision(of: room, policy: policy) {
+    ///
+    /// - Parameter task: The task that the peer claims.
+    func admission(to room: UUID, as task: UUID?, on reactor: Reactor) throws -> WebSocketRoute.Admission {
+        switch rooms.shard(on: reactor).decision(of: room, policy: policy, for: task) {
         case .open:
             return .admitted
         case .full:
-            metrics.turnedAway.add()
-            throw Abort(
-                .conflict, code: "room_full",
-                reason: "The room already has \(policy.capacity) connections, the maximum.")
+            throw refusalOfFullRoom()
+        case .fullUnlessTask:
+            return .unknown {
+                guard let task, try await learnTasks(of: room).contains(task) else { throw refusalOfFullRoom() }
+            }
         case .refused(let state, let age):
             guard let refusal = Abort(state, after: age) else { return .admitted }
             throw refusal
         case .unknown:
             return .unknown { try await learn(of: room) }
         }
+    }
+
+    private func refusalOfFullRoom() -> Abort {
+        metrics.turnedAway.add()
+        return Abort(
+            .conflict, code: "room_full", reason: "The room already has \(policy.capacity) connections, the maximum.")
+    }
+
+    /// Reads the tasks of a full room's match from the database. They have a place in the room.
+    @discardableResult
+    func learnTasks(of room: UUID) async throws -> Set<UUID> {
+        let tasks = try await findTasks(room)
+        rooms.setTasks(tasks, of: room)
+        return tasks
     }
 
     /// Queries the database for a room that is unknown in memory. Opens the room, or remembers for a moment that it

@@ -50,8 +50,10 @@ final class RoomSubscription: CableSubscription, RoomPeer {
                 outlet.reject()
             case .refused:
                 outlet.reject()
+            case .fullUnlessTask:
+                ask { [matches, room] in try await matches.learnTasks(of: room) }
             case .unknown:
-                ask()
+                ask { [matches, room] in try await matches.learn(of: room) }
             }
         }
         // Watches at once, so that the first count comes before other messages of the room.
@@ -67,16 +69,15 @@ final class RoomSubscription: CableSubscription, RoomPeer {
         }
     }
 
-    private func ask() {
-        outlet.run { [matches, room] in
-            try await matches.learn(of: room)
-        } then: { [weak self] outcome in
+    /// Asks the database, and tries again to enter.
+    private func ask(_ question: @escaping @Sendable () async throws -> Void) {
+        outlet.run(question) { [weak self] outcome in
             guard let self else { return }
             switch outcome {
             case .success: enter()
             case .failure(let error) where matches.isRefusal(error): outlet.reject()
             // The database is away: the client waits, as it would for a slow network.
-            case .failure: outlet.retry { [weak self] in self?.ask() }
+            case .failure: outlet.retry { [weak self] in self?.ask(question) }
             }
         }
     }
