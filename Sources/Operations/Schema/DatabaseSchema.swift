@@ -33,6 +33,8 @@ package enum DatabaseSchema {
         PostgresMigration(version: 23, name: "lapsed", sql: text(EmbeddedFile.migration_0023_lapsed_sql)),
         PostgresMigration(version: 24, name: "bus-standing", sql: text(EmbeddedFile.migration_0024_bus_standing_sql)),
         PostgresMigration(version: 25, name: "answered", sql: text(EmbeddedFile.migration_0025_answered_sql)),
+        PostgresMigration(
+            version: 26, name: "question-count", sql: text(EmbeddedFile.migration_0026_question_count_sql)),
     ]
 
     private static let functions = PostgresFunctions(

@@ -236,6 +236,10 @@ BEGIN(migration_0025_answered_sql)
 #embed "../../Operations/Schema/SQL/0025-answered.sql" suffix(, 0)
 END(migration_0025_answered_sql)
 
+BEGIN(migration_0026_question_count_sql)
+#embed "../../Operations/Schema/SQL/0026-question-count.sql" suffix(, 0)
+END(migration_0026_question_count_sql)
+
 BEGIN(daemons_sql)
 #embed "../../Operations/Schema/SQL/daemons.sql" suffix(, 0)
 END(daemons_sql)

@@ -41,6 +41,50 @@ import Testing
         }
     }
 
+    @Test("A dismissed or erased question makes room for another in its session")
+    func room() async throws {
+        try await ScheduleDatabase.with(now: QuestionHall.now) { database in
+            var settings = QuestionSettings()
+            settings.questionsPerSession = 2
+            let hall = try await QuestionHall(database, settings: settings)
+            func isFull() async throws -> Bool {
+                let counted = try await database.client.query(
+                    .init(name: "", sql: "SELECT question_count FROM letsswitch.question_session"), [], timeout: nil)
+                return try counted[0].integer("question_count") >= 2
+            }
+            let (one, two) = (try await hall.ask("1"), try await hall.ask("2", device: "ada"))
+            #expect(try await code { _ = try await hall.ask("3") } == "session_full")
+            for _ in 0..<2 { _ = try await hall.moderate(one, .dismiss) }
+            let three = try await hall.ask("3")
+            #expect(try await code { _ = try await hall.ask("4") } == "session_full")
+            // The presenter may take it back all the same.
+            for action in [.reopen, .dismiss, .approve, .dismiss] as [QuestionAction] {
+                _ = try await hall.moderate(one, action)
+            }
+            #expect(try await isFull())
+            _ = try await hall.moderate(three, .answer)
+            #expect(try await isFull())
+            // Of these two, one was dismissed before.
+            _ = try await hall.moderate(two, .dismiss)
+            _ = try await hall.ask("4", device: "ada")
+            #expect(try await isFull())
+            _ = try await database.erasures.erase(DeviceID("ada"))
+            _ = try await hall.ask("5")
+            #expect(try await code { _ = try await hall.ask("6") } == "session_full")
+            // Three of the five count, and all are gone.
+            try await database.setClock("2027-11-22T10:00:00Z")
+            try await database.run("UPDATE letsswitch.question_session SET used_at = letsswitch.clock()")
+            let purge = PostgresStatement(name: "", sql: "SELECT letsswitch.purge_questions(60, 100) AS count")
+            _ = try await database.client.query(purge, [], timeout: nil)
+            let left = try await database.client.query(
+                .init(
+                    name: "",
+                    sql: "SELECT coalesce(sum(question_count), 0)::int AS count FROM letsswitch.question_session"),
+                [], timeout: nil)
+            #expect(try left[0].integer("count") == 0)
+        }
+    }
+
     @Test("A device that makes sessions at once gets as many as it may have")
     func sessionsAtOnce() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now) { database in

@@ -29,6 +29,11 @@ BEGIN
             WHERE question.device_id = p_device AND question.session_id = v_session LIMIT p_limit - v_count
         );
         v_version := letsswitch.count_changes(v_session, cardinality(v_questions)) - cardinality(v_questions);
+        UPDATE letsswitch.question_session SET question_count = question_count - (
+            SELECT count(*) FROM letsswitch.question AS own
+            WHERE own.id = ANY (v_questions) AND own.state <> 'dismissed'
+        )
+        WHERE question_session.id = v_session;
         UPDATE letsswitch.question SET
             content = NULL, answer = NULL, device_id = NULL, state = 'dismissed',
             version = v_version + gone.place, changed = v_version + gone.place
@@ -72,10 +77,12 @@ BEGIN
     -- A question goes once its votes are gone.
     IF v_taken < p_limit THEN
         WITH gone AS (
-            DELETE FROM letsswitch.question WHERE question.id = ANY (v_questions) RETURNING question.session_id
+            DELETE FROM letsswitch.question WHERE question.id = ANY (v_questions) RETURNING question.session_id, question.state
         )
         UPDATE letsswitch.question_session SET question_count = question_count - sums.count
-        FROM (SELECT gone.session_id, count(*) AS count FROM gone GROUP BY gone.session_id) AS sums
+        FROM (
+            SELECT gone.session_id, count(*) AS count FROM gone WHERE gone.state <> 'dismissed' GROUP BY gone.session_id
+        ) AS sums
         WHERE question_session.id = sums.session_id;
         v_sum := v_sum + cardinality(v_questions);
     END IF;

@@ -81,7 +81,8 @@ $$;
 
 -- Questions --------------------------------------------------------------------------------------------------------
 
--- Asks. p_per_minute: of one asker; p_most: in a session; p_present: how many seconds ago the asker came.
+-- Stores a question. p_per_minute: the most questions of one asker; p_most: the most questions of a session that aren't dismissed;
+-- p_present: the seconds since the asker came.
 -- Code: asked, no_such_session, session_closed, too_fast, session_full, device_erased.
 CREATE FUNCTION letsswitch.ask_question(
     p_id uuid, p_session uuid, p_asker uuid, p_device text, p_content text, p_per_minute integer, p_most integer,
@@ -194,6 +195,11 @@ BEGIN
         v_session.version := v_new.version;
         IF v_new.answered AND NOT v_old.answered THEN
             v_new.answered_in := v_new.version;
+        END IF;
+        IF (v_new.state = 'dismissed') <> (v_old.state = 'dismissed') THEN
+            UPDATE letsswitch.question_session
+            SET question_count = question_count + CASE WHEN v_new.state = 'dismissed' THEN -1 ELSE 1 END
+            WHERE question_session.id = v_session.id;
         END IF;
         UPDATE letsswitch.question SET
             answered = v_new.answered, answer = v_new.answer, answered_in = v_new.answered_in, state = v_new.state,
