@@ -17,12 +17,19 @@ DECLARE
     v_now timestamptz := letsswitch.clock();
     v_is_daemon boolean := EXISTS (SELECT FROM letsswitch.daemon WHERE daemon.id = p_writer)
         OR EXISTS (SELECT FROM letsswitch.reporter WHERE reporter.id = p_writer AND reporter.gone_at IS NOT NULL);
+    v_is_told boolean := letsswitch.has_subscribers();
+    v_rooms uuid[];
+    v_tasks uuid[];
+    v_gone integer[];
 BEGIN
     INSERT INTO letsswitch.reporter AS known (id, number, wrote_at) VALUES (p_writer, p_number, v_now)
     ON CONFLICT (id) DO UPDATE SET number = excluded.number, wrote_at = excluded.wrote_at, must_close = false
     WHERE known.number < excluded.number;
     IF NOT FOUND THEN
         RETURN;
+    END IF;
+    IF v_is_told THEN
+        PERFORM letsswitch.lock_presence_events();
     END IF;
 
     WITH report AS MATERIALIZED (
@@ -66,43 +73,103 @@ BEGIN
         INSERT INTO letsswitch.presence (reporter_id, room_id, task_id, connections)
         SELECT p_writer, counted.room, counted.task_id, counted.after FROM counted
         ON CONFLICT (reporter_id, room_id, task_id) DO UPDATE SET connections = excluded.connections
+    ), written AS (
+        INSERT INTO letsswitch.attendance AS known
+            (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
+        SELECT
+            counted.room, counted.task_id, counted.closes_at, counted.came_at, counted.changed_at,
+            CASE WHEN v_is_daemon THEN counted.after - counted.before ELSE counted.change END, counted.visits,
+            counted.most_peers
+        FROM counted
+        -- In one order, so that nobody waits in a circle.
+        ORDER BY counted.room, counted.task_id
+        ON CONFLICT (room_id, task_id) DO UPDATE SET
+            changed_at = excluded.changed_at, present = known.present + excluded.present,
+            visits = known.visits + excluded.visits, most_peers = greatest(known.most_peers, excluded.most_peers)
     )
-    INSERT INTO letsswitch.attendance AS known
-        (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
-    SELECT
-        counted.room, counted.task_id, counted.closes_at, counted.came_at, counted.changed_at,
-        CASE WHEN v_is_daemon THEN counted.after - counted.before ELSE counted.change END, counted.visits,
-        counted.most_peers
-    FROM counted
-    -- In one order, so that nobody waits in a circle.
-    ORDER BY counted.room, counted.task_id
-    ON CONFLICT (room_id, task_id) DO UPDATE SET
-        changed_at = excluded.changed_at, present = known.present + excluded.present,
-        visits = known.visits + excluded.visits, most_peers = greatest(known.most_peers, excluded.most_peers);
+    SELECT array_agg(counted.room), array_agg(counted.task_id), array_agg(-counted.before - counted.change)
+    INTO v_rooms, v_tasks, v_gone FROM counted WHERE v_is_daemon AND counted.before + counted.change < 0;
     DELETE FROM letsswitch.presence
     WHERE presence.reporter_id = p_writer AND presence.room_id = ANY (p_rooms) AND presence.connections = 0;
 
-    IF NOT letsswitch.has_subscribers() THEN
-        RETURN;
+    IF v_is_told THEN
+        PERFORM letsswitch.write_presence_events(
+            array_agg(reported.event ORDER BY reported.place), array_agg(reported.room ORDER BY reported.place),
+            array_agg(reported.task ORDER BY reported.place),
+            array_agg(v_now - make_interval(secs => reported.age) ORDER BY reported.place),
+            array_agg(reported.peers ORDER BY reported.place))
+        FROM (
+            SELECT given.*, own.task_id,
+                row_number() OVER (PARTITION BY given.event, given.room, own.task_id ORDER BY given.place) AS number
+            FROM unnest(p_events, p_rooms, p_tasks, p_peers, p_ages) WITH ORDINALITY
+                AS given (event, room, task, peers, age, place)
+            LEFT JOIN letsswitch.attendance AS own ON own.task_id = given.task AND own.room_id = given.room
+        ) AS reported
+        LEFT JOIN unnest(v_rooms, v_tasks, v_gone) AS gone (room, task, count)
+            ON gone.room = reported.room AND gone.task IS NOT DISTINCT FROM reported.task_id
+                AND reported.event = 'room.left'
+        -- The others have written that these left, when they gave the daemon up.
+        WHERE reported.number > coalesce(gone.count, 0);
     END IF;
-    WITH told AS (
+END
+$$;
+
+-- Writes events of people who came and went, in their order, after letsswitch.attendance counts them. Each event has the number of people
+-- in the room after it. p_peers is that number for rooms without attendance.
+CREATE FUNCTION letsswitch.write_presence_events(
+    p_events text[], p_rooms uuid[], p_tasks uuid[], p_at timestamptz[], p_peers integer[]
+) RETURNS void
+LANGUAGE sql AS $$
+    WITH given AS (
+        SELECT event, room, task, at, peers, place, CASE event WHEN 'room.joined' THEN 1 ELSE -1 END AS change
+        FROM unnest(p_events, p_rooms, p_tasks, p_at, p_peers) WITH ORDINALITY AS own (event, room, task, at, peers, place)
+    ), reported AS (
+        SELECT given.*, sum(given.change) OVER later - given.change AS later_change FROM given
+        WINDOW later AS (PARTITION BY given.room ORDER BY given.place DESC ROWS UNBOUNDED PRECEDING)
+    ), present AS MATERIALIZED (
+        SELECT asked.room, own.connections FROM (SELECT DISTINCT given.room FROM given) AS asked
+        CROSS JOIN LATERAL (
+            SELECT sum(attendance.present) AS connections FROM letsswitch.attendance WHERE attendance.room_id = asked.room
+        ) AS own
+    ), told AS (
         INSERT INTO letsswitch.event (type, happened_at, room_id, task_ids, peers)
         SELECT
-            reported.event, v_now - make_interval(secs => reported.age), reported.room,
-            CASE WHEN own.task_id IS NOT NULL THEN ARRAY[own.task_id] END, reported.peers
-        FROM unnest(p_events, p_rooms, p_tasks, p_peers, p_ages) WITH ORDINALITY
-            AS reported (event, room, task, peers, age, place)
-        -- Has a row by now, if it is one of the room's.
+            reported.event, reported.at, reported.room, CASE WHEN own.task_id IS NOT NULL THEN ARRAY[own.task_id] END,
+            coalesce(greatest(present.connections - reported.later_change, (reported.change > 0)::integer), reported.peers)
+        FROM reported
+        JOIN present ON present.room = reported.room
+        -- The task has a row by now if it is one of the room's.
         LEFT JOIN letsswitch.attendance AS own ON own.task_id = reported.task AND own.room_id = reported.room
         ORDER BY reported.place
         RETURNING event.id
     )
     INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
-    SELECT provider.name, false, gen_random_uuid(), told.id, v_now, v_now, v_now + letsswitch.event_lifetime()
+    SELECT
+        provider.name, false, gen_random_uuid(), told.id, letsswitch.clock(), letsswitch.clock(),
+        letsswitch.clock() + letsswitch.event_lifetime()
     FROM told
     CROSS JOIN letsswitch.provider
-    WHERE provider.subscribes AND provider.turned_away_at IS NULL;
-END
+    WHERE provider.subscribes AND provider.turned_away_at IS NULL
+$$;
+
+-- Writes an event for each connection that came or went in open rooms. Rooms and tasks are those of letsswitch.attendance; p_changes has
+-- the number of connections that came, below zero if they went.
+CREATE FUNCTION letsswitch.write_presence_changes(
+    p_rooms uuid[], p_tasks uuid[], p_changes integer[], p_at timestamptz
+) RETURNS void
+LANGUAGE sql AS $$
+    SELECT letsswitch.write_presence_events(
+        array_agg(CASE WHEN own.change > 0 THEN 'room.joined' ELSE 'room.left' END),
+        array_agg(own.room), array_agg(own.task), array_agg(p_at), array_agg(0))
+    FROM (
+        SELECT given.room, given.task, given.change
+        FROM unnest(p_rooms, p_tasks, p_changes) AS given (room, task, change)
+        JOIN letsswitch.attendance ON attendance.room_id = given.room
+            AND attendance.task_id IS NOT DISTINCT FROM given.task AND attendance.closes_at > letsswitch.clock()
+        CROSS JOIN LATERAL generate_series(1, abs(given.change))
+        ORDER BY given.room, given.task
+    ) AS own
+    HAVING count(*) > 0
 $$;
 
 -- The others had given a daemon up, and taken its people back; it lives, and these are there: connections by room, and by the task that they
@@ -114,6 +181,10 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
     v_number bigint;
+    v_is_told boolean := letsswitch.has_subscribers();
+    v_rooms uuid[];
+    v_tasks uuid[];
+    v_changes integer[];
 BEGIN
     -- Whoever takes its people back holds this row, and whoever gives the daemon up waits for it after the daemon's is gone.
     INSERT INTO letsswitch.reporter AS known (id, number, wrote_at) VALUES (p_writer, p_number, v_now)
@@ -125,6 +196,9 @@ BEGIN
         RETURN;
     END IF;
     UPDATE letsswitch.reporter SET number = p_number, must_close = false WHERE reporter.id = p_writer;
+    IF v_is_told THEN
+        PERFORM letsswitch.lock_presence_events();
+    END IF;
     WITH there AS MATERIALIZED (
         SELECT given.room, own.task_id, max(own.closes_at) AS closes_at, sum(given.connections)::integer AS connections
         FROM unnest(p_rooms, p_tasks, p_connections) AS given (room, task, connections)
@@ -147,16 +221,22 @@ BEGIN
         INSERT INTO letsswitch.presence (reporter_id, room_id, task_id, connections)
         SELECT p_writer, counted.room, counted.task_id, counted.connections FROM counted WHERE counted.change <> 0
         ON CONFLICT (reporter_id, room_id, task_id) DO UPDATE SET connections = excluded.connections
+    ), written AS (
+        INSERT INTO letsswitch.attendance AS known
+            (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
+        SELECT
+            counted.room, counted.task_id, counted.closes_at, v_now, v_now, counted.change, 1, counted.connections
+        FROM counted WHERE counted.change <> 0
+        -- As those who report.
+        ORDER BY counted.room, counted.task_id
+        ON CONFLICT (room_id, task_id) DO UPDATE SET
+            changed_at = excluded.changed_at, present = known.present + excluded.present
     )
-    INSERT INTO letsswitch.attendance AS known
-        (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
-    SELECT
-        counted.room, counted.task_id, counted.closes_at, v_now, v_now, counted.change, 1, counted.connections
-    FROM counted WHERE counted.change <> 0
-    -- As those who report.
-    ORDER BY counted.room, counted.task_id
-    ON CONFLICT (room_id, task_id) DO UPDATE SET
-        changed_at = excluded.changed_at, present = known.present + excluded.present;
+    SELECT array_agg(counted.room), array_agg(counted.task_id), array_agg(counted.change)
+    INTO v_rooms, v_tasks, v_changes FROM counted WHERE counted.change <> 0;
+    IF v_is_told AND v_rooms IS NOT NULL THEN
+        PERFORM letsswitch.write_presence_changes(v_rooms, v_tasks, v_changes, v_now);
+    END IF;
 END
 $$;
 
@@ -169,6 +249,7 @@ DECLARE
     v_rooms uuid[];
     v_tasks uuid[];
     v_connections integer[];
+    v_is_told boolean := letsswitch.has_subscribers();
 BEGIN
     SELECT * INTO v_gone FROM letsswitch.reporter WHERE reporter.must_close
     ORDER BY reporter.gone_at LIMIT 1 FOR UPDATE SKIP LOCKED;
@@ -187,6 +268,9 @@ BEGIN
         UPDATE letsswitch.reporter SET must_close = false WHERE reporter.id = v_gone.id;
         RETURN true;
     END IF;
+    IF v_is_told THEN
+        PERFORM letsswitch.lock_presence_events();
+    END IF;
     -- As those who report lock them.
     PERFORM FROM letsswitch.attendance
     WHERE attendance.room_id = ANY (v_rooms) ORDER BY attendance.room_id, attendance.task_id FOR UPDATE;
@@ -194,6 +278,11 @@ BEGIN
     SET present = attendance.present - taken.connections, changed_at = greatest(attendance.changed_at, v_gone.gone_at)
     FROM unnest(v_rooms, v_tasks, v_connections) AS taken (room_id, task_id, connections)
     WHERE attendance.room_id = taken.room_id AND attendance.task_id IS NOT DISTINCT FROM taken.task_id;
+    IF v_is_told THEN
+        PERFORM letsswitch.write_presence_changes(
+            v_rooms, v_tasks, ARRAY(SELECT -own.count FROM unnest(v_connections) WITH ORDINALITY AS own (count, place) ORDER BY place),
+            v_gone.gone_at);
+    END IF;
     RETURN true;
 END
 $$;

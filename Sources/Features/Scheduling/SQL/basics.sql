@@ -59,6 +59,10 @@ LANGUAGE sql AS $$
     FROM (SELECT DISTINCT hashtext(wanted.id::text) AS key FROM unnest(p_ids) AS wanted (id) ORDER BY key OFFSET 0) AS held
 $$;
 
+-- One report at a time of people who came and went, so that each event has the number of people in the room.
+CREATE FUNCTION letsswitch.lock_presence_events() RETURNS void
+LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19546::bigint << 48) $$;
+
 -- Whether an error has nothing to do with the row at which it struck: lost connections, a read-only database, deadlocks, want
 -- of resources, cancelling, I/O.
 CREATE FUNCTION letsswitch.is_transient_error(p_sqlstate text) RETURNS boolean

@@ -231,6 +231,93 @@ import Testing
         }
     }
 
+    /// The events of who came and went, in their order: the type, the number of people, and who is there by the events alone.
+    private func presenceEvents(_ database: ScheduleDatabase) async throws -> [(
+        type: String, peers: Int, mirrored: Int
+    )] {
+        var mirrored = 0
+        return try await database.run(
+            "SELECT type, peers FROM letsswitch.event WHERE type IN ('room.joined', 'room.left') ORDER BY number"
+        ).map { row in
+            let type = try row.string("type")
+            mirrored += type == "room.joined" ? 1 : -1
+            return (type, try row.integer("peers"), mirrored)
+        }
+    }
+
+    @Test("Events of a room count the people on all daemons, whenever these report")
+    func peers() async throws {
+        try await ScheduleDatabase.with(now: Self.before, connections: 8) { database in
+            let firing = try await database.claimMatch(for: [.webhook])
+            let room = try #require(firing.reminders.compactMap(\.roomId).first)
+            let store = AttendanceStore(database: database.client)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        let daemon = UUID()
+                        for number in 1...12 {
+                            // Each daemon believes that its member is alone.
+                            let event = PresenceEvent(
+                                number % 3 == 0 ? .left : .joined, room: room, claimedIdentity: nil,
+                                peers: number % 3 == 0 ? 0 : 1, at: .now())
+                            try await store.report([event], by: daemon, number: number, at: .now())
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let two = [PresenceEvent.Kind.joined, .joined, .left].map {
+                PresenceEvent($0, room: room, claimedIdentity: nil, peers: 9, at: .now())
+            }
+            try await store.report(two, by: UUID(), number: 1, at: .now())
+            let events = try await presenceEvents(database)
+            #expect(events.count == 99)
+            #expect(events.allSatisfy { $0.peers == $0.mirrored })
+        }
+    }
+
+    @Test("The members of a daemon that dies leave by an event each, and come back if the daemon lives")
+    func deadDaemonEvents() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let firing = try await database.claimMatch(for: [.webhook])
+            let ada = try #require(firing.reminders.first { $0.device == device("ada") })
+            let room = try #require(ada.roomId)
+            let store = AttendanceStore(database: database.client)
+            let (dead, living) = (UUID(), UUID())
+            for id in [dead, living] {
+                try await database.run("SELECT letsswitch.beat('\(id)', 'h', '1', 1, 'none', '{}', '{}')")
+            }
+            func joined(_ task: UUID?, _ peers: Int) -> PresenceEvent {
+                PresenceEvent(.joined, room: room, claimedIdentity: task, peers: peers, at: .now())
+            }
+            try await store.report(
+                [joined(ada.taskId, 1), joined(ada.taskId, 2), joined(nil, 3)], by: dead, number: 1, at: .now())
+            try await store.report([joined(nil, 4)], by: living, number: 1, at: .now())
+            for _ in 0..<2 {
+                try await database.run(
+                    "UPDATE letsswitch.reporter SET must_close = true, gone_at = letsswitch.clock() WHERE id = '\(dead)'"
+                )
+                while try await database.run("SELECT letsswitch.close_presence(1) AS more")[0].boolean("more") {}
+            }
+            var events = try await presenceEvents(database)
+            #expect(events.suffix(3).map(\.type) == ["room.left", "room.left", "room.left"])
+            #expect(events.map(\.peers) == [1, 2, 3, 4, 3, 2, 1] && events.allSatisfy { $0.peers == $0.mirrored })
+            let tasks = try await database.run(
+                "SELECT FROM letsswitch.event WHERE type = 'room.left' AND task_ids = ARRAY['\(ada.taskId)'::uuid]")
+            #expect(tasks.count == 2)
+            #expect(try await database.run("SELECT FROM letsswitch.delivery").count >= 7)
+
+            // One of them has left meanwhile.
+            try await store.report(
+                [PresenceEvent(.left, room: room, claimedIdentity: ada.taskId, peers: 0, at: .now())], by: dead,
+                number: 2, at: .now())
+            try await store.recount([[(Attendee(room: room, claimedIdentity: ada.taskId), 1)]], by: dead, number: 2)
+            events = try await presenceEvents(database)
+            #expect(events.map(\.peers) == [1, 2, 3, 4, 3, 2, 1, 2] && events.last?.type == "room.joined")
+            #expect(events.allSatisfy { $0.peers == $0.mirrored })
+        }
+    }
+
     @Test("A room's end gets its number when it happens, and lists the people who were there")
     func closed() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
