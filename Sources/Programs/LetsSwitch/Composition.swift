@@ -343,7 +343,7 @@ struct Composition: Sendable {
             EarlyEndingService(service: deliveries, reserve: reserve),
             // The bus says farewell after the attendance of members who left is written.
             bus, AttendanceService(rooms: rooms, writer: attendance),
-            erasures, series, rematches, scheduler, stores.storage, listeners,
+            erasures, series, rematches, scheduler, stores.storage, listeners, IdleMemory(),
         ]
         services = ServiceGroup(before + (bridge.map { [$0] } ?? []) + (sampling.map { [$0] } ?? []))
         page = MetricsPage(
