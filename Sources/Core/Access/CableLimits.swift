@@ -1,7 +1,6 @@
 /// The limits of an Action Cable connection.
 package struct CableLimits: Sendable, Hashable {
-    /// The maximum number of subscriptions of a connection, including several to one room or session. Further ones are
-    /// rejected.
+    /// The number of subscriptions that a connection may have. More are rejected.
     package var subscriptions = 100
     /// The maximum size of a client's message in bytes. A longer one closes the connection with 1009.
     package var messageBytes = SocketLimits.messageBytes

@@ -220,6 +220,7 @@ final class CableConnection: WebSocketHandler {
     func mayAsk() -> Bool { webSocket.admits(.request) }
     /// Charges the peer's address for stored messages. Returns whether they are admitted.
     func admits(messages count: Int) -> Bool { webSocket.admits(.message, times: count) }
+    var limitedNetwork: IPAddress? { webSocket.limitedNetwork }
 
     func reportDrain() {
         webSocket.reportsDrain = true

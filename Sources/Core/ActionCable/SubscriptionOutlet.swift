@@ -57,6 +57,9 @@ package final class SubscriptionOutlet {
     /// Charges the client's address for stored messages. Returns whether they are admitted.
     package func admits(messages count: Int) -> Bool { connection.admits(messages: count) }
 
+    /// The network of the client's address, for shares of what is limited; `nil` if limits don't count it.
+    package var limitedNetwork: IPAddress? { connection.limitedNetwork }
+
     /// Whether the client uses the extended protocol.
     package var isExtended: Bool { connection.isExtended }
     /// The client's history, which the channel replays.

@@ -11,6 +11,8 @@ package struct QuestionMember: Sendable {
     let device: DeviceID?
     /// Sees everything, and who asked.
     let isPresenter: Bool
+    /// Showed the session's key. Without a key, everybody presents.
+    let holdsKey: Bool
     /// Is told what changes.
     let isLive: Bool
     /// When the ticket expires, in seconds since 1970.
@@ -22,12 +24,12 @@ package struct QuestionMember: Sendable {
 extension Questions {
     /// Returns the person with this identity. Throws if its ticket doesn't include the session.
     package func member(
-        of session: UUID, _ identity: Identity, isPresenter: Bool, isLive: Bool
+        of session: UUID, _ identity: Identity, isPresenter: Bool, holdsKey: Bool = false, isLive: Bool
     ) throws(RequestError) -> QuestionMember {
         try identity.check(.questions(session))
         let device = identity.device
         return QuestionMember(
             session: session, id: device.map { id(of: $0, in: session) } ?? UUID(), device: device,
-            isPresenter: isPresenter, isLive: isLive, expiry: identity.expiry)
+            isPresenter: isPresenter, holdsKey: holdsKey, isLive: isLive, expiry: identity.expiry)
     }
 }

@@ -82,9 +82,9 @@ struct QuestionResponder: Sendable {
         }
     }
 
-    /// What somebody is told whose address has said as much as may be kept.
-    func refusal(of message: QuestionMessage) -> QuestionEvent {
-        let error = refusal(RequestError.tooManyMessages(retryAfter: nil))
+    /// Returns the answer to a message that is refused before it reaches the database.
+    func refusal(of message: QuestionMessage, _ cause: RequestError) -> QuestionEvent {
+        let error = refusal(cause)
         guard case .ask(_, let content) = message else { return .error(code: error.code, reason: error.reason) }
         metrics.asked.add(.refused)
         return .refused(content: content ?? "", error)

@@ -6,6 +6,7 @@ import Messaging
 import Observability
 import Rooms
 import Sockets
+import Wire
 
 /// Those in sessions of questions on one loop. What waits for the database holds a number, and finds its subscriber again by it. On the
 /// loop.
@@ -17,6 +18,8 @@ package final class QuestionShard {
     private struct Entry {
         let subscriber: QuestionSubscriber
         let place: SessionPlace
+        let sender: Sender?
+        let network: IPAddress?
         /// Its ticket's end.
         var expiry: TimerID?
     }
@@ -25,6 +28,7 @@ package final class QuestionShard {
     private let loop: EventLoop
     let questions: Questions
     private var entries: [Number: Entry] = [:]
+    private var seats = SessionSeats()
     private var lastNumber = 0
 
     init(on reactor: Reactor, loop: EventLoop, _ questions: Questions) {
@@ -33,9 +37,28 @@ package final class QuestionShard {
         self.questions = questions
     }
 
-    /// Lets somebody in, greets it, and begins the list if it follows the session; `nil` if the session is full.
+    /// Whether a subscriber of this session would be let in now. A connection that has a place needs no other.
+    package func hasPlace(for member: QuestionMember, _ sink: any QuestionSink) -> Bool {
+        if let sender = sink.sender, seats.count(of: sender, in: member.session) > 0 { return true }
+        return questions.audience.refusal(of: member.session, from: sink.network) == nil
+    }
+
+    private func takePlace(for member: QuestionMember, _ sink: any QuestionSink) -> Bool {
+        if let sender = sink.sender, seats.count(of: sender, in: member.session) > 0 {
+            guard questions.audience.enterAgain(member.session) else { return false }
+        } else {
+            let refusal = questions.audience.enter(
+                member.session, from: sink.network, isPresenter: member.holdsKey)
+            guard refusal == nil else { return false }
+        }
+        if let sender = sink.sender { seats.add(sender, to: member.session) }
+        return true
+    }
+
+    /// Adds a subscriber, sends its handshake, and begins the list if it follows the session. Returns `nil` if the
+    /// session has no place for it.
     package func enter(_ member: QuestionMember, _ sink: any QuestionSink) -> QuestionSubscriber? {
-        guard questions.audience.enter(member.session) else {
+        guard takePlace(for: member, sink) else {
             questions.metrics.turnedAway.add()
             sink.end(.full)
             return nil
@@ -43,7 +66,8 @@ package final class QuestionShard {
         lastNumber += 1
         let subscriber = QuestionSubscriber(member, Number(number: lastNumber), sink, on: self)
         let place = SessionPlace(of: subscriber, sink, in: questions, on: reactor)
-        entries[subscriber.number] = Entry(subscriber: subscriber, place: place)
+        entries[subscriber.number] = Entry(
+            subscriber: subscriber, place: place, sender: sink.sender, network: sink.network)
         sink.send(.handshake(member.id))
         // What changes after the list was read is told only where the session is followed by then.
         Task(executorPreference: questions.executor) { [questions, loop, number = subscriber.number] in
@@ -72,7 +96,10 @@ package final class QuestionShard {
         entry.place.leave(questions)
         if let expiry = entry.expiry { reactor.cancel(expiry) }
         let session = subscriber.member.session
-        if questions.audience.leave(session) {
+        if let sender = entry.sender, !seats.remove(sender, from: session) {
+            return questions.audience.leaveAgain(session)
+        }
+        if questions.audience.leave(session, from: entry.network) {
             Task { [questions] in await questions.feeds.left(session) }
         }
     }
@@ -86,6 +113,10 @@ package final class QuestionShard {
     /// Ends the subscribers of an erased device.
     func end(_ device: DeviceID) {
         for entry in entries.values where entry.subscriber.member.device == device { entry.subscriber.end(.erased) }
+    }
+
+    func admitsQuestion(of member: QuestionMember, from network: IPAddress?) -> Bool {
+        questions.questionRates.admits(member, from: network, at: reactor.now)
     }
 
     // MARK: What waits for the database

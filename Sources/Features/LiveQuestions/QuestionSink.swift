@@ -1,5 +1,6 @@
 package import Rooms
 package import Server
+package import Wire
 
 /// The transport of a subscriber: its own WebSocket, or a channel of another protocol.
 package protocol QuestionSink: AnyObject {
@@ -7,6 +8,8 @@ package protocol QuestionSink: AnyObject {
     var webSocket: WebSocket? { get }
     /// The connection in all rooms that it is in; `nil`: it is in no others.
     var sender: Sender? { get }
+    /// The network of the peer's address, for shares of what is limited; `nil` if limits don't count it.
+    var network: IPAddress? { get }
     /// Whether it is told how many are there, if it is live.
     var wantsPresence: Bool { get }
     /// Whether its address may have one thing more kept that it says.
@@ -32,4 +35,5 @@ package protocol QuestionSink: AnyObject {
 extension QuestionSink {
     package var webSocket: WebSocket? { nil }
     package var sender: Sender? { nil }
+    package var network: IPAddress? { nil }
 }

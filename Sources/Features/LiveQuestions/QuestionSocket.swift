@@ -46,6 +46,7 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
     // MARK: Sending
 
     var webSocket: WebSocket? { socket }
+    var network: IPAddress? { socket.limitedNetwork }
     var wantsPresence: Bool { true }
     func admitsMessage() -> Bool { socket.admits(.message) }
 

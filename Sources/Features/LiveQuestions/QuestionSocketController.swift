@@ -24,18 +24,23 @@ package struct QuestionSocketController: RouteCollection, Sendable {
 
     @Sendable private func admit(_ request: Request, _ reactor: Reactor) throws -> WebSocketRoute.Admission {
         let (questions, id) = (sessions.questions, try sessions.session(of: request))
-        guard !questions.audience.isFull(id) else {
-            questions.metrics.turnedAway.add()
-            throw RequestError.sessionFull(limit: questions.audience.limit)
-        }
         if let entrance = questions.feeds.entrances[id] {
-            _ = try sessions.member(of: entrance, request)
+            try admit(request, to: entrance)
             return .admitted
         }
         return .unknown {
             guard let entrance = try await questions.feeds.open(id) else { throw RequestError.noSuchSession }
-            _ = try sessions.member(of: entrance, request)
+            try admit(request, to: entrance)
         }
+    }
+
+    private func admit(_ request: Request, to entrance: SessionEntrance) throws {
+        let (questions, member) = (sessions.questions, try sessions.member(of: entrance, request))
+        guard !member.holdsKey,
+            let refusal = questions.audience.refusal(of: member.session, from: request.limitedNetwork)
+        else { return }
+        questions.metrics.turnedAway.add()
+        throw RequestError.sessionFull(refusal, limit: questions.audience.limit)
     }
 
     @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
@@ -48,9 +53,13 @@ package struct QuestionSocketController: RouteCollection, Sendable {
 }
 
 extension RequestError {
-    /// `409`, of a session on this daemon.
-    fileprivate static func sessionFull(limit: Int) -> RequestError {
-        RequestError(
-            status: 409, code: "session_full", reason: "The session already has \(limit) connections, the maximum.")
+    /// `409`, because the session has no place for the connection on this daemon.
+    fileprivate static func sessionFull(_ refusal: SessionOccupancy.Refusal, limit: Int) -> RequestError {
+        let reason =
+            switch refusal {
+            case .full: "The session already has \(limit) connections, the maximum."
+            case .shareTaken: "Your address already has its share of the session's \(limit) connections."
+            }
+        return RequestError(status: 409, code: "session_full", reason: reason)
     }
 }

@@ -1,4 +1,5 @@
 import Access
+import Domain
 import FoundationEssentials
 import Messaging
 package import Rooms
@@ -86,21 +87,27 @@ package final class QuestionSubscriber: RoomListener {
     }
 
     private func begin(_ message: QuestionMessage) {
-        if isPaid(message) {
-            shard.perform(message, for: self)
+        if let refusal = rateRefusal(of: message) {
+            done([shard.questions.responder.refusal(of: message, refusal)])
         } else {
-            done([shard.questions.responder.refusal(of: message)])
+            shard.perform(message, for: self)
         }
     }
 
-    /// Whether its address has paid for what is kept of a message.
-    private func isPaid(_ message: QuestionMessage) -> Bool {
-        guard message.isKept else { return true }
-        guard case .vote(let question?, _) = message else { return sink.admitsMessage() }
-        guard !paidQuestions.contains(question) else { return true }
-        guard sink.admitsMessage() else { return false }
-        if paidQuestions.count < Self.mostPaidQuestions { paidQuestions.insert(question) }
-        return true
+    /// Counts a message that is stored against the rates of the peer's address. Returns the refusal if they are exceeded.
+    private func rateRefusal(of message: QuestionMessage) -> RequestError? {
+        guard message.isKept else { return nil }
+        switch message {
+        case .ask:
+            guard shard.admitsQuestion(of: member, from: sink.network) else { return .tooManyQuestionsFromNetwork }
+        case .vote(let question?, _):
+            guard !paidQuestions.contains(question) else { return nil }
+            guard sink.admitsMessage() else { return .tooManyMessages(retryAfter: nil) }
+            if paidQuestions.count < Self.mostPaidQuestions { paidQuestions.insert(question) }
+            return nil
+        case .vote(nil, _), .unknown: break
+        }
+        return sink.admitsMessage() ? nil : .tooManyMessages(retryAfter: nil)
     }
 
     /// Completes the first message.
@@ -175,4 +182,11 @@ package final class QuestionSubscriber: RoomListener {
         sink.endTurn()
         follow()
     }
+}
+
+extension RequestError {
+    /// `429`. The peer's network asks faster than ``QuestionRates`` allow.
+    fileprivate static let tooManyQuestionsFromNetwork = RequestError(
+        status: 429, code: "too_many_questions",
+        reason: "Your address has asked too many questions in this session. Try again in a minute.")
 }

@@ -15,6 +15,7 @@ package final class Questions: Sendable {
     package let metrics: QuestionMetrics
     /// Performs messages.
     let responder: QuestionResponder
+    let questionRates: QuestionRates
     /// How much devices may say, here and elsewhere.
     let messageRates: DeviceMessageRates
     /// The executor for tasks that mostly wait for the database.
@@ -27,14 +28,17 @@ package final class Questions: Sendable {
 
     /// - Parameters:
     ///   - sessionSize: Sockets of a session on this daemon.
+    ///   - questionRates: The rates at which networks may ask.
     ///   - messageRates: How much devices may say, here and elsewhere.
     ///   - now: Seconds since 1970, as ``IdentityVerifier/now`` has them.
     package init(
         store: QuestionStore, rooms: Rooms, keys: RoomKeys, loops: [EventLoop], executor: any TaskExecutor,
-        sessionSize: Int, messageRates: DeviceMessageRates, metrics: QuestionMetrics, log: Log,
+        sessionSize: Int, questionRates: QuestionRates, messageRates: DeviceMessageRates, metrics: QuestionMetrics,
+        log: Log,
         now: @escaping @Sendable () -> Double
     ) {
         self.now = now
+        self.questionRates = questionRates
         self.messageRates = messageRates
         self.store = store
         self.rooms = rooms

@@ -76,7 +76,9 @@ package struct SessionAccess: Sendable {
         let identity = try identities.identity(of: request.head, bearer: entrance.key == nil || !isPresenter)
         var isLive = false
         request.head.withQueryValue("live") { isLive = $0.elementsEqual("true".utf8) }
-        return try questions.member(of: session, identity, isPresenter: isPresenter, isLive: isLive)
+        return try questions.member(
+            of: session, identity, isPresenter: isPresenter, holdsKey: isPresenter && entrance.key != nil,
+            isLive: isLive)
     }
 
     /// Adds a WebSocket to a session. On its loop.

@@ -48,6 +48,11 @@ package final class ConnectionPermit: Sendable {
         limiter.close(slots)
     }
 
+    /// The widest network that limits count for the address: an IPv4 address, or an IPv6 network of 48 bits.
+    var network: IPAddress {
+        AddressScope.scopes(of: address).last?.network(of: address) ?? address
+    }
+
     /// Charges the action `count` times, and returns whether the limits of the address permit it. The slots are known
     /// and reserved, so there is no lookup: it takes about ten nanoseconds and allocates nothing.
     package func admits(_ action: LimitedAction, times count: Int = 1, at now: MonotonicTime) -> Bool {

@@ -35,6 +35,9 @@ package struct Request: Sendable {
         head.query(name)
     }
 
+    /// See ``WebSocket/limitedNetwork``.
+    package var limitedNetwork: IPAddress? { permit?.network }
+
     /// Charges the client's address for an action that only the handler knows of. Any thread.
     ///
     /// - Returns: `nil` if it is admitted; otherwise the seconds for `Retry-After`.

@@ -63,6 +63,11 @@ package final class WebSocket: StreamSocketHandler {
         (socket.companion as? ConnectionPermit)?.admits(action, times: count, at: reactor.now) ?? true
     }
 
+    /// The network that shares of what is limited are counted by; `nil` if limits don't count the peer.
+    package var limitedNetwork: IPAddress? {
+        (socket.companion as? ConnectionPermit)?.network
+    }
+
     /// Whether the handler is notified when the kernel has taken everything.
     package var reportsDrain: Bool {
         get { socket.reportsDrain }

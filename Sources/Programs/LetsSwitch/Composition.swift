@@ -83,7 +83,9 @@ struct Composition: Sendable {
             perSecond: configuration.cable.messageRate, burst: configuration.cable.messageBurst)
         let questions = Questions(
             store: stores.questions, rooms: rooms, keys: database.roomKeys, loops: loops.loops,
-            executor: stores.executor, sessionSize: configuration.sessionSize, messageRates: messageRates,
+            executor: stores.executor, sessionSize: configuration.sessionSize,
+            questionRates: QuestionRates(questionsPerSession: configuration.questions.questionsPerSession),
+            messageRates: messageRates,
             metrics: metrics.questions, log: log, now: identities.now)
         let sessions = SessionAccess(
             questions: questions, hasOpenSession: configuration.openQuestions, identities: identities)

@@ -19,6 +19,7 @@ final class CableQuestionSink: QuestionSink {
     }
 
     var sender: Sender? { outlet.sender }
+    var network: IPAddress? { outlet.limitedNetwork }
     func admitsMessage() -> Bool { outlet.admits(messages: 1) }
 
     func send(_ event: QuestionEvent) {

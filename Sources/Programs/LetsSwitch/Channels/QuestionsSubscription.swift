@@ -32,6 +32,8 @@ final class QuestionsSubscription: CableSubscription {
         sink = CableQuestionSink(outlet, wantsPresence: wantsPresence)
     }
 
+    private var shard: QuestionShard { questions.shard(on: outlet.reactor, loop: outlet.loop) }
+
     // MARK: Coming and going
 
     func open() {
@@ -40,7 +42,7 @@ final class QuestionsSubscription: CableSubscription {
         } then: { [weak self] outcome in
             guard let self else { return }
             switch outcome {
-            case .success(_?) where !questions.audience.isFull(member.session): enter()
+            case .success(_?) where shard.hasPlace(for: member, sink): enter()
             case .success(_?):
                 questions.metrics.turnedAway.add()
                 outlet.reject()
@@ -55,7 +57,6 @@ final class QuestionsSubscription: CableSubscription {
         // Performs waiting commands, which may also end the subscription.
         outlet.confirm()
         guard case .opening = state else { return }
-        let shard = questions.shard(on: outlet.reactor, loop: outlet.loop)
         guard let subscriber = shard.enter(member, sink) else { return }
         guard case .opening(let said) = state else { return shard.leave(subscriber) }
         state = .inside(subscriber)
@@ -66,7 +67,7 @@ final class QuestionsSubscription: CableSubscription {
         let last = state
         state = .over
         guard case .inside(let subscriber) = last else { return }
-        questions.shard(on: outlet.reactor, loop: outlet.loop).leave(subscriber)
+        shard.leave(subscriber)
     }
 
     // MARK: Actions of the client

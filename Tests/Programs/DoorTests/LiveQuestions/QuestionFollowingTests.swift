@@ -90,6 +90,7 @@ import Testing
             let questions = Questions(
                 store: store, rooms: rooms, keys: RoomKeys(), loops: loops.loops,
                 executor: globalConcurrentExecutor, sessionSize: 10,
+                questionRates: QuestionRates(questionsPerSession: 100),
                 messageRates: DeviceMessageRates(perSecond: 20, burst: 200),
                 metrics: QuestionMetrics(quotas: CounterSet()),
                 log: Log(level: .error, format: nil), now: { Self.now })

@@ -1,0 +1,31 @@
+package import Basics
+package import Server
+
+/// The same rate for each of many keys, such as devices. Any thread.
+package final class RateTable<Key: Hashable & Sendable>: Sendable {
+    private struct Allowances {
+        var paidUntil: [Key: UInt64] = [:]
+        /// The number of entries at which those are removed that don't differ from a newcomer's.
+        var nextSweep = 1024
+    }
+
+    let limit: RateLimit
+    private let allowances = Locked(Allowances())
+
+    package init(_ limit: RateLimit) {
+        self.limit = limit
+    }
+
+    /// Returns whether the rate admits `count` more events of a key.
+    package func pays(_ key: Key, times count: Int = 1, at now: MonotonicTime) -> Bool {
+        allowances.withLock { allowances in
+            guard let paid = limit.paying(allowances.paidUntil[key] ?? 0, times: count, at: now) else { return false }
+            allowances.paidUntil[key] = paid
+            if allowances.paidUntil.count >= allowances.nextSweep {
+                allowances.paidUntil = allowances.paidUntil.filter { $0.value > now.nanoseconds }
+                allowances.nextSweep = max(1024, 2 * allowances.paidUntil.count)
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Access
+import Basics
+import FoundationEssentials
+import Server
+import Wire
+
+/// The rate at which each network may ask questions in each session. Any thread.
+///
+/// Everybody can make up another `deviceId`, or come without one. Without this rate one network could fill a session at once.
+package struct QuestionRates: Sendable {
+    private struct Key: Hashable, Sendable {
+        let session: UUID
+        let network: IPAddress
+    }
+
+    /// The part of a session's questions that a network may ask at once.
+    private static let shareAtOnce = 10
+    /// Afterwards.
+    private static let perSecond = 1
+    /// A question without a device counts as this number of questions. Nothing else limits who asks without one.
+    private static let costWithoutDevice = 10
+
+    private let rates: RateTable<Key>
+
+    /// - Parameter questionsPerSession: The maximum number of questions in a session.
+    package init(questionsPerSession: Int) {
+        rates = RateTable(
+            RateLimit(
+                perSecond: Self.perSecond, burst: max(Self.costWithoutDevice, questionsPerSession / Self.shareAtOnce)))
+    }
+
+    /// Returns whether a network may ask another question.
+    ///
+    /// - Parameter network: nil if limits don't count it.
+    func admits(_ member: QuestionMember, from network: IPAddress?, at now: MonotonicTime) -> Bool {
+        guard let network else { return true }
+        return rates.pays(
+            Key(session: member.session, network: network), times: member.device == nil ? Self.costWithoutDevice : 1,
+            at: now)
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import JourneyTestSupport
+import Messaging
+import Settings
+import TestSupport
+import Testing
+
+/// The places in a question session, and who may take them.
+@Suite struct SessionPlaceTests {
+    private func from(_ address: String) -> TestHeaders { ["X-Forwarded-For": address] }
+
+    private func join(_ session: TestSession, from address: String) async throws -> QuestionPeer {
+        try await QuestionPeer.connect(
+            to: session.endpoint, "/questions/\(session.id)/socket", headers: from(address))
+    }
+
+    private func isRefused(_ session: TestSession, from address: String) async throws -> Bool {
+        let refusal = try await WebSocketTestClient.refusal(
+            at: session.endpoint, "/questions/\(session.id)/socket", headers: from(address))
+        return refusal.status == 409 && refusal.code == "session_full"
+    }
+
+    private func identifier(_ session: TestSession, _ number: Int) -> String {
+        #"{"channel":"QuestionsChannel","session":"\#(session.id)","n":\#(number)}"#
+    }
+
+    @Test("A cable connection takes one place, however many subscriptions it has in the session")
+    func onePlace() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.sessionSize = 2 }
+            let session = try await TestSession.make(at: endpoint)
+            let cable = try await CablePeer.welcomed(at: endpoint)
+            func next() async throws -> String {
+                while true {
+                    let message = try await cable.hear()
+                    if message.contains("_subscription") { return message }
+                }
+            }
+            for number in 0..<10 {
+                try await cable.subscribe(identifier(session, number))
+                #expect(try await next() == CablePeer.confirmation(identifier(session, number)))
+            }
+            let other = try await session.join()
+            let refusal = try await WebSocketTestClient.refusal(at: endpoint, "/questions/\(session.id)/socket")
+            #expect(refusal.status == 409 && refusal.code == "session_full")
+            // The connection keeps its place while it has a subscription.
+            for number in 0..<9 { try await cable.unsubscribe(identifier(session, number)) }
+            try await cable.subscribe(identifier(session, 11))
+            #expect(try await next() == CablePeer.confirmation(identifier(session, 11)))
+            for number in [9, 11] { try await cable.unsubscribe(identifier(session, number)) }
+            try await eventually("the place is free") {
+                do {
+                    await (try await session.join()).socket.close()
+                    return true
+                } catch is UpgradeRefused {
+                    return false
+                }
+            }
+            await other.socket.close()
+        }
+    }
+
+    @Test("A network never takes all places of a session")
+    func share() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.sessionSize = 8 }
+            let session = try await TestSession.make(at: endpoint)
+            let peers = try await (0..<4).map { $0 }.asyncMap { _ in try await join(session, from: "203.0.113.7") }
+            #expect(try await isRefused(session, from: "203.0.113.7"))
+            // All addresses of a network of 48 bits count together.
+            var others = [
+                try await join(session, from: "2001:db8:1:1::1"), try await join(session, from: "2001:db8:1:2::1"),
+            ]
+            #expect(try await isRefused(session, from: "2001:db8:1:3::1"))
+            for number in 1...2 { others.append(try await join(session, from: "198.51.100.\(number)")) }
+            #expect(try await isRefused(session, from: "198.51.100.3"))
+            // A cable connection counts for its network, too.
+            await peers[0].socket.close()
+            let cable = try await CablePeer.welcomed(at: endpoint, headers: from("203.0.113.7"))
+            try await cable.subscribe(identifier(session, 0))
+            #expect(try await cable.hear() == CablePeer.rejection(identifier(session, 0)))
+            let stranger = try await CablePeer.welcomed(at: endpoint, headers: from("198.51.100.4"))
+            try await eventually("the place is free") {
+                try await stranger.subscribe(identifier(session, 0))
+                return try await stranger.hear() == CablePeer.confirmation(identifier(session, 0))
+            }
+        }
+    }
+
+    @Test("The presenter gets a place in a full session")
+    func presenter() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.sessionSize = 2 }
+            let session = try await TestSession.make(at: endpoint)
+            let others = [try await session.join(), try await session.join()]
+            let path = "/questions/\(session.id)/socket"
+            #expect(try await WebSocketTestClient.refusal(at: endpoint, path).code == "session_full")
+            let presenter = try await session.join(isLive: true, asPresenter: true)
+            try await presenter.hearList()
+            let wrong: TestHeaders = ["Authorization": "Bearer wrong"]
+            #expect(try await WebSocketTestClient.refusal(at: endpoint, path, headers: wrong).status == 409)
+            for other in others { await other.socket.close() }
+        }
+    }
+
+    @Test("A network asks a tenth of a session's questions at once, and the others can ask")
+    func questions() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.questions.questionsPerSession = 100 }
+            let session = try await TestSession.make(at: endpoint)
+            // Without a device, one question counts as ten.
+            let peer = try await join(session, from: "203.0.113.7")
+            _ = try await peer.asked("Why?")
+            let again = try await join(session, from: "203.0.113.7")
+            let refused = try await again.ask("How?")
+            #expect(refused["success"] == false)
+            #expect(refused["message"].string?.hasPrefix("Your address has asked too many questions") == true)
+            let cable = try await CablePeer.welcomed(at: endpoint, headers: from("203.0.113.7"))
+            try await cable.enter(identifier(session, 0))
+            try await cable.perform(["action": "ask", "content": "When?"], identifier(session, 0))
+            while true {
+                let message = try await cable.hearMessage(of: identifier(session, 0))
+                guard message.type == "questionResponse" else { continue }
+                #expect(message.data["success"] == false)
+                break
+            }
+            // Devices that were made up for it share the tenth, too.
+            var stored = 0
+            for number in 0..<20 {
+                let peer = try await QuestionPeer.connect(
+                    to: endpoint, "/questions/\(session.id)/socket?deviceId=d\(number)", headers: from("203.0.113.8"))
+                if try await peer.ask("Who?")["success"] == true { stored += 1 }
+                await peer.socket.close()
+            }
+            // A question a second is admitted afterwards, so a slow machine stores more.
+            #expect(stored >= 10)
+            #expect(try await session.list().count == stored + 1)
+            let other = try await join(session, from: "203.0.113.9")
+            _ = try await other.asked("Where?")
+            // The session next door isn't concerned.
+            let next = try await TestSession.make(at: endpoint)
+            _ = try await join(next, from: "203.0.113.7").asked("Why?")
+        }
+    }
+}
