@@ -33,6 +33,9 @@ extension SubscriptionOutlet {
         }
     }
 
+    /// Charges a request to the client's address. Returns whether its rate admits it.
+    package func mayAsk() -> Bool { connection.mayAsk() }
+
     /// Calls `action` when the database may be available again, unless the subscription has ended.
     package func retry(_ action: @escaping () -> Void) { call(after: CableLimits.retryPause, action) }
 

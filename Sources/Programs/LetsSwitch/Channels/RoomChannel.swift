@@ -21,7 +21,7 @@ struct RoomChannel: CableChannel {
             person: parameters.text("taskId").flatMap(UUID.init(text:)).map { .task($0) }
                 ?? identity.device.map { .device($0) },
             wantsPresence: parameters.isTrue("presence"))
-        subscription.enter()
+        subscription.open()
         return subscription
     }
 }

@@ -38,7 +38,14 @@ final class RoomSubscription: CableSubscription, RoomPeer {
 
     // MARK: Coming and going
 
-    func enter() {
+    /// Enters the room when the request rate of the client's address admits it. Each entry is written to the database, and
+    /// all rooms share the queue for that.
+    func open() {
+        guard outlet.mayAsk() else { return outlet.retry { [weak self] in self?.open() } }
+        enter()
+    }
+
+    private func enter() {
         member = outlet.sender.enter(room, self, policy: matches.policy, claimedIdentity: claimedIdentity) {
             [weak self] decision in
             guard let self else { return }

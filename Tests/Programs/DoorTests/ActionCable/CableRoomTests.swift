@@ -55,6 +55,25 @@ import Testing
         }
     }
 
+    @Test("Entering rooms counts against the request rate of the address")
+    func rate() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon {
+                $0.openRooms = true
+                ($0.limits.requestRate, $0.limits.addressBurst) = (1, .seconds(3))
+            }
+            let peer = try await CablePeer.welcomed(at: endpoint, headers: ["X-Forwarded-For": "203.0.113.7"])
+            for _ in 0..<50 { try await peer.subscribe(CablePeer.room(UUID())) }
+            var confirmed = 0
+            // The server pings every three seconds.
+            while case .text(let text) = try await peer.socket.nextMessage(), !text.hasPrefix(#"{"type":"ping""#) {
+                confirmed += 1
+            }
+            // All of them take 47 seconds.
+            #expect((3..<50).contains(confirmed))
+        }
+    }
+
     @Test("The room size limit counts members by /socket and by /cable together")
     func roomSize() async throws {
         try await Journey.run { journey in
