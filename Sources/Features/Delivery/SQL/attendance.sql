@@ -1,13 +1,14 @@
 -- Attendance: who was in a match's room, from when to when.
 
--- Who came to matches' rooms and who went, in their order: elements of these arrays that belong together. p_peers is how many
--- there were in the room afterwards, on that daemon; p_tasks the task that the peer gave, which counts if it is one of the room's;
--- p_ages how many seconds ago. Rooms that aren't a match's, nor anybody's who was let down, leave no trace, and who was
--- erased leaves none; but who was there before the match ended, or is by what is written, leaves as who came. A report that p_writer, the
--- daemon, has written already, by its number, is not written again.
+-- Writes joins and leaves in matches' rooms, in order. The arrays have one element per event: p_peers is the number of
+-- peers in the room afterwards on that daemon; p_tasks is the task that the peer named, which counts if it is one of
+-- the room's; p_ages is how many seconds ago it was. Other rooms and erased users are ignored. A user who was there
+-- before the match ended, or is there according to the table, leaves as that user. A report that p_writer, the daemon,
+-- has already written, by its number, isn't written again.
 --
--- A daemon that was given up, and lives, has had its people taken back: when they leave, they aren't counted once more. One of an earlier
--- build writes by an id that no daemon has, and tells of people leaving who came before letsswitch.presence was there.
+-- If a daemon was given up although it is alive, its members were removed. Their leaves aren't counted again. A daemon
+-- of an earlier build writes with an id that no daemon has, and reports leaves of members who joined before
+-- letsswitch.presence existed.
 CREATE FUNCTION letsswitch.report_peers(
     p_writer uuid, p_number bigint,
     p_events text[], p_rooms uuid[], p_tasks uuid[], p_peers integer[], p_ages double precision[]
@@ -61,7 +62,7 @@ BEGIN
         WHERE own.closes_at IS NOT NULL AND own.is_nobodys IS NOT TRUE
         GROUP BY report.room, own.task_id
     ), counted AS MATERIALIZED (
-        -- The reporter's row is ours: nobody else changes these.
+        -- The reporter's row is locked, so nobody else changes these.
         SELECT report.*, own.before, greatest(0, own.before + report.change) AS after
         FROM report
         CROSS JOIN LATERAL (
@@ -81,7 +82,7 @@ BEGIN
             CASE WHEN v_is_daemon THEN counted.after - counted.before ELSE counted.change END, counted.visits,
             counted.most_peers
         FROM counted
-        -- In one order, so that nobody waits in a circle.
+        -- In one order, so that transactions don't deadlock.
         ORDER BY counted.room, counted.task_id
         ON CONFLICT (room_id, task_id) DO UPDATE SET
             changed_at = excluded.changed_at, present = known.present + excluded.present,
@@ -186,12 +187,13 @@ DECLARE
     v_tasks uuid[];
     v_changes integer[];
 BEGIN
-    -- Whoever takes its people back holds this row, and whoever gives the daemon up waits for it after the daemon's is gone.
+    -- A transaction that removes the daemon's members holds this row. One that gives the daemon up locks it after the
+    -- daemon's row.
     INSERT INTO letsswitch.reporter AS known (id, number, wrote_at) VALUES (p_writer, p_number, v_now)
     ON CONFLICT (id) DO UPDATE SET wrote_at = excluded.wrote_at
     RETURNING known.number INTO v_number;
-    -- Without the daemon's row nobody would give it up once more, and take back what is written here. If it lives, its next heartbeat makes
-    -- the row, and it counts again.
+    -- Without the daemon's row nobody would give it up again and remove what is written here. If the daemon is alive,
+    -- its next heartbeat creates the row, and its reports count again.
     IF v_number > p_number OR NOT EXISTS (SELECT FROM letsswitch.daemon WHERE daemon.id = p_writer) THEN
         RETURN;
     END IF;
@@ -227,7 +229,7 @@ BEGIN
         SELECT
             counted.room, counted.task_id, counted.closes_at, v_now, v_now, counted.change, 1, counted.connections
         FROM counted WHERE counted.change <> 0
-        -- As those who report.
+        -- In the order of reports.
         ORDER BY counted.room, counted.task_id
         ON CONFLICT (room_id, task_id) DO UPDATE SET
             changed_at = excluded.changed_at, present = known.present + excluded.present
@@ -240,8 +242,8 @@ BEGIN
 END
 $$;
 
--- Has those leave who were in rooms on a daemon that is no more, at its last heartbeat; p_limit of its rooms' rows at a time.
--- Returns whether there was anything to do: there may be more.
+-- Writes leaves for members on daemons that no longer exist, at the daemon's last heartbeat; p_limit of its rooms' rows
+-- at a time. Returns whether there was anything to do; there may be more.
 CREATE FUNCTION letsswitch.close_presence(p_limit integer) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -271,7 +273,7 @@ BEGIN
     IF v_is_told THEN
         PERFORM letsswitch.lock_presence_events();
     END IF;
-    -- As those who report lock them.
+    -- In the order in which reports lock them.
     PERFORM FROM letsswitch.attendance
     WHERE attendance.room_id = ANY (v_rooms) ORDER BY attendance.room_id, attendance.task_id FOR UPDATE;
     UPDATE letsswitch.attendance

@@ -1,4 +1,4 @@
--- What is to be sent: written in the transaction that makes it true, sent from here.
+-- The outbox of deliveries: they are written in the transaction of their cause, and sent from here.
 
 -- The deliveries of a batch's reminders to people's addresses; of one when p_only names it.
 CREATE FUNCTION letsswitch.write_deliveries(p_batch bigint, p_only uuid, p_providers text[]) RETURNS void
@@ -18,8 +18,8 @@ BEGIN
 END
 $$;
 
--- What is to be sent of a batch that has just been claimed, in the claim's transaction. What can't be written must not keep a
--- reminder from its minute: then each is tried by itself.
+-- Writes the deliveries of a batch that has just been claimed, in the claim's transaction. If that fails, each reminder
+-- is tried separately, so that one bad row doesn't delay the others.
 CREATE FUNCTION letsswitch.write_claimed(p_batch bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -93,24 +93,25 @@ $$;
 
 -- Sending ----------------------------------------------------------------------------------------------------------
 
--- Takes what is due, the longest due first, for p_lease seconds: by then it is finished, or the lease renewed, or somebody else takes
--- it. Reminders and what isn't urgent have a limit each. `verdict` is `send`; or `expired`, its deadline was before (it is deleted
--- then); or `orphaned`, there is nobody any more to send it to. Instants are epoch seconds.
+-- Leases what is due, the longest due first, for p_lease seconds. By then it must be finished or the lease renewed;
+-- otherwise another daemon takes it. Reminders and other deliveries have separate limits. `verdict` is `send`; or
+-- `expired`: the deadline has passed, and the row is deleted; or `orphaned`: there is no receiver any more. Instants
+-- are epoch seconds.
 CREATE FUNCTION letsswitch.lease_deliveries(
     p_channel text, p_reminders integer, p_others integer, p_lease double precision
 )
 RETURNS TABLE (
     id bigint, verdict text, type text, message_id uuid, attempt integer, happened_at double precision,
     deadline double precision, now double precision,
-    -- Of a reminder to an address.
+    -- For a reminder to an address.
     address text, details text, registered_at double precision,
-    -- Of an event; the lists are parts with commas between, and an empty part is nobody.
+    -- For an event. The lists have commas between their parts; an empty part is an unknown user.
     number bigint, person text, people text, task_ids text, came text, peers integer, closes_at bigint,
-    -- Of a reminder, or of a notice that the partner has changed; the day only of one that isn't today's.
+    -- For a reminder, or a notification that the partner has changed; the day only if it isn't today.
     task_id uuid, is_reminder boolean, partner_task text, day text,
-    -- Of these, or of an event.
+    -- For these, or for an event.
     title text, start_time text, time_zone text, starts_at bigint, room_id uuid,
-    -- Of what was said in a conversation, as untold_messages has it.
+    -- For messages of a conversation, as untold_messages returns it.
     conversation_id uuid, names text, authors text, messages bigint, recent text
 )
 LANGUAGE plpgsql AS $$
@@ -167,9 +168,9 @@ BEGIN
         CASE
             WHEN delivery.urgent AND (task.device_id IS NULL OR reminder.id IS NULL) THEN 'orphaned'
             WHEN delivery.event_id IS NOT NULL AND event.id IS NULL THEN 'orphaned'
-            -- It was moved meanwhile: whoever did that has seen what is there.
+            -- The task was moved meanwhile. The user who moved it has seen the change.
             WHEN kind.is_notice AND task.noticed_at IS NULL THEN 'orphaned'
-            -- Who is in the room was told there, and sees who else is.
+            -- A user in the room was notified there and sees who else is present.
             WHEN kind.is_notice AND EXISTS (
                 SELECT FROM letsswitch.attendance
                 WHERE attendance.room_id = task.room_id AND attendance.task_id = task.id AND attendance.present > 0
@@ -181,7 +182,7 @@ BEGIN
                     AND later.address_id = delivery.address_id AND NOT later.urgent AND later.event_id IS NULL
                     AND later.conversation_id IS NULL
             ) THEN 'orphaned'
-            -- Everything was read meanwhile, or it isn't wanted any more.
+            -- Everything was read meanwhile, or the user no longer wants it.
             WHEN delivery.conversation_id IS NOT NULL AND untold.device_id IS NULL THEN 'orphaned'
             WHEN delivery.address_id IS NOT NULL AND address.id IS NULL THEN 'orphaned'
             ELSE 'send'
@@ -211,7 +212,7 @@ BEGIN
         delivery.urgent,
         partner.title,
         CASE WHEN kind.is_notice THEN letsswitch.start_day_text(task.starts_at, task.time_zone) END,
-        -- Of somebody who is being erased it says no more than whose it is.
+        -- For an erased user only the tag is sent.
         CASE WHEN erasure.person IS NULL THEN coalesce(event.title, task.title) END,
         CASE WHEN erasure.person IS NULL THEN coalesce(event.start_time, task.start_time) END,
         CASE WHEN erasure.person IS NULL THEN coalesce(event.time_zone, task.time_zone) END,
@@ -231,12 +232,12 @@ BEGIN
     LEFT JOIN LATERAL letsswitch.untold_messages(
         delivery.user_id, delivery.conversation_id, delivery.from_number, delivery.told_number
     ) AS untold ON delivery.conversation_id IS NOT NULL
-    -- One that belongs to another device by now gets nothing of this one's.
+    -- An address that now belongs to another device doesn't get this one's reminders.
     LEFT JOIN letsswitch.address
         ON address.id = delivery.address_id AND address.device_id = coalesce(task.device_id, untold.device_id)
     LEFT JOIN LATERAL (
         SELECT
-            -- Whoever has moved here from another room, but for that, hasn't come.
+            -- A user who only moved here from another room hasn't joined.
             array_agg(attendance.task_id ORDER BY attendance.task_id)
                 FILTER (WHERE attendance.task_id = ANY (event.task_ids) AND attendance.visits > 0) AS came,
             max(attendance.most_peers) AS most_peers
@@ -247,8 +248,8 @@ BEGIN
 END
 $$;
 
--- Keeps what is being sent: elements of the two arrays that belong together. What somebody else has taken meanwhile is theirs.
--- Returns what is kept.
+-- Renews leases. The arrays have one element per delivery. What another daemon has leased meanwhile isn't renewed.
+-- Returns what is renewed.
 CREATE FUNCTION letsswitch.renew_deliveries(p_ids bigint[], p_attempts integer[], p_lease double precision)
 RETURNS TABLE (id bigint)
 LANGUAGE plpgsql AS $$
@@ -265,10 +266,10 @@ BEGIN
 END
 $$;
 
--- What became of them. Returns the reminders that were delivered by it first.
---   p_accepted, p_dropped   it is done with; only what was accepted counts as delivered
---   p_gone                  the address too, unless it was registered anew since
---   p_again                 to be tried after p_delays seconds; its lease doesn't count as an attempt when p_begun is false
+-- Writes the results of attempts. Returns the reminders that were delivered by it for the first time.
+--   p_accepted, p_dropped   finished; only accepted ones count as delivered
+--   p_gone                  finished, and the address is deleted, unless it was registered again since
+--   p_again                 to be tried after p_delays seconds; the lease doesn't count as an attempt if p_begun is false
 CREATE FUNCTION letsswitch.finish_deliveries(
     p_accepted bigint[], p_dropped bigint[], p_gone bigint[],
     p_again bigint[], p_attempts integer[], p_begun boolean[], p_delays double precision[]
@@ -281,14 +282,14 @@ DECLARE
     v_events bigint[];
     v_told letsswitch.delivery[];
 BEGIN
-    -- Reminders before deliveries: so does whoever erases.
+    -- Reminders are locked before deliveries, as erasing does.
     SELECT array_agg(delivery.message_id) INTO v_reminders FROM letsswitch.delivery
     WHERE delivery.id = ANY (p_accepted) AND delivery.urgent;
     IF v_reminders IS NOT NULL THEN
         RETURN QUERY SELECT * FROM letsswitch.mark_delivered(v_reminders);
     END IF;
-    -- Conversations before deliveries, as whoever says something. What is being said at this moment is then either told of by what is
-    -- deleted here, or seen by renew_message_notifications.
+    -- Conversations are locked before deliveries, as sending a message does. A message being stored now is then either
+    -- covered by the rows deleted here, or seen by renew_message_notifications.
     PERFORM FROM letsswitch.conversation
     WHERE conversation.id = ANY (ARRAY(
         SELECT delivery.conversation_id FROM letsswitch.delivery

@@ -1,18 +1,19 @@
--- What has happened, for those who want to know: an event is written in the transaction that makes it true, if the providers' table
--- names a subscriber, with a delivery to each; it goes when all have had it, or its time is over.
+-- Events for subscribers such as the webhook. An event is written in the transaction that causes it, if the providers'
+-- table has a subscriber, with a delivery to each. It is deleted when all have received it, or when its time is over.
 
 -- How long an event is to be sent: a day, and a little more for the last attempt, which is at its end.
 CREATE FUNCTION letsswitch.event_lifetime() RETURNS interval
 LANGUAGE sql IMMUTABLE AS $$ SELECT interval '24 hours 10 minutes' $$;
 
--- What stands for a device where it must not be named: the same as long as the database lives, and nobody finds the device by it.
+-- Replaces a device's id where it must not be shown: always the same for a device while the database exists, and not
+-- reversible.
 CREATE FUNCTION letsswitch.person_tag(p_device text) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT encode(substr(sha256(secret.value || convert_to(p_device, 'UTF8')), 1, 16), 'hex')
     FROM letsswitch.secret WHERE secret.name = 'person'
 $$;
 
--- Whose tasks these are, in their order; NULL where nobody knows any more.
+-- The devices of these tasks, in their order; NULL if unknown.
 CREATE FUNCTION letsswitch.owners_of(p_tasks uuid[]) RETURNS text[]
 LANGUAGE sql STABLE AS $$
     SELECT array_agg(letsswitch.person_tag(task.device_id) ORDER BY own.place)
@@ -24,8 +25,8 @@ $$;
 CREATE FUNCTION letsswitch.match_tasks(p_task uuid, p_partner uuid) RETURNS uuid[]
 LANGUAGE sql IMMUTABLE AS $$ SELECT ARRAY[least(p_task, p_partner), greatest(p_task, p_partner)] $$;
 
--- Tells subscribers of what has happened now; p_device is whom it is about. What it is about is locked, so that what is told of it is
--- numbered in the order in which it happened.
+-- Writes an event for subscribers; p_device is the device that it is about. The subject is locked, so events about it
+-- are numbered in the order in which they happened.
 CREATE FUNCTION letsswitch.write_event(
     p_type text, p_device text DEFAULT NULL, p_tasks uuid[] DEFAULT NULL, p_room uuid DEFAULT NULL,
     p_starts_at timestamptz DEFAULT NULL, p_title text DEFAULT NULL, p_start_time text DEFAULT NULL,
@@ -51,7 +52,7 @@ BEGIN
 END
 $$;
 
--- Tells of a task; of what is cancelled there is nothing to show.
+-- Writes an event about a task. A cancelled task has no further data.
 CREATE FUNCTION letsswitch.write_task_event(p_type text, p_task letsswitch.task) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -66,7 +67,7 @@ BEGIN
 END
 $$;
 
--- Tells of a match that was made, with p_is_open of its room too: no claim of either will.
+-- Writes the event of a new match, and with p_is_open also that of its room, since no claim will write it.
 CREATE FUNCTION letsswitch.write_match_event(p_task letsswitch.task, p_is_open boolean) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -101,7 +102,7 @@ BEGIN
 END
 $$;
 
--- A room ends before its time: whoever is to be told that it has closed is told now.
+-- A room ends early: the event of its end is written now.
 CREATE FUNCTION letsswitch.write_dissolved_event(p_room uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -124,8 +125,8 @@ BEGIN
 END
 $$;
 
--- Takes from what waits to be told what it says of a person who is being erased, up to the event p_up_to and p_limit at a time: whose
--- they are stays, so that whoever has been told knows what to forget. Returns how many it took: more may be left until that is 0.
+-- Removes an erased person's data from waiting events, up to the event p_up_to and p_limit at a time. The person's tag
+-- stays, so that subscribers know what to delete. Returns the number of rows; more may be left until that is 0.
 CREATE FUNCTION letsswitch.empty_events(p_person text, p_up_to bigint, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -143,8 +144,8 @@ BEGIN
 END
 $$;
 
--- Tells of a batch's reminders (of one when p_only names it), and of the rooms that they open: each with its end, which is numbered
--- when it comes. With the claims' lock held.
+-- Writes the events of a batch's reminders (or of one if p_only names it), and of the rooms that they open, each with
+-- its end, which gets its number later. The claims' lock must be held.
 CREATE FUNCTION letsswitch.write_claim_events(p_batch bigint, p_only uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -173,7 +174,7 @@ BEGIN
     INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
     SELECT provider.name, false, gen_random_uuid(), opened.id, opened.happened_at, due.at, due.at + letsswitch.event_lifetime()
     FROM opened
-    -- Two seconds for those who report who came and went.
+    -- Two seconds for the attendance reports.
     CROSS JOIN LATERAL (
         SELECT opened.happened_at + CASE opened.type WHEN 'room.closed' THEN interval '2 seconds' ELSE '0' END AS at
     ) AS due
@@ -200,7 +201,7 @@ BEGIN
 END
 $$;
 
--- What happens without anybody's doing, a room's end, gets its number when it is first looked at.
+-- A room's end gets its number when it is first read, because no statement causes it.
 CREATE FUNCTION letsswitch.number_events(p_ids bigint[]) RETURNS void
 LANGUAGE sql AS $$
     UPDATE letsswitch.event SET number = numbered.number
@@ -215,7 +216,7 @@ LANGUAGE sql AS $$
     WHERE event.id = numbered.id
 $$;
 
--- Forgets events that nobody is to be told of any more.
+-- Deletes events without remaining deliveries.
 CREATE FUNCTION letsswitch.forget_events(p_ids bigint[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,6 +1,6 @@
--- What is forgotten of deliveries, events and attendance.
+-- Deletion of old deliveries, events and attendance.
 
--- Deletes these, and the events that nobody else is to be told of. Returns how many.
+-- Deletes these deliveries, and the events without other deliveries. Returns how many.
 CREATE FUNCTION letsswitch.delete_deliveries(p_ids bigint[]) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -16,8 +16,8 @@ BEGIN
 END
 $$;
 
--- Deletes a provider's deliveries but the p_keep newest of all; p_limit at a time. Reminders neither count nor go: however many are due
--- at once, each is worth something until its start, and goes then. Returns how many.
+-- Deletes a provider's deliveries except for the p_keep newest of all; p_limit at a time. Reminders aren't counted or
+-- deleted: each is useful until its start, and is deleted then. Returns how many.
 CREATE FUNCTION letsswitch.drop_deliveries(p_channel text, p_keep bigint, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -37,8 +37,8 @@ BEGIN
 END
 $$;
 
--- Deletes what waits for a provider that was turned away, p_limit at a time; nothing once a daemon has started with it again.
--- Returns how many.
+-- Deletes deliveries of a provider whose server has refused the daemon, p_limit at a time; nothing if a daemon has
+-- started with the provider since. Returns how many.
 CREATE FUNCTION letsswitch.clear_deliveries(p_channel text, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -56,9 +56,10 @@ BEGIN
 END
 $$;
 
--- What nobody sends: of providers that are no longer in use. Returns how many it took: more may be left until that is 0. No index has the
--- deadline: each delivery and each lease would pay for it. Of what has been due for as long as events are sent nearly all is late, so that
--- the limit ends the search, which would otherwise read a day's events that nobody serves each time.
+-- Deletes deliveries of providers that are no longer in use. Returns how many; more may be left until that is 0. No
+-- index has the deadline, because each delivery and each lease would have to write it. Nearly everything that has been
+-- due for the events' maximum age has passed its deadline, so the limit ends the search. Otherwise it would read a
+-- day's undelivered events each time.
 CREATE FUNCTION letsswitch.purge_deliveries(p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -79,8 +80,8 @@ BEGIN
 END
 $$;
 
--- What nobody is told of any more, though the last of two who were told at once couldn't know it; who was in rooms that closed
--- longer ago than p_retention seconds; and reporters that are silent. p_limit of each at a time.
+-- Deletes events without deliveries, which remain if two deliveries ended at the same time; attendance of rooms that
+-- closed more than p_retention seconds ago; and silent reporters. p_limit of each at a time.
 CREATE FUNCTION letsswitch.purge_events(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,9 +1,9 @@
--- Told by the ways of reminders: that somebody who was counted on has left or moved, and that there is somebody else. What is sent is read
--- from the task as it is sent.
+-- Notifications by the providers of reminders: that a partner has left or moved, and that there is a new one. The text
+-- is read from the task when it is sent.
 
--- Tells whoever has this task that the partner has changed; while that is worth something: until the start, or as long as the room is open.
--- At once, but then once a minute at the most, and the further off the start, the more rarely, so that an eighth of what is left passes:
--- strangers who come and leave must not ring a telephone as often as they like. What waits tells of all that is so by then.
+-- Notifies a task's user that the partner has changed, until the start, or while the room is open. The first
+-- notification is sent at once. Then there is a pause of a minute, or of an eighth of the time until the start if that
+-- is longer, so that strangers can't ring a phone at will. A waiting notification has the state at the time it is sent.
 CREATE FUNCTION letsswitch.notify_partner_changed(p_task letsswitch.task) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -23,13 +23,14 @@ BEGIN
     WHERE address.device_id = p_task.device_id AND address.channel = ANY (v_providers);
     IF FOUND THEN
         UPDATE letsswitch.task SET noticed_at = v_at WHERE task.id = p_task.id;
-        -- Who serves them sleeps until the earliest that it knows.
+        -- The workers sleep until the next delivery that they know.
         PERFORM pg_notify('letsswitch_deliveries', name) FROM unnest(v_providers) AS name;
     END IF;
 END
 $$;
 
--- The same to somebody who was let down, is in no room, and has a partner now. The task is as it was before.
+-- The same for a user whose partner was absent, who isn't in a room, and who has a new partner now. The task is as it
+-- was before.
 CREATE FUNCTION letsswitch.notify_found(p_task letsswitch.task) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -39,7 +40,8 @@ BEGIN
 END
 $$;
 
--- The same to somebody whose reminder told of nobody, who is in no room, and has a partner now. The task is as it was before.
+-- The same for a user whose reminder named no partner, who isn't in a room, and who has a partner now. The task is as
+-- it was before.
 CREATE FUNCTION letsswitch.notify_claimed(p_task letsswitch.task) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -49,7 +51,7 @@ BEGIN
 END
 $$;
 
--- The day of a start as somebody may read it, `Wed 25 Nov`; NULL if it is today there, or the zone isn't known any more.
+-- The day of a start as text, `Wed 25 Nov`; NULL if it is today there, or the zone is unknown.
 CREATE FUNCTION letsswitch.start_day_text(p_starts_at timestamptz, p_zone text) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 DECLARE

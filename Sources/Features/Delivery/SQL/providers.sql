@@ -1,5 +1,5 @@
--- The ways that reminders and events take. Which are in use stands here, not in the settings of the daemon that happens to claim a
--- task: deliveries are written for what the table names, and leased by the daemons that serve it.
+-- The providers of reminders and events. The table, not the settings of the daemon that claims a task, decides which
+-- are in use: deliveries are written for the providers in the table, and leased by the daemons that serve them.
 
 -- A daemon has started with this provider: it is in use from now on, also after it was turned away. Returns the number of the start.
 CREATE FUNCTION letsswitch.start_provider(p_name text) RETURNS bigint
@@ -22,8 +22,8 @@ BEGIN
 END
 $$;
 
--- The provider's server has told the daemon of this start never to come again. Nothing is written for it any more, unless another
--- daemon has started with it since, which will see for itself. Returns whether it is out of use.
+-- The provider's server has refused this daemon for good. No deliveries are written for the provider any more, unless
+-- another daemon has started with it since, which will find out for itself. Returns whether the provider is out of use.
 CREATE FUNCTION letsswitch.turn_away_provider(p_name text, p_start bigint) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -33,7 +33,8 @@ BEGIN
 END
 $$;
 
--- The providers in use that bring reminders to people's addresses. One that nobody serves stays in use until it is purged.
+-- The providers in use that send reminders to people's addresses. A provider that no daemon serves stays in use until
+-- it is purged.
 CREATE FUNCTION letsswitch.addressed_providers() RETURNS text[]
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -43,7 +44,7 @@ BEGIN
 END
 $$;
 
--- Whether anybody is told of events.
+-- Whether any subscriber receives events.
 CREATE FUNCTION letsswitch.has_subscribers() RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -52,7 +53,7 @@ BEGIN
 END
 $$;
 
--- Forgets what no daemon has served for a day: a restart, or a night without any daemon, loses nothing.
+-- Deletes providers that no daemon has served for a day, so that a restart, or a night without a daemon, loses nothing.
 CREATE FUNCTION letsswitch.purge_providers() RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM letsswitch.provider WHERE provider.seen_at < letsswitch.clock() - interval '1 day'

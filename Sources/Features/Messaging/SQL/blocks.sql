@@ -1,4 +1,4 @@
--- Whom a device doesn't want to meet. Pairing, the day and conversations ask for it.
+-- Blocks between devices. Matching, the day and conversations check them.
 
 -- Whether one of two has blocked the other.
 CREATE FUNCTION letsswitch.is_blocked(p_device text, p_other text) RETURNS boolean
@@ -21,11 +21,11 @@ DECLARE
     v_id uuid;
     v_partner letsswitch.task;
 BEGIN
-    -- Neither device is erased meanwhile: the block would stay.
+    -- Prevents that either device is erased meanwhile, because the block would stay.
     PERFORM letsswitch.lock_erasing_shared(p_device);
     PERFORM letsswitch.lock_erasing_shared(v_other);
     PERFORM letsswitch.lock_device(p_device);
-    -- Nobody makes a conversation with both meanwhile, and neither name is forgotten.
+    -- Prevents that a conversation with both is created or either name is deleted meanwhile.
     PERFORM FROM letsswitch.chat_user AS own
     WHERE own.device_id IN (p_device, v_other) AND own.name IS NOT NULL ORDER BY own.id FOR NO KEY UPDATE;
     IF p_name IS NOT NULL AND NOT EXISTS (SELECT FROM letsswitch.user_of(p_device)) THEN
@@ -74,7 +74,7 @@ BEGIN
 END
 $$;
 
--- Has a device leave the groups that another device made and in which it has said nothing. Both users are held.
+-- Makes a device leave the groups that another device created and in which it hasn't written. Both users are locked.
 CREATE FUNCTION letsswitch.leave_groups_of(p_device text, p_other text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -109,7 +109,8 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     FROM letsswitch.block WHERE block.id = p_id
 $$;
 
--- Undoes one; where the two wait for the same start, they are partners then. Whose it was: NULL if there was none.
+-- Removes a block. Where the two wait for the same start, they are matched. Returns the blocked device; NULL if there
+-- was no block.
 CREATE FUNCTION letsswitch.undo_block(p_device text, p_id uuid) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -131,8 +132,9 @@ BEGIN
 END
 $$;
 
--- Once a block between two is seen by nobody any more: both may have come to a start for which neither waited yet when it was undone, and
--- each have seen it still. The first of these is seen here, with whose slot the second is waited for.
+-- After a block between two devices is removed: matches the two where both wait. They may have registered for a slot at
+-- the same moment, when neither waited yet and both still saw the block. The first one's row is visible here, and the
+-- slot's lock waits for the second.
 CREATE FUNCTION letsswitch.pair_after_block(p_device text, p_other text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -150,7 +152,7 @@ LANGUAGE sql AS $$
     SELECT letsswitch.undo_block(p_device, p_id) IS NOT NULL
 $$;
 
--- Whom a device has blocked, the latest first, beyond p_before if that is there.
+-- The devices that a device has blocked, the latest first, after p_before if it is given.
 CREATE FUNCTION letsswitch.list_blocks(p_device text, p_before uuid, p_limit integer)
 RETURNS TABLE (id uuid, name text, title text, starts_at bigint, blocked_at bigint)
 LANGUAGE sql STABLE AS $$
@@ -165,7 +167,7 @@ LANGUAGE sql STABLE AS $$
     ORDER BY own.blocked_at DESC, own.id DESC
 $$;
 
--- Forgets whom a device that is erased has blocked, and who has blocked it; p_limit at a time. Returns how many it took: more may be left
+-- Deletes an erased device's blocks, and others' blocks of it; p_limit at a time. Returns how many; more may be left
 -- until that is less.
 CREATE FUNCTION letsswitch.forget_blocks(p_device text, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$

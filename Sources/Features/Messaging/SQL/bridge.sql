@@ -2,7 +2,7 @@
 
 -- Out --------------------------------------------------------------------------------------------------------------
 
--- Whether what is said is to go there: a daemon with a broker was here within a week.
+-- Whether messages are sent to a broker: a daemon with a broker was here within a week.
 CREATE FUNCTION letsswitch.has_bridge() RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
@@ -29,9 +29,9 @@ LANGUAGE sql AS $$
     SELECT count(*) FROM (SELECT FROM letsswitch.bridge_message LIMIT 10000) AS counted
 $$;
 
--- What is to go out, in order: the first p_limit, if this daemon is the one that sends, or nobody is; it is then for p_lease seconds. One
--- row without a place where there is nothing, or somebody else sends (held_for: so many seconds more). Where there is no id, nothing is
--- left of the message. `waiting` counts to 10,000.
+-- The next messages for the broker, in order: the first p_limit, if this daemon is the one that sends, or none does; it
+-- then is for p_lease seconds. One row without a place if there is nothing, or if another daemon sends (held_for: for
+-- so many more seconds). Without an id, the message is deleted. `waiting` counts to 10,000.
 CREATE FUNCTION letsswitch.take_bridge_messages(p_daemon uuid, p_limit integer, p_lease double precision)
 RETURNS TABLE (
     held_for double precision, waiting bigint, place bigint, conversation_id uuid, number bigint, id uuid, author text,
@@ -63,7 +63,7 @@ BEGIN
     FROM (SELECT * FROM letsswitch.bridge_message AS first ORDER BY first.id LIMIT p_limit) AS own
     LEFT JOIN letsswitch.message AS said
         ON said.conversation_id = own.conversation_id AND said.number = own.number AND said.content IS NOT NULL
-        -- Of who was erased nothing goes out, whether it is emptied yet or not.
+        -- Messages of an erased author aren't sent, even before they are emptied.
         AND EXISTS (SELECT FROM letsswitch.chat_user AS named WHERE named.id = said.author_id AND named.name IS NOT NULL)
     LEFT JOIN letsswitch.chat_user AS author ON author.id = said.author_id
     ORDER BY own.id;
@@ -77,13 +77,14 @@ $$;
 CREATE FUNCTION letsswitch.finish_bridge_messages(p_ids bigint[]) RETURNS void
 LANGUAGE sql AS $$ DELETE FROM letsswitch.bridge_message WHERE bridge_message.id = ANY (p_ids) $$;
 
--- Somebody else may send.
+-- Another daemon may send.
 CREATE FUNCTION letsswitch.release_bridge(p_daemon uuid) RETURNS void
 LANGUAGE sql AS $$
     UPDATE letsswitch.bridge SET sender_id = NULL, lease_until = NULL WHERE bridge.sender_id = p_daemon
 $$;
 
--- What nobody is going to send: there has been no daemon with a broker for so long. Returns how many it took, p_limit at most.
+-- Deletes messages that nobody will send, because there was no daemon with a broker for so long. Returns how many, at
+-- most p_limit.
 CREATE FUNCTION letsswitch.purge_bridge_messages(p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -99,8 +100,9 @@ $$;
 
 -- In ---------------------------------------------------------------------------------------------------------------
 
--- The conversation for a message from the broker to exactly these users. It is the one with this id, if it is theirs. Otherwise it is that
--- of a pair, with p_finds also the oldest group of exactly these, or a new one. Code: NULL (then there is one), other_participants, and open_conversation's.
+-- Finds the conversation for a message from the broker to exactly these users. It is the one with this id, if it has
+-- these participants. Otherwise it is that of a pair, with p_finds also the oldest group of exactly these, or a new
+-- one. Code: NULL (there is one), other_participants, and open_conversation's.
 CREATE FUNCTION letsswitch.find_for_bridge(
     p_conversation uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer, p_has_room boolean,
     OUT code text, OUT conversation_id uuid
@@ -130,8 +132,8 @@ BEGIN
 END
 $$;
 
--- Stores a message from the broker under its id; it doesn't go back. p_names: the author, and to whom. p_conversation: NULL if the names
--- alone decide. As send_messages, with other_participants among its codes.
+-- Stores a message from the broker under its id; it isn't sent back. p_names: the author, then the other participants.
+-- p_conversation: NULL if the names alone decide. Like send_messages, with other_participants among its codes.
 CREATE FUNCTION letsswitch.receive_message(
     p_author text, p_conversation uuid, p_id uuid, p_content text, p_names text[], p_most integer,
     p_has_room boolean, p_has_room_for_conversation boolean, p_origin text
@@ -153,9 +155,9 @@ BEGIN
     SELECT * INTO v_user FROM letsswitch.chat_user AS own WHERE own.name = p_author COLLATE "C";
     v_members := letsswitch.members_named(v_user.id, p_names);
     SELECT * INTO v_known FROM letsswitch.message AS said WHERE said.id = p_id;
-    -- Nothing is made for what isn't stored.
+    -- A message that isn't stored creates no conversation.
     IF v_known.id IS NOT NULL AND v_known.author_id = v_user.id AND v_known.content = p_content THEN
-        -- A pair's own conversation may have another id than the one that was given.
+        -- A pair's conversation may have another id than the given one.
         v_conversation := v_known.conversation_id;
     ELSIF v_known.id IS NOT NULL THEN
         code := 'id_taken';

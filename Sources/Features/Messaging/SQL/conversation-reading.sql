@@ -1,4 +1,4 @@
--- What is read of names, conversations and what was said in them.
+-- Reading names, conversations and messages.
 
 CREATE FUNCTION letsswitch.microseconds(p_instant timestamptz) RETURNS bigint
 LANGUAGE sql STABLE AS $$
@@ -14,9 +14,10 @@ LANGUAGE sql STABLE AS $$
     ORDER BY own.name LIMIT p_limit
 $$;
 
--- A user's conversations, the latest first; one row without a conversation if there is none. A pair that it has left isn't shown. With
--- p_before, the list begins beyond that conversation, as it stood at p_used_at, which is a page's used_at. If p_used_at is NULL, it is as
--- it stands now, and is_beyond says whether it is one of the user's. The subqueries have limits for the reason that names_in gives.
+-- A user's conversations, the latest first; one row without a conversation if there is none. A pair that the user has
+-- left isn't shown. With p_before, the list begins after that conversation as it was at p_used_at, which is a page's
+-- used_at. If p_used_at is NULL, its current state is used, and is_beyond says whether it is one of the user's. The
+-- subqueries have limits for the reason that names_in gives.
 CREATE FUNCTION letsswitch.list_conversations(
     p_device text, p_before uuid, p_used_at bigint, p_limit integer
 ) RETURNS TABLE (
@@ -51,8 +52,8 @@ LANGUAGE sql STABLE AS $$
     ORDER BY own.used_at DESC, own.id DESC
 $$;
 
--- Where a user's conversations stand, the latest first, and behind them those that it has left, with where they stood then; p_limit in
--- all. One row without a conversation if there is none.
+-- The offsets of a user's conversations, the latest first, then those that the user has left, with their offsets at
+-- that time; p_limit in all. One row without a conversation if there is none.
 CREATE FUNCTION letsswitch.positions(p_device text, p_limit integer) RETURNS TABLE (
     name text, user_id bigint, conversation_id uuid, last_number bigint, has_left boolean
 )
@@ -73,12 +74,12 @@ LANGUAGE sql STABLE AS $$
     ORDER BY own.has_left, own.used_at DESC
 $$;
 
--- The number of the last message of a conversation that was said before an instant, of those up to p_last; 0 if none was. Instants grow with
--- numbers: so it is looked for by halves, in as many steps as p_last has bits, whatever was purged between.
+-- The number of a conversation's last message before an instant, up to p_last; 0 if there was none. Instants grow with
+-- numbers, so this is a binary search, with as many steps as p_last has bits, whatever was purged in between.
 CREATE FUNCTION letsswitch.number_before(p_conversation uuid, p_last bigint, p_at timestamptz) RETURNS bigint
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    -- What was said before is up to v_low, what wasn't behind v_high.
+    -- Messages up to v_low were sent before the instant, those from v_high on weren't.
     v_low bigint := 0;
     v_high bigint := p_last;
     v_middle bigint;
@@ -99,9 +100,9 @@ BEGIN
 END
 $$;
 
--- From where on a user's conversations can be told anew, as positions has them; with p_conversation, that one. `first_number` is that of the
--- first message that is kept; what was said since p_since, an instant in epoch seconds, lies behind `since_number`, which is NULL without
--- p_since and of p_named.
+-- From where a user's conversations can be read again, in the form of positions; with p_conversation, only that one.
+-- `first_number` is the first message that is kept. Messages since p_since, an instant in epoch seconds, have numbers
+-- after `since_number`, which is NULL without p_since and for p_named.
 CREATE FUNCTION letsswitch.histories(
     p_device text, p_conversation uuid, p_since double precision, p_named uuid[], p_limit integer
 ) RETURNS TABLE (conversation_id uuid, epoch text, last_number bigint, first_number bigint, since_number bigint)
@@ -125,9 +126,10 @@ LANGUAGE sql STABLE AS $$
     WHERE p_conversation IS NULL OR own.conversation_id = p_conversation
 $$;
 
--- What was said in a conversation, in order: after p_after the first p_limit messages, or, with p_before, the last ones before that; fewer
--- where all would be more than p_bytes of JSON, each as a socket is told it, but one at least. One row without a message if there is none.
--- With p_device as that one sees it; no row if it isn't, nor was, in it. Without, everything.
+-- A conversation's messages in order: the first p_limit after p_after, or, with p_before, the last ones before it.
+-- There are fewer if they would exceed p_bytes of JSON in the form for sockets, but at least one. One row without a
+-- message if there is none. With p_device, only what it may see, and no row if it never was a participant. Without,
+-- everything.
 CREATE FUNCTION letsswitch.list_messages(
     p_device text, p_conversation uuid, p_after bigint, p_before bigint, p_limit integer, p_bytes integer
 ) RETURNS TABLE (
@@ -153,7 +155,7 @@ LANGUAGE sql STABLE AS $$
     LEFT JOIN LATERAL (
         SELECT
             near.*, row_number() OVER nearest AS place,
-            -- What else is in it, numbers at their longest, and the comma.
+            -- The rest of the JSON, with numbers at their longest, and the comma.
             sum(
                 228 + length(seen.names) + coalesce(length(near.author), 0)
                 + coalesce(octet_length(to_json(near.content)::text), 2)
@@ -161,7 +163,7 @@ LANGUAGE sql STABLE AS $$
         FROM (
             SELECT
                 kept.number, kept.id, kept.sent_at, author.name AS author,
-                -- Who was erased has no name any more, and what it has said goes by and by.
+                -- An erased author has no name, and the messages are deleted in steps.
                 CASE WHEN author.name IS NOT NULL THEN kept.content END AS content
             FROM (
                 (

@@ -1,18 +1,19 @@
--- Conversations. Whatever says something in one takes its row first, counts its messages on and notifies letsswitch_messages with
--- "<conversation> <number> <who sent it> <names>", all in one transaction: nobody hears of what isn't stored. Who sent it is the daemon's
--- own word for itself, the names are those of the participants, with dots between them.
+-- Conversations. A statement that stores a message locks the conversation's row first, increments its message number
+-- and notifies letsswitch_messages with "<conversation> <number> <sender> <names>", all in one transaction. Nothing is
+-- announced that isn't stored. The sender is the daemon's own tag for the connection; the names are those of the
+-- participants, separated by dots.
 
 -- Users ------------------------------------------------------------------------------------------------------------
 
--- What stands for a name that nobody may have any more.
+-- Replaces a name that can't be taken any more.
 CREATE FUNCTION letsswitch.name_digest(p_name text) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT encode(sha256(secret.value || convert_to('name ' || p_name, 'UTF8')), 'hex')
     FROM letsswitch.secret WHERE secret.name = 'person'
 $$;
 
--- Gives a device its name, if there is room for one more. Who repeats it uses it, which is written once a day at most. Code: made, repeated,
--- has_name, name_taken, users_full.
+-- Stores a device's name, if there is space for one more. A repetition counts as use, which is written at most once a
+-- day. Code: made, repeated, has_name, name_taken, users_full.
 CREATE FUNCTION letsswitch.take_name(p_device text, p_name text, p_has_room boolean) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -24,7 +25,7 @@ BEGIN
     ON CONFLICT DO NOTHING
     RETURNING id INTO v_id;
     IF v_id IS NOT NULL THEN
-        -- Looked for last: who is being erased at this moment has retired it before the name was free.
+        -- Checked last: a running erasure has retired the name before it became free.
         IF NOT EXISTS (SELECT FROM letsswitch.retired_name WHERE digest = letsswitch.name_digest(p_name)) THEN
             RETURN 'made';
         END IF;
@@ -56,7 +57,7 @@ LANGUAGE sql STABLE AS $$
     JOIN letsswitch.chat_user AS own ON own.id = wanted.id AND own.name IS NOT NULL
 $$;
 
--- The users with these names and p_user, in order; NULL if a name is nobody's.
+-- The users with these names and p_user, in order; NULL if a name doesn't exist.
 CREATE FUNCTION letsswitch.members_named(p_user bigint, p_names text[]) RETURNS bigint[]
 LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN count(*) = count(known.id) THEN array_agg(DISTINCT known.id ORDER BY known.id) END
@@ -96,7 +97,7 @@ LANGUAGE sql STABLE AS $$
     WHERE inside.conversation_id = p_conversation AND inside.left_number IS NULL AND own.name IS NOT NULL
 $$;
 
--- Has those inside of a conversation told that it was made, that somebody has come back to it, or that p_user has left it: by
+-- Announces to a conversation's participants that it was created, that a user returned, or that p_user has left: by
 -- letsswitch_conversations, "<conversation> <made, returned or left> <user, or -> <names>".
 CREATE FUNCTION letsswitch.tell_conversation(p_conversation uuid, p_change text, p_user text) RETURNS void
 LANGUAGE sql AS $$
@@ -105,8 +106,8 @@ LANGUAGE sql AS $$
         array_to_string(letsswitch.names_in(p_conversation), '.')))
 $$;
 
--- A user's conversations: all that it is in, and 2,000 of those that it has left. A user has left more than 2,000 only if pairs are among
--- them, because forget_left keeps a thousand groups.
+-- A user's conversations: all current ones, and 2,000 of those that the user has left. There are more than 2,000 of
+-- these only if they include pairs, because forget_left keeps a thousand groups.
 CREATE FUNCTION letsswitch.conversations_of(p_user bigint) RETURNS TABLE (conversation_id uuid, left_number bigint)
 LANGUAGE sql STABLE AS $$
     SELECT inside.conversation_id, NULL::bigint FROM letsswitch.participant AS inside
@@ -117,7 +118,7 @@ LANGUAGE sql STABLE AS $$
     )
 $$;
 
--- Whether a user is in a conversation, or was in one that is kept.
+-- Whether a user is a participant of a conversation, or was one of a conversation that is kept.
 CREATE FUNCTION letsswitch.takes_part(p_user bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT FROM letsswitch.conversations_of(p_user))
@@ -136,8 +137,8 @@ LANGUAGE sql STABLE AS $$
     )
 $$;
 
--- Whether a user has made 50 groups in the last 30 days in which nobody else has said anything. The user's row is held. Leaving such a
--- group doesn't help.
+-- Whether a user has created 50 groups in the last 30 days in which nobody else has written. The user's row is locked.
+-- Leaving such a group doesn't help.
 CREATE FUNCTION letsswitch.has_unanswered(p_user bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT 50 <= (
@@ -172,9 +173,9 @@ BEGIN
 END
 $$;
 
--- Has each of these users leave a conversation if it is in more than p_most that it neither made nor answered. The conversation is one of the
--- user who has brought it into most of these, and of those the one that was used longest ago: so a user who makes many displaces only its
--- own. Conversations that another transaction holds are passed over, so this never waits.
+-- Makes each of these users leave a conversation if the user has more than p_most that it neither created nor answered.
+-- The conversation is one by the user who created most of these, and of those the least recently used, so that a user
+-- who creates many displaces only its own. Locked conversations are skipped, so this never waits.
 CREATE FUNCTION letsswitch.leave_surplus(p_users bigint[], p_most integer) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -204,13 +205,13 @@ BEGIN
 END
 $$;
 
--- Opens the conversation of exactly these users. Of two it is theirs. Of more it is the oldest that nobody has left with p_finds, and
--- otherwise the one with this id. It is made if there is none. It counts against the quota of p_user, who makes it; the others are invited.
--- Code: made, there, too_few, too_many, id_taken, no_such_user, blocked, too_many_conversations (p_most: that p_user made or answered),
--- too_many_unanswered, conversations_full.
+-- Opens the conversation of exactly these users. For two it is theirs. For more it is the oldest that nobody has left
+-- if p_finds, otherwise the one with this id. It is created if there is none. It counts against the quota of p_user,
+-- who creates it; the others are invited. Code: made, there, too_few, too_many, id_taken, no_such_user, blocked,
+-- too_many_conversations (p_most: that p_user made or answered), too_many_unanswered, conversations_full.
 --
--- Locks, in this order everywhere: erasing, users by their ids, conversations by their ids, messages. Whoever blocks holds both users, so a
--- block comes before the conversation is made, or after.
+-- Locks, in this order everywhere: erasing, users by their ids, conversations by their ids, messages. A block locks
+-- both users, so it is either before the creation or after it.
 CREATE FUNCTION letsswitch.open_conversation(
     p_id uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer, p_has_room boolean
 ) RETURNS TABLE (code text, conversation_id uuid)
@@ -228,7 +229,8 @@ BEGIN
     ) THEN
         code := 'too_many';
     END IF;
-    -- The second time these users are held: nobody else makes a conversation with one of them, blocks one or erases one.
+    -- The users are locked a second time: nobody else creates a conversation with one of them, blocks one or erases
+    -- one.
     FOR attempt IN 1..2 LOOP
         EXIT WHEN code IS NOT NULL;
         IF v_kind = 'person' THEN
@@ -282,14 +284,14 @@ BEGIN
             END IF;
         END IF;
     END LOOP;
-    -- The id is somebody else's.
+    -- The id belongs to another conversation.
     code := coalesce(code, 'id_taken');
     RETURN NEXT;
 END
 $$;
 
--- A conversation as a user sees it: without what was said after the user left, or by somebody who was erased. The subqueries have limits for
--- the reason that names_in gives.
+-- A conversation as a user sees it: without messages after the user left, and without those of erased authors. The
+-- subqueries have limits for the reason that names_in gives.
 CREATE FUNCTION letsswitch.conversation_for(p_user bigint, p_conversation uuid) RETURNS TABLE (
     conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
     number bigint, id uuid, author text, content text, sent_at bigint
@@ -375,7 +377,7 @@ BEGIN
 END
 $$;
 
--- What a participant does for itself: 'read' up to a number, 'mute' (1 or 0), 'leave'. Code: done, no_such_conversation.
+-- Changes a participant's own state: 'read' up to a number, 'mute' (1 or 0), 'leave'. Code: done, no_such_conversation.
 CREATE FUNCTION letsswitch.set_participant(p_device text, p_conversation uuid, p_action text, p_value bigint)
 RETURNS TABLE (
     code text, conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
@@ -387,7 +389,7 @@ DECLARE
     v_user bigint := (SELECT own.id FROM letsswitch.user_of(p_device) AS own);
     v_last bigint;
 BEGIN
-    -- Nobody says anything while somebody leaves.
+    -- No message may be stored during a leave.
     IF p_action = 'leave' THEN
         PERFORM FROM letsswitch.conversation AS held WHERE held.id = p_conversation FOR UPDATE;
     END IF;
@@ -412,8 +414,8 @@ $$;
 
 -- Forgetting -------------------------------------------------------------------------------------------------------
 
--- Has purge_messages take those of these groups that everybody has left: nobody comes back to one. It is held, or passed over: whoever has it
--- in hand is another who leaves it.
+-- Makes purge_messages delete those of these groups that all participants have left, since nobody can return to one. A
+-- group that is locked is skipped: the other transaction is a leave too.
 CREATE FUNCTION letsswitch.expire_left_groups(p_conversations uuid[]) RETURNS void
 LANGUAGE sql AS $$
     UPDATE letsswitch.conversation SET look_at = '-infinity' WHERE conversation.id = ANY (ARRAY(
@@ -426,8 +428,8 @@ LANGUAGE sql AS $$
     ))
 $$;
 
--- Has a user who has just left p_latest forget all but a thousand groups that it has left: those that were used longest ago go first. A pair
--- is kept, because it may come together again.
+-- Deletes a user's participation in left groups, except for the thousand last used; p_latest was just left. Pairs are
+-- kept, because their conversation may continue.
 CREATE FUNCTION letsswitch.forget_left(p_user bigint, p_latest uuid[]) RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM letsswitch.participant WHERE participant.ctid = ANY (ARRAY(
@@ -443,7 +445,7 @@ LANGUAGE sql AS $$
     ))
 $$;
 
--- Takes a device's name, for ever, and has it leave. What it has said goes by empty_messages.
+-- Retires a device's name for ever, and makes it leave its conversations. Its messages are deleted by empty_messages.
 CREATE FUNCTION letsswitch.retire_user(p_device text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -456,7 +458,7 @@ BEGIN
     END IF;
     INSERT INTO letsswitch.retired_name (digest) VALUES (letsswitch.name_digest(v_user.name)) ON CONFLICT DO NOTHING;
     UPDATE letsswitch.chat_user SET name = NULL WHERE id = v_user.id;
-    -- In the order in which what is said touches them.
+    -- In the order in which messages lock them.
     PERFORM FROM letsswitch.participant AS own
     WHERE CASE WHEN own.left_number IS NULL THEN own.user_id END = v_user.id ORDER BY own.conversation_id FOR UPDATE;
     WITH gone AS (
@@ -471,7 +473,7 @@ BEGIN
 END
 $$;
 
--- Forgets those of these who were erased, and take part in nothing that is kept. Their names stay retired.
+-- Deletes erased users without a participation that is kept. Their names stay retired.
 CREATE FUNCTION letsswitch.forget_users(p_users bigint[]) RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM letsswitch.chat_user AS own
@@ -479,13 +481,15 @@ LANGUAGE sql AS $$
         AND NOT letsswitch.takes_part(own.id)
 $$;
 
--- Forgets names that nobody has used since then, p_limit at a time: they are free again. Kept is who is in the schedule or in a conversation,
--- listens, has said something that is kept, or was blocked by that name: the block would seem to be of whoever has it next. Returns how many
--- it looked at: more may be left until that is 0.
+-- Deletes names that weren't used since p_before, p_limit at a time; they can then be taken again. A name is kept if
+-- its user is in the schedule or in a conversation, is connected, has written a message that is kept, or was blocked by
+-- that name, because the block would then seem to concern the name's next user. Returns how many it looked at; more may
+-- be left until that is 0.
 CREATE FUNCTION letsswitch.forget_names(p_before timestamptz, p_limit integer) RETURNS integer
 LANGUAGE plpgsql AS $$
 DECLARE
-    -- Held before anything else is looked at: whoever makes a conversation with one of these, says something or blocks comes before or after.
+    -- Locked first: a transaction that creates a conversation with one of these users, sends a message or blocks is
+    -- before or after this one.
     v_users bigint[] := ARRAY(
         SELECT own.id FROM letsswitch.chat_user AS own
         WHERE own.look_at < p_before AND own.name IS NOT NULL ORDER BY own.look_at LIMIT p_limit FOR UPDATE SKIP LOCKED

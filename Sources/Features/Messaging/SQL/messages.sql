@@ -1,4 +1,4 @@
--- What is said in conversations: stored, told, and forgotten when it is old.
+-- Messages: stored, announced, and deleted when they are old.
 
 -- The users who have left a pair. Its next message brings them back.
 CREATE FUNCTION letsswitch.returning_to(p_conversation uuid) RETURNS bigint[]
@@ -9,8 +9,8 @@ LANGUAGE sql STABLE AS $$
     WHERE gone.conversation_id = p_conversation AND gone.left_number IS NOT NULL
 $$;
 
--- Holds the users of these devices who are about to say their first words in one of these conversations: from then on it counts against
--- their quotas. Before any conversation is held.
+-- Locks the users of these devices who are about to write in one of these conversations for the first time, since it
+-- then counts against their quotas. This comes before any lock of a conversation.
 CREATE FUNCTION letsswitch.lock_answering(p_devices text[], p_conversations uuid[]) RETURNS bigint[]
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -58,7 +58,7 @@ DECLARE
     v_names text;
     v_goes_out boolean := p_goes_out AND letsswitch.has_bridge();
 BEGIN
-    -- Who is being erased at this moment says no more, or is erased with it.
+    -- A user who is being erased can't store a message any more, or the message is erased too.
     SELECT * INTO v_user FROM letsswitch.chat_user AS own
     WHERE own.device_id = p_device AND own.name IS NOT NULL FOR KEY SHARE;
     IF NOT FOUND THEN
@@ -68,13 +68,13 @@ BEGIN
     END IF;
     v_members := letsswitch.members_named(v_user.id, p_names);
     v_known := ARRAY(
-        -- Each by its id, whatever the planner knows: the author may have said a million.
+        -- One lookup per id, whatever the planner knows, because the author may have written a million messages.
         SELECT said.id FROM unnest(p_ids) AS wanted (id)
         CROSS JOIN LATERAL (SELECT * FROM letsswitch.message WHERE message.id = wanted.id LIMIT 1) AS said
         JOIN letsswitch.conversation ON conversation.id = said.conversation_id
         WHERE said.author_id = v_user.id AND said.content = p_content AND CASE
             WHEN p_names IS NULL THEN said.conversation_id = p_conversations[array_position(p_ids, said.id)]
-            -- One of these may have been erased since.
+            -- One of the users may have been erased since.
             ELSE v_members IS NULL OR conversation.members = v_members
         END
     );
@@ -171,7 +171,7 @@ BEGIN
         CASE WHEN said.id = ANY (v_known) THEN 'repeated' ELSE 'sent' END,
         said.conversation_id, conversation.kind, said.number, said.id, v_user.name, said.content,
         floor(extract(epoch FROM said.sent_at))::bigint,
-        -- Of one, it is known.
+        -- A single message's names are known.
         CASE WHEN cardinality(p_ids) = 1 AND v_names IS NOT NULL THEN v_names
             ELSE array_to_string(letsswitch.names_in(said.conversation_id), '.') END,
         v_makes, conversation.epoch
@@ -182,8 +182,8 @@ BEGIN
 END
 $$;
 
--- Says things that have come together, each by whoever says it in one conversation, as send_messages does: a row each, whatever becomes of
--- the others, under its place from 1. Those of one conversation in their order.
+-- Stores messages that arrived together, each by its author in one conversation, as send_messages does. It returns a
+-- row for each, by its place from 1, independent of the others' results. Those of one conversation keep their order.
 CREATE FUNCTION letsswitch.send_together(
     p_devices text[], p_conversations uuid[], p_ids uuid[], p_contents text[], p_most integer, p_has_room boolean, p_origin text
 ) RETURNS TABLE (
@@ -195,8 +195,8 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_said record;
 BEGIN
-    -- All that any of these waits for, before anything is written, and in the order of everybody: users, conversations by their ids, then
-    -- the messages' own: clients choose these, and the index would have them wait in whatever order.
+    -- Takes all locks before anything is written, in the common order: users, conversations by their ids, then the
+    -- messages' ids. Clients choose these ids, and the index alone would make transactions wait in any order.
     PERFORM letsswitch.lock_answering(p_devices, p_conversations);
     PERFORM FROM letsswitch.chat_user AS own
     WHERE own.device_id = ANY (p_devices) AND own.name IS NOT NULL ORDER BY own.id FOR KEY SHARE;
@@ -242,8 +242,9 @@ BEGIN
 END
 $$;
 
--- Forgets messages sent longer than p_retention seconds ago, conversations in which nothing was said since, and groups that everybody has
--- left, with what was said in them; p_limit of each at a time. Returns how many it took: more may be left until that is 0.
+-- Deletes messages older than p_retention seconds, conversations without messages since then, and groups that all
+-- participants have left, with their messages; p_limit of each at a time. Returns how many; more may be left until that
+-- is 0.
 CREATE FUNCTION letsswitch.purge_messages(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -264,7 +265,7 @@ BEGIN
         SELECT past.id FROM letsswitch.conversation AS past
         WHERE past.look_at < v_before ORDER BY past.look_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     );
-    -- What was said in the groups that were left; each goes once it is empty.
+    -- The messages of groups that all participants have left. Each group is deleted once it is empty.
     v_left := ARRAY(
         SELECT past.id FROM letsswitch.conversation AS past WHERE past.id = ANY (v_looked) AND past.look_at = '-infinity'
     );
@@ -276,7 +277,7 @@ BEGIN
         LIMIT p_limit
     ));
     GET DIAGNOSTICS v_emptied = ROW_COUNT;
-    -- One in use is looked at again when what was said last in it is as old.
+    -- A conversation in use is looked at again when its last message is old enough.
     UPDATE letsswitch.conversation SET look_at = conversation.used_at
     WHERE conversation.id = ANY (v_looked) AND conversation.id <> ALL (v_left) AND conversation.used_at >= v_before;
     v_conversations := ARRAY(

@@ -1,8 +1,8 @@
--- What is said to people who aren't there: one notification a minute of each conversation, by the ways of reminders.
+-- Notifications of messages to absent users: at most one per minute and conversation, by the providers of reminders.
 
 -- Listening --------------------------------------------------------------------------------------------------------
 
--- Whether a user hears its conversations, on a daemon that is alive.
+-- Whether a user is connected to a daemon that is alive.
 CREATE FUNCTION letsswitch.is_listening(p_user bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
@@ -12,8 +12,8 @@ LANGUAGE sql STABLE AS $$
     )
 $$;
 
--- On this daemon these have begun to listen, and those have ended. Who listens uses its name: that is written once a day at most, and never
--- waited for.
+-- These devices have connected to this daemon, and those have disconnected. A connection counts as use of the name,
+-- which is written at most once a day and without waiting for locks.
 CREATE FUNCTION letsswitch.set_listeners(p_daemon uuid, p_came text[], p_left text[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -30,8 +30,8 @@ BEGIN
 END
 $$;
 
--- A daemon ends, or begins: nobody listens on it, nor on those that are gone. One that was given up a moment ago may live, and makes its
--- row anew.
+-- At a daemon's start or end: deletes its connected devices, and those of daemons that are gone. A daemon that was
+-- given up a moment ago may be alive and writes its rows again.
 CREATE FUNCTION letsswitch.forget_listeners(p_daemon uuid) RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM letsswitch.listener AS own
@@ -44,9 +44,10 @@ $$;
 
 -- Notifications ----------------------------------------------------------------------------------------------------
 
--- Puts a notification of a message into the outbox for each who is to hear it and isn't there, in the message's transaction; unless one
--- waits that will tell of it. One that is on its way at this moment stays behind for it (renew_message_notifications). Nobody gets one who has muted the
--- conversation, or who doesn't want to hear the author, or the other way.
+-- Writes a notification for each participant who should be notified and isn't connected, in the message's transaction,
+-- unless a waiting one will cover the message. One that is being sent now is renewed for it
+-- (renew_message_notifications). Participants who have muted the conversation, and those with a block between them and
+-- the author, get none.
 CREATE FUNCTION letsswitch.notify_absent(p_conversation uuid, p_number bigint, p_author bigint, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -83,7 +84,7 @@ BEGIN
         SELECT provider.name, NULL FROM letsswitch.provider
         WHERE provider.subscribes AND provider.turned_away_at IS NULL
     ) AS way
-    -- Whoever finishes deliveries holds them in this order, too.
+    -- Transactions that finish deliveries lock them in this order, too.
     ORDER BY (
         SELECT waiting.id FROM letsswitch.delivery AS waiting
         WHERE waiting.conversation_id = p_conversation AND waiting.user_id = absent.id AND waiting.channel = way.channel
@@ -92,16 +93,17 @@ BEGIN
     ON CONFLICT (conversation_id, user_id, channel, coalesce(address_id, 0)) WHERE conversation_id IS NOT NULL
     DO UPDATE SET deadline = excluded.deadline;
     IF FOUND THEN
-        -- Whoever serves them looks when the next is due.
+        -- The workers look when the next one is due.
         PERFORM pg_notify('letsswitch_deliveries', provider.name) FROM letsswitch.provider
         WHERE provider.turned_away_at IS NULL;
     END IF;
 END
 $$;
 
--- What a notification tells a user of: the messages from p_from on, up to p_until, that it hasn't read and that others have said whom it
--- wants to hear. `authors` with commas, in the order in which they came; `recent`: the last five, a JSON array of {author, content};
--- messages are counted among the last 1,000. No row if there is nothing, or it isn't to be told: whoever has come since hears it there.
+-- The content of a user's notification: the unread messages from p_from to p_until by authors whom the user hasn't
+-- blocked. `authors` are separated by commas, in the order of their first messages; `recent` has the last five as a
+-- JSON array of {author, content}; the last 1,000 messages are counted. No row if there is nothing, or if the user has
+-- connected since and receives them there.
 CREATE FUNCTION letsswitch.untold_messages(p_user bigint, p_conversation uuid, p_from bigint, p_until bigint)
 RETURNS TABLE (device_id text, names text, authors text, messages bigint, recent text)
 LANGUAGE sql STABLE ROWS 1 AS $$
@@ -111,7 +113,8 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     JOIN letsswitch.chat_user AS reader ON reader.id = own.user_id AND reader.name IS NOT NULL
     CROSS JOIN LATERAL (
         WITH heard AS MATERIALIZED (
-            -- What isn't to be told counts, too: however much of it there is, no more is looked at, besides what the notification is for.
+            -- Messages that don't count are included in the limit: however many there are, no more are read, besides
+            -- the notification's own.
             SELECT number, content, author_id FROM letsswitch.message
             WHERE conversation_id = p_conversation AND number = p_from AND number > own.read_number
             UNION
@@ -144,7 +147,8 @@ LANGUAGE sql STABLE ROWS 1 AS $$
         AND told.messages > 0 AND NOT letsswitch.is_listening(p_user)
 $$;
 
--- These notifications have gone, or don't: of what was said since they were made up there are new ones, a minute after them.
+-- These notifications were sent or dropped. For messages stored since they were read, new ones are written, a minute
+-- after them.
 CREATE FUNCTION letsswitch.renew_message_notifications(p_told letsswitch.delivery[]) RETURNS void
 LANGUAGE sql AS $$
     INSERT INTO letsswitch.delivery (

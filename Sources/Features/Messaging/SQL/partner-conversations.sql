@@ -1,8 +1,9 @@
--- Partners who would like to talk beyond their match: their conversation is opened when both have asked.
+-- Conversations of partners: one is opened when both have asked for it.
 
--- A device asks the partner in its own task for a conversation (or, unless p_asks, only looks how it stands); when both have asked, it is
--- there, under p_id if it is new. Code: asked, partner_asked, nobody_asked, made, there; or no_such_task, no_partner, name_required,
--- blocked, and open_conversation's. partner_device: who is to be told; never shown.
+-- A device asks the partner in its own task for a conversation; without p_asks it only reads the state. When both have
+-- asked, the conversation exists, with p_id if it is new. Code: asked, partner_asked, nobody_asked, made, there; or
+-- no_such_task, no_partner, name_required, blocked, and open_conversation's. partner_device: the device to notify;
+-- never shown.
 CREATE FUNCTION letsswitch.ask_partner(
     p_device text, p_task uuid, p_asks boolean, p_id uuid, p_most integer, p_has_room boolean
 ) RETURNS TABLE (
@@ -18,7 +19,7 @@ DECLARE
     v_other bigint;
     v_conversation uuid;
 BEGIN
-    -- Who is being erased asks nobody, and takes its task along.
+    -- A device that is being erased can't ask, and its task is deleted.
     PERFORM letsswitch.lock_erasing_shared(p_device);
     SELECT * INTO v_task FROM letsswitch.task AS own WHERE own.id = p_task AND own.device_id = p_device;
     IF NOT FOUND OR v_task.registered <= letsswitch.erased_up_to(p_device) THEN

@@ -1,7 +1,7 @@
--- What goes of a session's questions: when a device is erased, and when they are old.
+-- Deletion of questions: when a device is erased, and when they are old.
 
--- Empties p_limit questions of a device: others see them go. What it has announced goes at once, and so do its sessions' titles; the
--- sessions stay, for those who are in them. Returns how many it emptied: more may be left until that is less.
+-- Empties p_limit questions of a device, which others see. Its announcements and its sessions' titles are deleted at
+-- once; the sessions stay for the people in them. Returns how many; more may be left until that is less.
 CREATE FUNCTION letsswitch.empty_questions(p_device text, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -74,7 +74,7 @@ BEGIN
     ));
     GET DIAGNOSTICS v_taken = ROW_COUNT;
     v_sum := v_sum + v_taken;
-    -- A question goes once its votes are gone.
+    -- A question is deleted after its votes.
     IF v_taken < p_limit THEN
         WITH gone AS (
             DELETE FROM letsswitch.question WHERE question.id = ANY (v_questions) RETURNING question.session_id, question.state

@@ -1,4 +1,4 @@
--- What is read of a session's questions.
+-- Reading a session's questions.
 
 -- Questions as they are shown: one of a device that is being erased has no content, before it is emptied too.
 CREATE VIEW letsswitch.visible_question AS
@@ -58,7 +58,7 @@ LANGUAGE sql STABLE AS $$
     ORDER BY question.version
 $$;
 
--- These questions as they stand, in the order in which they are named; without those that were forgotten.
+-- The current state of these questions, in the given order; without deleted ones.
 CREATE FUNCTION letsswitch.questions_by_id(p_ids uuid[]) RETURNS TABLE (
     id uuid, session_id uuid, content text, answered boolean, answer text, state text,
     votes integer, asked_from uuid, asked_at bigint, version bigint,

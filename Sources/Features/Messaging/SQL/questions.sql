@@ -1,7 +1,7 @@
--- Sessions of questions. Whatever changes something in a session takes the session's row first, counts its version on and notifies
--- letsswitch_questions with "<session> <version>", all in one transaction: nobody hears of what isn't stored.
+-- Question sessions. A statement that changes a session locks its row first, increments its version and notifies
+-- letsswitch_questions with "<session> <version>", all in one transaction. Nothing is announced that isn't stored.
 
--- Counts so many changes of a session whose row is held, and has daemons told. Returns the last one's version.
+-- Adds p_count changes to a session whose row is locked, and notifies the daemons. Returns the last one's version.
 CREATE FUNCTION letsswitch.count_changes(p_session uuid, p_count integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -40,7 +40,7 @@ BEGIN
 END
 $$;
 
--- The session that everybody presents, if it isn't there yet.
+-- Creates the session in which everybody is a presenter, if it doesn't exist.
 CREATE FUNCTION letsswitch.make_open_question_session(p_id uuid, p_title text) RETURNS void
 LANGUAGE sql AS $$
     INSERT INTO letsswitch.question_session (id, title, is_moderated, state, used_at)
@@ -70,7 +70,7 @@ BEGIN
 END
 $$;
 
--- Why somebody with these keys (digests) may not do what a presenter may; NULL if nothing speaks against it.
+-- Why a person with these keys (digests) has no presenter's rights; NULL if the person has them.
 CREATE FUNCTION letsswitch.presenter_refusal(p_session letsswitch.question_session, p_keys text[]) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE
@@ -94,7 +94,7 @@ DECLARE
     v_session letsswitch.question_session;
     v_now timestamptz := letsswitch.clock();
 BEGIN
-    -- Whoever came before its device was erased leaves no word after it.
+    -- A person who connected before the device's erasure stores nothing after it.
     IF p_device IS NOT NULL THEN
         PERFORM letsswitch.lock_erasing_shared(p_device);
         IF EXISTS (
@@ -136,8 +136,9 @@ BEGIN
 END
 $$;
 
--- What a presenter does with a question: answer, approve, dismiss, reopen. Code: done, no_such_question, presenter_only, session_closed.
--- With p_opens_all a session without a key is everybody's; else it isn't there.
+-- A presenter's action on a question: answer, approve, dismiss, reopen. Code: done, no_such_question, presenter_only,
+-- session_closed. With p_opens_all everybody is a presenter of a session without a key; otherwise such a session
+-- doesn't exist.
 CREATE FUNCTION letsswitch.moderate_question(
     p_id uuid, p_action text, p_answer text, p_keys text[], p_opens_all boolean
 ) RETURNS TABLE (
@@ -212,8 +213,8 @@ BEGIN
 END
 $$;
 
--- Votes, and votes taken back, of many at once, in their order. Returns for each its place and what became of it (counted,
--- no_such_question, session_closed), and the version of its session then. A repeat changes nothing.
+-- Many votes and withdrawn votes at once, in their order. Returns for each its place, its result (counted,
+-- no_such_question, session_closed), and the session's version then. A repetition changes nothing.
 CREATE FUNCTION letsswitch.vote_questions(
     p_sessions uuid[], p_questions uuid[], p_voters uuid[], p_are_votes boolean[]
 ) RETURNS TABLE (place bigint, code text, version bigint)
@@ -311,7 +312,7 @@ BEGIN
 END
 $$;
 
--- Whether so many announcements were made since then: the last so many are looked at.
+-- Whether p_count announcements were made since p_since. Only the last p_count are read.
 CREATE FUNCTION letsswitch.has_announced(p_session uuid, p_count integer, p_since timestamptz) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT p_count <= (

@@ -1,12 +1,13 @@
--- Nobody came: whoever is in the room alone after the start is paired with somebody else who waits for the same start.
+-- Absent partners: a user who is alone in the room after the start is matched again with another user who waits for the
+-- same start.
 --
---   in a match, alone ──(others wait)──▶ in another match, both told; who didn't come waits for nobody until it comes: is_absent
---         │
---         └──(nobody waits)──▶ stays in its room, and may be joined late: waits_until. The partner may still come
+--   in a match, alone ──(others wait)──▶ in another match, both notified; the absent user waits for nobody until joining:
+--        │                               is_absent
+--        └──(nobody waits)──▶ stays in its room, and may be joined late: waits_until. The partner may still join
 --
--- As whoever changes pairs: the slot's lock, then reminders in order of id (partners.sql).
+-- Locks as for all changes of matches: the slot's lock, then reminders in order of id (partners.sql).
 
--- Whether somebody who said whose task it is, is in the room of that task.
+-- Whether the task's user, identified by the task, is in the task's room.
 CREATE FUNCTION letsswitch.is_in_own_room(p_task letsswitch.task) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
@@ -14,14 +15,15 @@ LANGUAGE sql STABLE AS $$
         WHERE attendance.room_id = p_task.room_id AND attendance.task_id = p_task.id AND attendance.present > 0)
 $$;
 
--- Whether anybody is in the room of a task without a partner, whom only its person can have told of it.
+-- Whether anybody is in the room of a task without a partner. Only its user can have passed on the room's id.
 CREATE FUNCTION letsswitch.is_room_occupied(p_task letsswitch.task) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT letsswitch.is_in_own_room(p_task) OR letsswitch.has_unnamed_peers(p_task.room_id)
 $$;
 
--- Whether somebody is in the room whose partner isn't, p_patience seconds after the start, or after they were paired. Who has lost the
--- connection within p_grace seconds hasn't gone. Of somebody who doesn't say whose task it is nobody knows who it is: then nobody is absent.
+-- Whether the user is in the room and the partner isn't, p_patience seconds after the start or after the match was
+-- made. A user who has lost the connection within p_grace seconds still counts as present. A member without a task may
+-- be anybody, so then nobody counts as absent.
 CREATE FUNCTION letsswitch.is_let_down(
     p_task letsswitch.task, p_patience double precision DEFAULT 0, p_grace double precision DEFAULT 15
 ) RETURNS boolean
@@ -41,7 +43,8 @@ BEGIN
 END
 $$;
 
--- Whether somebody without a partner waits for one in a room: was let down, or was absent and has come.
+-- Whether a user without a partner waits for one in a room: the partner left after the lead, or the user was absent and
+-- has joined.
 CREATE FUNCTION letsswitch.is_waiting(p_task letsswitch.task) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -52,7 +55,8 @@ BEGIN
 END
 $$;
 
--- Who may be joined late though it has a partner, who hasn't come in time, and isn't here now; NULL when nobody may. As waiting_task.
+-- The task that a device may join late although it has a partner, because the partner hasn't joined in time and isn't
+-- there now; NULL if there is none. Like waiting_task.
 CREATE FUNCTION letsswitch.let_down_task(p_starts_at timestamptz, p_device text) RETURNS uuid
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -69,7 +73,7 @@ BEGIN
 END
 $$;
 
--- What is told of a rematch; p_from is the room that was left.
+-- The notification of a rematch; p_from is the room that was left.
 CREATE FUNCTION letsswitch.rematch_text(p_task letsswitch.task, p_from uuid) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT json_build_object(
@@ -79,8 +83,9 @@ LANGUAGE sql STABLE AS $$
     )::text
 $$;
 
--- Tells whoever has this task, in the room p_from and by the device's streams, where it goes on, and with whom, if there is somebody; that
--- room ends. With the commit, on every daemon; NULL: it was in none. Whoever doesn't hear it finds it by recent_rematches.
+-- Notifies this task's user, in the room p_from and by the device's streams, of the new room and the new partner if
+-- there is one. The old room ends. Sent at the commit, on every daemon; NULL: the user was in no room. A client that
+-- misses it finds it by recent_rematches.
 CREATE FUNCTION letsswitch.tell_rematched(p_task letsswitch.task, p_from uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -92,7 +97,7 @@ BEGIN
 END
 $$;
 
--- What was told of rematches in the last p_age seconds, as it is now; nothing of rooms that are over.
+-- The rematches of the last p_age seconds, with their current state; without rooms that are over.
 CREATE FUNCTION letsswitch.recent_rematches(p_age double precision) RETURNS TABLE (notification text)
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -106,7 +111,8 @@ BEGIN
 END
 $$;
 
--- Ends the match of somebody who is alone in its room; both tasks are held. Whoever didn't come waits for nobody, in a room of its own.
+-- Ends the match of a user who is alone in the room; both tasks are locked. The absent user waits for nobody, in a room
+-- of its own.
 CREATE FUNCTION letsswitch.part_from_absent(p_task letsswitch.task, p_late_join double precision) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -123,13 +129,13 @@ BEGIN
         v_absent, NULL, gen_random_uuid(), v_absent.closes_at, v_absent.starts_at + make_interval(secs => p_late_join), false);
     UPDATE letsswitch.task SET is_absent = true WHERE task.id = v_absent.id RETURNING * INTO v_absent;
     PERFORM letsswitch.tell_rematched(v_absent, NULL);
-    -- Who isn't there hardly listens, and knows of the room that is over only.
+    -- An absent user probably has no stream open, and knows only the old room.
     PERFORM letsswitch.notify_partner_changed(v_absent);
 END
 $$;
 
--- All who wait in slots from p_after to p_until and could be paired, or are forsaken. Whoever is in a room with the partner, as nearly all
--- are, is passed over before anything else is asked.
+-- Users who wait in slots from p_after to p_until and could be matched, or whose partner is absent. Users in a room
+-- with their partner, nearly all, are skipped before any other check.
 CREATE FUNCTION letsswitch.waiting_people(
     p_after timestamptz, p_until timestamptz, p_patience double precision, p_grace double precision
 ) RETURNS SETOF letsswitch.task
@@ -177,8 +183,8 @@ BEGIN
 END
 $$;
 
--- In how many seconds there may be something for forsaken_slots or lapsed_invitations to find, as far as is known now; 0 or less while there
--- may be at any moment. NULL when nothing is known: nobody was reminded of a slot, and nobody waits for a guest.
+-- In how many seconds forsaken_slots or lapsed_invitations may next find something, as far as is known now; 0 or less
+-- while they may at any moment. NULL if nothing is known: no reminder was sent, and no task waits for a guest.
 CREATE FUNCTION letsswitch.next_absence(p_patience double precision, p_late_join double precision) RETURNS double precision
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -195,13 +201,14 @@ BEGIN
 END
 $$;
 
--- Pairs those who wait in a slot: who is in a room before who isn't, whom one prefers first, then first come, first served. Returns how many pairs it made.
+-- Matches the users who wait in a slot. Users in a room come first, then preferred partners, then the order of
+-- registration. Returns the number of new matches.
 CREATE FUNCTION letsswitch.rematch_slot(
     p_starts_at bigint, p_patience double precision, p_grace double precision, p_late_join double precision
 ) RETURNS integer
 LANGUAGE plpgsql AS $$
 DECLARE
-    -- People in one transaction; whoever is left waits for the next.
+    -- Users per transaction; the others wait for the next one.
     c_most CONSTANT integer := 200;
     v_starts_at timestamptz := to_timestamp(p_starts_at);
     v_ids uuid[];
@@ -239,11 +246,11 @@ BEGIN
         v_one := v_pool[i];
         v_mate := NULL;
         FOR j IN i + 1..cardinality(v_pool) LOOP
-            -- The pool begins with those who are there: none of the others comes before one of them.
+            -- The pool begins with the users in a room, so none of the others comes before one of them.
             EXIT WHEN v_mate IS NOT NULL AND letsswitch.is_room_occupied(v_pool[v_mate])
                 AND NOT letsswitch.is_room_occupied(v_pool[j]);
             CONTINUE WHEN v_is_taken[j] OR letsswitch.is_blocked(v_one.device_id, v_pool[j].device_id)
-                -- Neither could be told to go to the other's room.
+                -- Neither could be moved to the other's room.
                 OR letsswitch.has_unnamed_peers(v_one.room_id) AND letsswitch.has_unnamed_peers(v_pool[j].room_id);
             v_found := CASE
                 WHEN v_is_any_preferred THEN letsswitch.preferences_between(v_one.device_id, v_pool[j].device_id)
@@ -283,7 +290,7 @@ BEGIN
 END
 $$;
 
--- Gives somebody who waits another partner and another room.
+-- Gives a waiting user another partner and another room.
 CREATE FUNCTION letsswitch.pair_again(
     p_task letsswitch.task, p_partner uuid, p_room uuid, p_closes_at timestamptz, p_late_join double precision
 ) RETURNS void
@@ -296,8 +303,8 @@ BEGIN
 END
 $$;
 
--- Who waits in a slot and may be joined late by a device, held as it is now: somebody who has nobody, or whose partner didn't come, and is its
--- partner still; NULL when nobody does. p_own is the device's task there, if it has one.
+-- The task in a slot that a device may join late, locked: one without a partner, or one whose partner hasn't joined;
+-- NULL if there is none. p_own is the device's task there, if it has one.
 CREATE FUNCTION letsswitch.late_partner(p_starts_at timestamptz, p_own uuid, p_device text) RETURNS letsswitch.task
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -318,14 +325,14 @@ BEGIN
 END
 $$;
 
--- Whoever promised in time, has nobody, and asks again after the start, is there: the partner of somebody who waits, as if it promised now
--- (retitled); when nobody waits, registration_closed. What it is called now is what the partner reads.
+-- A user who registered in time, has no partner, and asks again after the start: becomes the partner of a waiting user,
+-- as if registering now (retitled). If nobody waits, registration_closed. The partner sees the new title.
 CREATE FUNCTION letsswitch.join_late(p_task letsswitch.task, p_title text, p_late_join double precision)
 RETURNS letsswitch.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
     v_partner letsswitch.task := letsswitch.late_partner(p_task.starts_at, p_task.id, p_task.device_id);
-    -- As it is now that it is held: whoever erases comes before or after.
+    -- As it is now that it is locked: an erasure is before or after this.
     v_task letsswitch.task := letsswitch.lock_chosen_task(p_task.id, true);
     v_room uuid;
 BEGIN

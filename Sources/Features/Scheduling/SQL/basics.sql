@@ -1,7 +1,7 @@
--- What the other files share: the keys of the locks, and a few small functions.
+-- Shared by the other files: the keys of the locks, and a few small functions.
 --
--- Sessions of the daemon reach tables by index alone, and in its order (enable_seqscan, enable_bitmapscan and so on are off in
--- them): a plan that was made while the tables were small, or for an array that is long, would read a million rows where a
+-- The daemon's sessions read tables by index only, and in index order (enable_seqscan, enable_bitmapscan and so on are
+-- off). Otherwise a plan made while the tables were small, or for a long array, would read a million rows where a
 -- thousand are wanted.
 
 -- Advisory locks, until the end of the transaction. 19539 ("LS") and its neighbours keep other users of such locks away.
@@ -17,16 +17,16 @@
 CREATE FUNCTION letsswitch.lock_slot(p_starts_at timestamptz) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock((19539::bigint << 48) + extract(epoch FROM p_starts_at)::bigint) $$;
 
--- One claim at a time, whoever makes it.
+-- One claim at a time.
 CREATE FUNCTION letsswitch.lock_claims() RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19540::bigint << 48) $$;
 
--- No claim while somebody holds this, who may be many at a time. Only for what ends at once.
+-- Blocks claims while it is held; many transactions can hold it. Only for short transactions.
 CREATE FUNCTION letsswitch.lock_claims_shared() RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock_shared(19540::bigint << 48) $$;
 
--- One transaction at a time counts what a device has and adds to it. So a quota of a device is exact, and a check and the insert that
--- follows it are one step.
+-- One transaction at a time counts a device's rows and adds to them. A quota of a device is therefore exact: a check
+-- and the insert that follows are one step.
 CREATE FUNCTION letsswitch.lock_device(p_device text) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19541, hashtext(p_device)) $$;
 
@@ -43,16 +43,16 @@ LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19542, hashtext(p_channel || ' '
 CREATE FUNCTION letsswitch.lock_erasing(p_device text) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19543, hashtext(p_device)) $$;
 
--- No erasing of a device while somebody holds this, who may be many at a time. Before any row is locked.
+-- Blocks the erasing of a device while it is held; many transactions can hold it. It is taken before any row lock.
 CREATE FUNCTION letsswitch.lock_erasing_shared(p_device text) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock_shared(19543, hashtext(p_device)) $$;
 
--- One change at a time to what the two of a match ask of each other.
+-- One change at a time to the requests of a match's partners.
 CREATE FUNCTION letsswitch.lock_match(p_room uuid) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19544, hashtext(p_room::text)) $$;
 
--- Who stores several messages, in whatever conversations, waits here for others who store one of the same ids, and in one order. Behind the
--- locks of all conversations.
+-- Transactions that store several messages wait here for others with one of the same ids, in one order. It is taken
+-- after the locks of all conversations.
 CREATE FUNCTION letsswitch.lock_messages(p_ids uuid[]) RETURNS void
 LANGUAGE sql AS $$
     SELECT pg_advisory_xact_lock(19545, held.key)

@@ -23,7 +23,7 @@ BEGIN
     INSERT INTO letsswitch.calendar (device_id, secret, revised_at, used_at)
     SELECT p_device, p_secret, v_now, v_now WHERE NOT p_is_full
     ON CONFLICT (device_id) DO NOTHING;
-    -- A statement of its own, which sees what somebody else has committed meanwhile.
+    -- A statement of its own, because it sees what others have committed meanwhile.
     RETURN (SELECT calendar.secret FROM letsswitch.calendar WHERE calendar.device_id = p_device);
 END
 $$;
@@ -33,9 +33,9 @@ LANGUAGE sql AS $$
     DELETE FROM letsswitch.calendar WHERE device_id = p_device
 $$;
 
--- The tasks of the device whose feed has this secret, in order of time; 2,000 of them at most, the latest. Without tasks it is one
--- row whose task_id is NULL; when there is no such feed, none. A feed that isn't as it was when it was read last gets the next
--- number: calendar programs take the higher one.
+-- The tasks of the device whose feed has this secret, in time order; at most the latest 2,000. Without tasks it is one
+-- row whose task_id is NULL; without such a feed, none. A feed that has changed since it was last read gets the next
+-- sequence number, because calendar programs use the higher one.
 CREATE FUNCTION letsswitch.read_calendar(p_secret text) RETURNS TABLE (
     revision integer, revised_at bigint, task_id uuid, title text, partner_title text, is_paired boolean,
     starts_at bigint, reminds_at double precision, closes_at double precision

@@ -1,10 +1,7 @@
--- Claiming what is due.
---
--- Claims are made many at a time, and what fails for one fails for all of them. Then each is claimed by itself, and what fails
--- alone is put off.
+-- Claiming due tasks.
 
--- The number that the next claim will have. With the claims' lock held; `publish_batch` takes it. Numbers follow one another
--- (save after a crash), so that whoever knows one batch sees by the next one's number whether another was between.
+-- The number of the next claim. The claims' lock must be held; `publish_batch` takes it. Numbers are consecutive
+-- (except after a crash), so a daemon that knows one batch sees from the next one's number whether it missed another.
 CREATE FUNCTION letsswitch.next_batch() RETURNS bigint
 LANGUAGE sql VOLATILE AS $$
     SELECT CASE WHEN is_called THEN last_value + 1 ELSE last_value END FROM letsswitch.batch
@@ -19,17 +16,18 @@ BEGIN
 END
 $$;
 
--- Claims what is due, p_limit tasks at most (and 4,096), the longest due first: that opens the matches' rooms. Writes the
--- reminders. One statement: a client that stops can't hold a claim. What has failed comes when nothing else is due.
+-- Claims due tasks, at most p_limit (and 4,096), the longest due first, which opens the matches' rooms. Writes the
+-- reminders. It is one statement, so a client that stops can't hold a claim. Tasks whose claim failed come when nothing
+-- else is due.
 CREATE FUNCTION letsswitch.claim_due(p_limit integer) RETURNS SETOF letsswitch.fired
 LANGUAGE plpgsql AS $$
 DECLARE
-    -- What seq has room for.
+    -- The largest value of seq.
     c_limit CONSTANT integer := 4096;
     v_now timestamptz;
     v_batch bigint;
 BEGIN
-    -- One claim at a time: what has the lower seq is visible first.
+    -- One claim at a time, so that a lower seq becomes visible first.
     PERFORM letsswitch.lock_claims();
     v_now := letsswitch.clock();
     v_batch := letsswitch.next_batch();
@@ -69,12 +67,12 @@ BEGIN
     END IF;
     PERFORM letsswitch.publish_batch(v_batch);
     PERFORM letsswitch.write_claimed(v_batch);
-    -- A statement of its own, which sees what those who held the rows before have committed: a pairing, a new title.
+    -- A statement of its own, because it sees what earlier holders of the rows have committed: a match, a new title.
     RETURN QUERY SELECT * FROM letsswitch.fired_batch(v_batch);
 END
 $$;
 
--- Claims what is due task by task, those included whose next try has come; what fails is put off.
+-- Claims due tasks one by one, including those whose next attempt is due. A failed one is retried later.
 CREATE FUNCTION letsswitch.claim_each(p_limit integer) RETURNS SETOF letsswitch.fired
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -104,7 +102,7 @@ BEGIN
                 v_due.task_id, v_due.starts_at, v_now,
                 CASE WHEN v_due.starts_at > v_now THEN 'pending' ELSE 'missed' END
             );
-            -- What can't be read can't be sent.
+            -- A row that can't be read isn't sent.
             SELECT * INTO v_fired FROM letsswitch.fired
             WHERE fired.id = letsswitch.reminder_id((v_batch << 12) + v_place, v_due.task_id);
             v_place := v_place + 1;
@@ -136,8 +134,8 @@ BEGIN
 END
 $$;
 
--- When the scheduler has something to do: the earliest task to claim (what has failed, at its next try), and the earliest
--- reminder to give up. Epoch seconds.
+-- When the scheduler has to act next: the earliest task to claim (or the next attempt of a failed one), and the
+-- earliest reminder to mark as missed. Epoch seconds.
 CREATE FUNCTION letsswitch.next_due(
     OUT due double precision, OUT expiry double precision, OUT now double precision
 )

@@ -1,14 +1,14 @@
 -- A device's day.
 
--- The day is one of two: p_midnight (an instant), or p_day (a local date, days since 1970-01-01). p_zone may be NULL: then
--- the device's latest task tells, if the instant is a midnight there; else the day is the 24 hours from p_midnight, or
--- the date in UTC.
--- Rows are in time order. The sixteen sessions are always there; with p_all also the device's other tasks, 200 of those ahead and 200
--- of those past, and 50 other slots to join: the nearest to now, or to the day's beginning if that is ahead.
+-- The day is given by p_midnight (an instant) or by p_day (a local date, days since 1970-01-01). p_zone may be NULL:
+-- then the zone of the device's latest task is used, if the instant is a midnight there; otherwise the day is the 24
+-- hours from p_midnight, or the date in UTC. Rows are in time order. The sixteen sessions are always included. With
+-- p_all there are also the device's other tasks, up to 200 in the future and 200 in the past, and up to 50 other slots
+-- to join: the nearest to now, or to the day's beginning if that is in the future.
 --
--- Whoever registers much must not make this dear, for himself or others. So each part has a limit on the rows that it visits, not
--- only on those that it returns, and is a subquery that the planner can neither turn round nor run for all slots at once: the
--- plan for any parameters, which it keeps from the sixth call on, is the one for these.
+-- A device with many tasks must not make this slow, for itself or others. Each part therefore limits the rows that it
+-- reads, not only those that it returns. It is a subquery that the planner can neither reorder nor run for all slots at
+-- once, because the generic plan, used from the sixth call on, must be good for any parameters.
 CREATE FUNCTION letsswitch.day_schedule(
     p_device text, p_zone text, p_midnight bigint, p_day integer, p_all boolean
 ) RETURNS TABLE (
@@ -26,10 +26,12 @@ CREATE FUNCTION letsswitch.day_schedule(
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 DECLARE
-    -- What one answer holds at most beside the sessions: the device's own tasks ahead, and as many past; others' slots.
+    -- The most rows in one answer besides the sessions: the device's own tasks in the future, the same number in the
+    -- past, and others' slots.
     c_own CONSTANT integer := 200;
     c_others CONSTANT integer := 50;
-    -- Tasks that wait for a partner that are looked at for these: one's own, and those of people who are being erased, are among them.
+    -- The most waiting tasks that are read for these. The device's own, and those of users who are being erased, are
+    -- among them.
     c_visited CONSTANT integer := 1000;
     v_now timestamptz := letsswitch.clock();
     v_erased bigint := letsswitch.erased_up_to(p_device);
@@ -103,7 +105,7 @@ BEGIN
         (
             SELECT single.starts_at FROM (
                 SELECT task.starts_at, task.reminds_at, task.registered, task.device_id FROM letsswitch.task
-                -- What has started is not looked at: nobody ever joined, and the past is long.
+                -- Started tasks are skipped: nobody can join them, and there are many.
                 WHERE p_all AND task.partner_id IS NULL AND task.invites_until IS NULL
                     AND task.reminds_at >= v_now
                     AND task.starts_at >= greatest(v_from, v_now) AND task.starts_at < v_to
@@ -148,7 +150,7 @@ BEGIN
                 SELECT task.reminds_at, task.registered, task.device_id FROM letsswitch.task
                 WHERE task.starts_at = slot.starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
                     AND task.reminds_at >= v_now
-                -- In the order of the index, which is no worse than another then when the table is empty.
+                -- In the order of the index, so that an empty table doesn't lead to another plan.
                 ORDER BY task.reminds_at LIMIT c_visited
             ) AS single
             WHERE single.device_id <> p_device

@@ -1,9 +1,10 @@
 -- Forgetting a person, and forgetting the past.
 
--- Erases a person: whatever the device has registered is gone for everybody when this is committed. What is little is deleted at
--- once, and the rest in helpings of `erase_more`, so that nothing waits for it. Returns the instants at which nobody waits any more,
--- or whose partner has lost a title, for those who look at the day; NULL among them when the rest is still to come. Whoever still acts
--- for the device learns by letsswitch_erased, on every daemon, or when it asks for something: `erased` has it for a while.
+-- Erases a person: everything that the device has registered is invisible when this is committed. A small number of
+-- rows is deleted at once, the rest in steps of `erase_more`, so that nothing waits for it. Returns the starts at which
+-- nobody waits any more, or whose partner has lost a title, for those who look at the day; NULL among them if the rest
+-- is still to come. Sessions that still act for the device are ended by letsswitch_erased, on every daemon, or at their
+-- next request, for which `erased` keeps it for a while.
 CREATE FUNCTION letsswitch.erase_device(p_device text) RETURNS TABLE (starts_at bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -16,7 +17,7 @@ DECLARE
     v_is_known boolean;
 BEGIN
     PERFORM letsswitch.lock_erasing(p_device);
-    -- What is being made of them is committed then, and among the tasks.
+    -- Tasks that a series is creating now are committed then, and are among the tasks.
     DELETE FROM letsswitch.series WHERE series.id = ANY (ARRAY(
         SELECT own.id FROM letsswitch.series AS own WHERE own.device_id = p_device ORDER BY own.id FOR UPDATE));
     v_up_to := coalesce((
@@ -49,7 +50,7 @@ BEGIN
     ) THEN
         RETURN QUERY SELECT gone.starts_at FROM letsswitch.erase_some(p_device, c_helping) AS gone;
     ELSE
-        -- What it has said is seen by nobody from here on, and this has those who look at it told.
+        -- From here on nobody can see the device's texts. This also notifies those who look at them.
         PERFORM letsswitch.empty_questions(p_device, c_helping);
         PERFORM letsswitch.empty_messages(p_device, c_helping);
     END IF;
@@ -67,7 +68,7 @@ BEGIN
 END
 $$;
 
--- Forgets who was erased longer ago than anything takes that was under way then.
+-- Deletes records of erasures that are older than any request that could have been in progress.
 CREATE FUNCTION letsswitch.forget_erased(p_limit integer) RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM letsswitch.erased WHERE erased.person = ANY (ARRAY(
@@ -77,9 +78,9 @@ LANGUAGE sql AS $$
     ))
 $$;
 
--- Deletes p_limit tasks, and silences as many events, of somebody who is being erased and whom nobody else has in hand. Returns what
--- `erase_device` returns; NULL always, when it found somebody: more may be left until it returns nothing. What can't be deleted is
--- put off for a minute, and the others are not.
+-- Deletes p_limit tasks, and the data of as many events, of a person who is being erased and whose rows aren't locked.
+-- Returns what `erase_device` returns, and always NULL if it found somebody: more may be left until it returns nothing.
+-- If a deletion fails, that person is retried after a minute, and the others continue.
 CREATE FUNCTION letsswitch.erase_more(p_limit integer) RETURNS TABLE (starts_at bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -98,7 +99,7 @@ BEGIN
     RETURN NEXT;
     BEGIN
         RETURN QUERY SELECT gone.starts_at FROM letsswitch.erase_some(v_device, p_limit) AS gone;
-        -- Whoever has waited longest comes next.
+        -- The person who has waited longest comes next.
         UPDATE letsswitch.erasure SET next_try_at = v_now WHERE erasure.device_id = v_device;
     EXCEPTION WHEN OTHERS THEN
         IF letsswitch.is_transient_error(SQLSTATE) THEN
@@ -110,7 +111,7 @@ BEGIN
 END
 $$;
 
--- A helping. The device's `erasure` row, which is held, goes with the last of its rows.
+-- One step. The device's `erasure` row, which is locked, is deleted with the last of its rows.
 CREATE FUNCTION letsswitch.erase_some(p_device text, p_limit integer) RETURNS TABLE (starts_at bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -143,14 +144,15 @@ BEGIN
 END
 $$;
 
--- Erases tasks of one device, some hundreds at most. Of a task with a partner the match remains until it is over. A reminder's
--- delivery goes when its turn comes: nothing of the person is in it. Each step goes from the tasks to their rows, by subqueries that
--- the planner can't turn round: statistics may know nothing of so many tasks yet, and it would read everybody's for each.
+-- Erases tasks of one device, at most some hundreds. The match of a task with a partner stays until it is over. A
+-- reminder's delivery, which has no personal data, is deleted when its turn comes. Each step goes from the tasks to
+-- their rows, by subqueries that the planner can't reorder. Statistics may not yet know so many tasks, and the planner
+-- would then read everybody's rows for each.
 CREATE FUNCTION letsswitch.erase_tasks(p_tasks uuid[]) RETURNS TABLE (starts_at bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    -- What moving a task changes.
+    -- The columns that a move changes.
     v_registered bigint[] := ARRAY(
         SELECT task.registered FROM letsswitch.task WHERE task.id = ANY (p_tasks) ORDER BY task.registered);
     v_waiting uuid[];
@@ -158,7 +160,7 @@ DECLARE
     v_now timestamptz;
     v_gone letsswitch.task[];
 BEGIN
-    -- Whoever pairs or cancels one of these comes before or after, never between.
+    -- A transaction that matches or cancels one of these is before or after this one, never in between.
     v_waiting := ARRAY(
         SELECT held.task_id FROM (
             SELECT task.reminds_at, task.registered FROM letsswitch.task
@@ -170,7 +172,7 @@ BEGIN
             FOR UPDATE
         ) AS held
     );
-    -- Those who deliver or purge hold several as well.
+    -- Transactions that deliver or purge also lock several of them.
     v_reminders := ARRAY(
         SELECT fired.id FROM (
             SELECT task.id, task.starts_at FROM letsswitch.task WHERE task.id = ANY (p_tasks) OFFSET 0
@@ -188,7 +190,7 @@ BEGIN
         RAISE 'a task was moved meanwhile' USING ERRCODE = 'serialization_failure';
     END IF;
     v_now := letsswitch.clock();
-    -- By these one is known in a room, where one doesn't stay. As many at a time as fit a payload.
+    -- A member of a room is known by the task, and must leave. As many ids as fit into a payload.
     PERFORM pg_notify('letsswitch_erased_tasks', string_agg(own.id::text, ','))
     FROM (
         SELECT task.id, row_number() OVER () AS place FROM letsswitch.task
@@ -246,8 +248,8 @@ BEGIN
 END
 $$;
 
--- Forgets what started longer ago than p_retention seconds, and what is left of erased people once it is over; p_limit
--- tasks of either kind at a time. Returns how many it took: more may be left until that is 0.
+-- Deletes tasks that started more than p_retention seconds ago, and what is left of erased persons once it is over;
+-- p_limit tasks of each kind at a time. Returns how many; more may be left until that is 0.
 CREATE FUNCTION letsswitch.purge(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -256,7 +258,7 @@ DECLARE
     v_reminders uuid[];
     v_made record;
 BEGIN
-    -- What has not been claimed yet is no history: it has no reminder.
+    -- An unclaimed task has no reminder, so it isn't in the history.
     v_reminders := ARRAY(
         SELECT reminder.id FROM letsswitch.reminder
         WHERE reminder.starts_at < v_before ORDER BY reminder.starts_at LIMIT p_limit FOR UPDATE SKIP LOCKED

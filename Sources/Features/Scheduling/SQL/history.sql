@@ -1,6 +1,6 @@
 -- How it went: to each of its own.
 
--- Whoever has started says so, from the start on; the first time counts.
+-- Stores that a user has started, from the start on. The first time counts.
 CREATE FUNCTION letsswitch.mark_started(p_device text, p_id uuid) RETURNS letsswitch.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -19,16 +19,17 @@ BEGIN
 END
 $$;
 
--- A device's tasks whose start is past, the latest first. Instants are epoch seconds.
+-- A device's past tasks, the latest first. Instants are epoch seconds.
 CREATE FUNCTION letsswitch.history_of(p_device text, p_limit integer) RETURNS TABLE (
     task_id uuid, title text, start_time text, time_zone text, starts_at bigint, began_at bigint,
-    -- kept: said that it had started, or came to the room; let_down: didn't, and had lost its partner; missed; NULL: may still come.
+    -- kept: reported the start, or joined the room; let_down: did neither, and the partner had left; missed; NULL: may
+    -- still join.
     outcome text,
     -- The partner left, or didn't come.
     was_let_down boolean,
     -- came, late (after the start), absent; NULL: may still come.
     attendance text,
-    -- What the partner promised; NULL without one, or when the partner isn't here any more.
+    -- The partner's title; NULL without a partner, or if the partner was erased.
     partner_task text
 )
 LANGUAGE plpgsql STABLE AS $$
@@ -49,7 +50,7 @@ BEGIN
         END,
         past.was_let_down OR (
             past.partner_id IS NOT NULL AND past.closes_at <= v_now AND (past.began_at IS NOT NULL OR there.own)
-            -- Whoever is forgotten has left no trace of having come.
+            -- An erased partner has left no record of joining.
             AND partner.device_id IS NOT NULL AND NOT there.partner AND partner.began_at IS NULL),
         CASE
             WHEN there.came_at > past.starts_at THEN 'late'
@@ -62,7 +63,7 @@ BEGIN
         WHERE task.device_id = p_device AND task.starts_at <= v_now AND task.registered > v_erased
         ORDER BY task.starts_at DESC LIMIT p_limit
     ) AS past
-    -- Whoever is in it without a word of whose task it is may be either.
+    -- A member without a task may be either of the two.
     CROSS JOIN LATERAL (
         SELECT
             coalesce(bool_or(attendance.task_id IS NULL OR attendance.task_id = past.id), false) AS own,

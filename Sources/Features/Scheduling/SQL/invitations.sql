@@ -1,13 +1,13 @@
--- Promises that wait for somebody who was invited.
+-- Tasks that wait for an invited guest.
 --
 --   waits for its guest ──(accepted)──▶ in a match, whoever else waits: guest_id
---         │
---         └──(invites_until)──▶ waits as everybody does; the invitation leads there until the lead, while there is no partner
+--        │
+--        └──(invites_until)──▶ waits like other tasks; the invitation works until the lead, while there is no partner
 --
--- Who looks for a partner doesn't see those whose invites_until is set (task_single). As whoever changes pairs: the slot's lock, then `due`
--- rows in order (partners.sql).
+-- Matching ignores tasks with invites_until (task_single). Locks as for all changes of matches: the slot's lock, then
+-- `due` rows in order (partners.sql).
 
--- The secret that a link bears: always the same for a task, and kept nowhere.
+-- The secret in a link. It is always the same for a task, and isn't stored.
 CREATE FUNCTION letsswitch.invitation_token(p_task uuid) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT encode(substr(sha256(secret.value || uuid_send(p_task)), 1, 16), 'hex')
@@ -24,7 +24,8 @@ LANGUAGE sql IMMUTABLE AS $$
     SELECT p_reminds_at - least(make_interval(secs => p_hold), (p_reminds_at - p_now) / 2)
 $$;
 
--- Has a task without a partner, which is held, wait for a guest; one that does goes on as it is, and so does one that did until now.
+-- Makes a task without a partner, which is locked, wait for a guest. A task that already waits, or did until now, stays
+-- as it is.
 CREATE FUNCTION letsswitch.invite_guest(p_task letsswitch.task, p_hold double precision, p_now timestamptz)
 RETURNS letsswitch.task
 LANGUAGE plpgsql AS $$
@@ -67,7 +68,7 @@ LANGUAGE sql STABLE AS $$
     END
 $$;
 
--- What is promised by an invitation, for who has the link.
+-- The inviting task, for a user with the link.
 CREATE FUNCTION letsswitch.read_invitation(p_token text) RETURNS TABLE (
     problem text, title text, start_time text, time_zone text, starts_at bigint, reminds_at double precision
 )
@@ -83,9 +84,10 @@ BEGIN
 END
 $$;
 
--- Promises the start that an invitation is for, whose host is the partner then, whoever else waits. Without a zone it is the host's. Code:
--- created; retitled (what the device had promised for that start, and had no partner, is the partner); repeated; no_such_invitation (also
--- when one of the two has blocked the other), invitation_used, own_invitation, slot_taken, registration_closed, too_many_tasks.
+-- Accepts an invitation: registers a task for its start, with the host as the partner, whoever else waits. Without a
+-- zone it is the host's. Code: created; retitled (the device's task for that start, without a partner, is the partner);
+-- repeated; no_such_invitation (also if there is a block between the two), invitation_used, own_invitation, slot_taken,
+-- registration_closed, too_many_tasks.
 CREATE FUNCTION letsswitch.accept_invitation(
     p_device text, p_token text, p_title text, p_zone text,
     p_lead double precision, p_horizon double precision, p_room_duration double precision, p_most integer
@@ -118,7 +120,7 @@ BEGIN
     ELSIF v_own.id = v_host.guest_id AND v_own.partner_id = v_host.id THEN
         RETURN letsswitch.outcome('repeated', v_own, NULL);
     END IF;
-    -- Whoever claims, cancels or erases comes before or after.
+    -- Transactions that claim, cancel or erase are before or after this one.
     PERFORM letsswitch.lock_tasks(ARRAY[v_host.id, v_own.id]);
     SELECT * INTO v_host FROM letsswitch.task WHERE task.invitation = v_digest;
     v_outcome.code := letsswitch.invitation_problem(v_host);
@@ -133,14 +135,14 @@ BEGIN
             p_device, p_title, coalesce(p_zone, v_host.time_zone), extract(epoch FROM v_starts_at)::bigint, NULL, NULL, NULL,
             p_lead, p_horizon, p_room_duration, p_most, p_host => v_host.id);
         IF v_host.invites_until IS NOT NULL THEN
-            -- Nobody has seen that it waited.
+            -- Nobody has seen the task as waiting.
             v_outcome.slot_opened := NULL;
         END IF;
         RETURN v_outcome;
     END IF;
 
     SELECT * INTO v_own FROM letsswitch.task WHERE task.id = v_own.id;
-    -- Of an erased one that has a partner nothing but the match is left.
+    -- Of an erased task with a partner only the match is left.
     IF v_own.id IS NULL OR v_own.device_id IS NULL OR v_own.registered <= letsswitch.erased_up_to(p_device) THEN
         RAISE 'the task was cancelled meanwhile' USING ERRCODE = 'serialization_failure';
     ELSIF v_own.partner_id IS NOT NULL THEN
@@ -156,14 +158,14 @@ BEGIN
 END
 $$;
 
--- Gives a task that is held, and has no partner, the title that it is asked for by anew. Returns it.
+-- Gives a locked task without a partner the title of the new request. Returns it.
 CREATE FUNCTION letsswitch.retitle_free(p_task letsswitch.task, p_title text) RETURNS letsswitch.task
 LANGUAGE plpgsql AS $$
 DECLARE
     v_task letsswitch.task := p_task;
 BEGIN
     IF p_task.title <> p_title THEN
-        -- What was changed by hand is no series' any more.
+        -- A task that was changed by hand no longer belongs to its series.
         UPDATE letsswitch.task SET title = p_title, series_id = NULL, series_day = NULL
         WHERE task.id = p_task.id RETURNING * INTO v_task;
         PERFORM letsswitch.write_task_event('task.retitled', v_task);
@@ -172,7 +174,7 @@ BEGIN
 END
 $$;
 
--- Pairs two who wait, both held, in the room of the second, which may be open already. Returns the first.
+-- Matches two waiting tasks, both locked, in the room of the second, which may be open already. Returns the first.
 CREATE FUNCTION letsswitch.pair_free(
     p_task letsswitch.task, p_other letsswitch.task, p_is_open boolean DEFAULT false
 ) RETURNS letsswitch.task
@@ -187,15 +189,16 @@ BEGIN
 END
 $$;
 
--- Whose guests haven't come in time; p_limit at most. Of a backlog those come first who can still be paired before their lead, and whose
--- lead is next; nobody waits behind who failed just now. Daemons of earlier builds name neither.
+-- Tasks whose guests haven't come in time, at most p_limit. From a backlog, those that can still be matched before
+-- their lead come first, ordered by the lead. Tasks that failed just now don't delay the others. Daemons of earlier
+-- builds pass neither argument.
 CREATE FUNCTION letsswitch.lapsed_invitations(
     p_limit integer DEFAULT 100, p_failed uuid[] DEFAULT '{}'
 ) RETURNS TABLE (id uuid)
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 DECLARE
-    -- So many are sorted, and not looked for among those whose guests have time yet.
+    -- This many are sorted, instead of searching among those whose guests still have time.
     v_most integer := greatest(1000, p_limit);
     v_now timestamptz := letsswitch.clock();
     v_lapsed uuid[] := ARRAY(
@@ -223,7 +226,7 @@ BEGIN
 END
 $$;
 
--- Such a task waits for anybody from now on; whoever waits there is the partner. Whether there was one.
+-- Makes such a task wait for anybody, and matches it with a waiting user. Returns whether there was one.
 CREATE FUNCTION letsswitch.free_invitation(p_task uuid) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -252,7 +255,7 @@ BEGIN
     ELSIF v_waiting.registered <= letsswitch.erased_up_to(v_waiting.device_id) THEN
         RAISE 'whoever was free is being erased' USING ERRCODE = 'serialization_failure';
     ELSIF v_waiting.id IS NOT NULL THEN
-        -- After the lead, too: nobody else would pair these two.
+        -- Also after the lead, since nobody else would match these two.
         v_is_claimed := NOT letsswitch.is_due(v_task) OR NOT letsswitch.is_due(v_waiting);
         PERFORM letsswitch.notify_claimed(v_task);
         PERFORM letsswitch.notify_claimed(v_waiting);

@@ -1,8 +1,9 @@
--- Moving a promise to another slot. Who waits for whom, and how pairs end: partners.sql.
+-- Moving a task to another slot. For matching and the ends of matches see partners.sql.
 
--- Moves a promise to another slot, whole or not at all: the task keeps its id and title, and is the last to have come there. By the wish as
--- in register_task; without a zone it is the task's. The first row is the task as it is now (moved; repeated, when it was there), or why
--- not; then the slot that it has left (left), and who stays there (stayed). One that has started is open anew: p_most as there.
+-- Moves a task to another slot, completely or not at all. The task keeps its id and title, and is the last one in the
+-- new slot. The arguments are those of register_task; without a zone it is the task's. The first row is the task as it
+-- is now (moved; repeated, if it was already there), or the refusal; then the slot that it has left (left), and the
+-- partner who stays there (stayed). A task that has started becomes an open one again, so p_most applies.
 CREATE FUNCTION letsswitch.move_task(
     p_device text, p_id uuid, p_zone text, p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
     p_lead double precision, p_horizon double precision, p_room_duration double precision, p_late_join double precision,
@@ -23,7 +24,7 @@ DECLARE
     v_stayed letsswitch.task_outcome;
     v_zone text;
 BEGIN
-    -- Moved, it would be younger than what an erasing that has begun takes, and stay.
+    -- A moved task would be newer than what a running erasure deletes, and would stay.
     PERFORM letsswitch.lock_erasing_shared(p_device);
     IF p_most IS NOT NULL THEN
         PERFORM letsswitch.lock_device(p_device);

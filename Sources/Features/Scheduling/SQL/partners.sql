@@ -1,10 +1,10 @@
--- Taking a promise back that somebody counts on, and pairing anew whoever stays; moving it to another slot: moves.sql.
+-- Cancelling a matched task, and matching the remaining partner again. For moves to another slot see moves.sql.
 --
--- Whoever changes pairs holds the slot's lock (of two slots the earlier one's first), then the `due` rows of the tasks that it is about, in
--- order of start, then the reminders of those that are claimed, in order of id. So does whoever registers, who needs no reminder but that of
--- somebody who was let down. Those who cancel, claim, erase, deliver and purge don't take the slot's lock: they come before or after, and
--- what they have done is seen once the rows are held. If that makes another choice of partners, the statement begins anew (40001, which
--- the daemon repeats).
+-- A statement that changes matches locks the slot (of two slots the earlier one first), then the `due` rows of its
+-- tasks in order of start, then the reminders of claimed tasks in order of id. Registering does the same, and needs no
+-- reminder except that of a user whose partner left. Cancelling, claiming, erasing, delivering and purging don't lock
+-- the slot: they are before or after, and their changes are visible once the rows are locked. If that changes the
+-- choice of partners, the statement fails with 40001, and the daemon repeats it.
 
 -- A device's task, its slot locked, and another slot with it; NULL when there is none.
 CREATE FUNCTION letsswitch.lock_task(p_device text, p_id uuid, p_other timestamptz DEFAULT NULL) RETURNS letsswitch.task
@@ -44,7 +44,7 @@ BEGIN
         WHERE due.reminds_at = own.reminds_at AND due.registered = own.registered
         FOR UPDATE
     ) AS held;
-    -- A statement of its own, which sees those who were claimed meanwhile.
+    -- A statement of its own, because it sees the tasks that were claimed meanwhile.
     PERFORM FROM letsswitch.reminder WHERE reminder.id = ANY (ARRAY(
         SELECT fired.id FROM (
             SELECT task.id, task.starts_at FROM letsswitch.task WHERE task.id = ANY (p_tasks) OFFSET 0
@@ -59,7 +59,8 @@ BEGIN
 END
 $$;
 
--- A task that was chosen, as it is now that it is held. Whoever was to be a partner and isn't free any more makes another choice necessary.
+-- A chosen task, read again after it was locked. If the intended partner isn't free any more, another one has to be
+-- chosen.
 CREATE FUNCTION letsswitch.lock_chosen_task(p_id uuid, p_must_be_free boolean) RETURNS letsswitch.task
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -73,15 +74,16 @@ BEGIN
 END
 $$;
 
--- Whose a task is; NULL when nobody's any more.
+-- A task's device; NULL if it was erased.
 CREATE FUNCTION letsswitch.device_of(p_task uuid) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT task.device_id FROM letsswitch.task WHERE task.id = p_task
 $$;
 
--- Who waits for a partner in a slot, but for this task and whoever p_device has blocked, or is blocked by; NULL when
--- nobody does. Until the start anybody who has none, from then on, or when p_let_down, only who was let down after the lead. Who is
--- in a room comes first, then whom one prefers, then first come, first served. Nobody who waits for a guest.
+-- The task in a slot that waits for a partner, other than this task and those with a block between them and p_device;
+-- NULL if there is none. Until the start that is any task without a partner; after it, or with p_let_down, only tasks
+-- whose partner left after the lead. Users in a room come first, then preferred partners, then the order of
+-- registration. Tasks that wait for a guest are excluded.
 CREATE FUNCTION letsswitch.waiting_task(
     p_starts_at timestamptz, p_except uuid, p_device text, p_let_down boolean
 ) RETURNS uuid
@@ -94,7 +96,7 @@ BEGIN
         WHERE task.starts_at = p_starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
             AND task.id IS DISTINCT FROM p_except
             AND (task.waits_until > v_now OR NOT p_let_down AND p_starts_at > v_now) AND NOT task.is_absent
-            -- Nobody is led into a room that is over: an operator closes rooms, too.
+            -- A room that is over is never chosen; an operator may have closed it, too.
             AND task.closes_at > v_now
             AND NOT EXISTS (
                 SELECT FROM letsswitch.erasure
@@ -117,7 +119,8 @@ LANGUAGE sql STABLE AS $$
         SELECT FROM letsswitch.due WHERE due.reminds_at = p_task.reminds_at AND due.registered = p_task.registered)
 $$;
 
--- Whether somebody is in the room who didn't say whose task it is, as the published app doesn't: that person can't be told to go to another.
+-- Whether somebody in the room didn't name a task, as the published app doesn't. Such a member can't be moved to
+-- another room.
 CREATE FUNCTION letsswitch.has_unnamed_peers(p_room uuid) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
@@ -134,7 +137,7 @@ BEGIN
 END
 $$;
 
--- Deletes what a task that is held waits for or was reminded by, and that it was in its room.
+-- Deletes a locked task's `due` row, its reminder and its attendance.
 CREATE FUNCTION letsswitch.delete_progress(p_task letsswitch.task) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -145,7 +148,7 @@ BEGIN
 END
 $$;
 
--- Gives a task that is held a partner, or none, and a room; that it has come to the old one stays known. Returns it.
+-- Gives a locked task a partner, or none, and a room. Its attendance in the old room is kept. Returns it.
 CREATE FUNCTION letsswitch.place_task(
     p_task letsswitch.task, p_partner uuid, p_room uuid, p_closes_at timestamptz, p_waits_until timestamptz,
     p_was_let_down boolean
@@ -159,7 +162,8 @@ BEGIN
     END IF;
     UPDATE letsswitch.task SET
         partner_id = p_partner, room_id = p_room, closes_at = p_closes_at, waits_until = p_waits_until, is_absent = false,
-        -- Who missed that it was led to another room has nothing to hear of that any more; who leads it somewhere now says so anew.
+        -- An earlier move to another room is no longer announced. A statement that moves the task now announces it
+        -- again.
         invites_until = NULL, rematched_at = NULL,
         paired_at = CASE WHEN p_partner IS NOT NULL THEN letsswitch.clock() END,
         was_let_down = task.was_let_down OR p_was_let_down
@@ -188,8 +192,9 @@ BEGIN
 END
 $$;
 
--- A task leaves its partner, for whom somebody waits, or nobody (NULL); all three are held. Returns the one that stays, NULL when it was an
--- erased person's: of that nothing is left then. The task itself is the caller's to delete or to move.
+-- A task leaves its partner, who gets the waiting task as a partner, or nobody (NULL); all three are locked. Returns
+-- the one that stays, NULL if it was an erased person's, since then nothing of it is left. The caller deletes or moves
+-- the task itself.
 CREATE FUNCTION letsswitch.part_from(
     p_task letsswitch.task, p_partner letsswitch.task, p_waiting letsswitch.task, p_late_join double precision
 ) RETURNS letsswitch.task
@@ -217,7 +222,7 @@ BEGIN
     IF v_other.id IS NULL THEN
         v_stays := letsswitch.place_task(
             p_partner, NULL, CASE WHEN v_is_kept THEN p_partner.room_id ELSE gen_random_uuid() END, p_partner.closes_at,
-            -- Whose lead is past, claimed or not yet, can't be joined as ever.
+            -- After the lead, claimed or not, it can't be joined as usual.
             CASE WHEN v_is_claimed OR p_partner.reminds_at <= letsswitch.clock()
                 THEN p_task.starts_at + make_interval(secs => p_late_join) END, true);
     ELSE
@@ -243,8 +248,9 @@ BEGIN
 END
 $$;
 
--- Tells every daemon whose day has changed, as what it publishes itself: in the transaction, for whoever is let down must be told also when
--- the answer is lost, and a repeat changes nothing. These are few; of a NOTIFY in each registration all commits would wait for one another.
+-- Notifies every daemon of the days that have changed, in the form of its own events. It is in the transaction, because
+-- a remaining partner must be notified even if the answer is lost, and a repetition changes nothing. These statements
+-- are rare. With a NOTIFY in every registration all commits would wait for each other.
 CREATE FUNCTION letsswitch.notify_changes(p_outcomes letsswitch.task_outcome[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -264,8 +270,9 @@ BEGIN
 END
 $$;
 
--- Takes a promise back, also one that somebody counts on and also after the lead, until p_late_join seconds past the start. The first row
--- is the task as it was (left), or why not; the second, if somebody stays, theirs as it is now (stayed).
+-- Cancels a task, also a matched one and also after the lead, until p_late_join seconds after the start. The first row
+-- is the task as it was (left), or the refusal; the second, if there was a partner, is the partner's task as it is now
+-- (stayed).
 CREATE FUNCTION letsswitch.leave_task(p_device text, p_id uuid, p_late_join double precision)
 RETURNS SETOF letsswitch.task_outcome
 LANGUAGE plpgsql AS $$
@@ -318,15 +325,15 @@ BEGIN
 END
 $$;
 
--- Locks the starts for which either waits for a partner, and holds their tasks, so that nobody registers there meanwhile who would see a
--- block that is being undone. Returns these starts.
+-- Locks the starts for which either waits for a partner, and their tasks, so that nobody registers there meanwhile and
+-- still sees a block that is being removed. Returns these starts.
 CREATE FUNCTION letsswitch.lock_waiting_starts(p_device text, p_other text) RETURNS timestamptz[]
 LANGUAGE plpgsql AS $$
 DECLARE
     v_slots timestamptz[] := ARRAY(
         SELECT DISTINCT task.starts_at FROM letsswitch.task
         WHERE task.device_id IN (p_device, p_other) AND task.starts_at > letsswitch.clock() AND task.partner_id IS NULL
-            -- What is being erased is held by who erases it, and not waited for with a slot in hand.
+            -- Tasks that are being erased are locked by the erasure, and not waited for while a slot is locked.
             AND task.registered > letsswitch.erased_up_to(task.device_id)
         ORDER BY task.starts_at);
     v_slot timestamptz;
@@ -342,8 +349,8 @@ BEGIN
 END
 $$;
 
--- Two of whom neither blocks the other any more are partners wherever both wait, among slots that lock_waiting_starts holds. Only before the start, also
--- after the lead; from then on rematch_slot pairs those who wait.
+-- After a block is removed: matches the two wherever both wait, in the slots that lock_waiting_starts has locked. Only
+-- before the start, also after the lead; from the start on rematch_slot matches those who wait.
 CREATE FUNCTION letsswitch.pair_unblocked(p_device text, p_other text, p_slots timestamptz[]) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -363,7 +370,7 @@ BEGIN
     LOOP
         v_moves := v_pair.own;
         v_stays := v_pair.other;
-        -- Who can't be told to go to another room stays, and then who is in one already.
+        -- A user who can't be moved to another room stays; otherwise one who is already in a room stays.
         IF letsswitch.has_unnamed_peers(v_moves.room_id)
             OR v_stays.waits_until IS NULL AND NOT letsswitch.has_unnamed_peers(v_stays.room_id) THEN
             v_moves := v_pair.other;

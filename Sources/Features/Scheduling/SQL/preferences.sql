@@ -1,13 +1,13 @@
--- Whom a device would like to have for a partner again. Of several who wait for a start such a one comes first; a block goes before.
+-- Preferred former partners. Among several waiting tasks a preferred user's comes first; a block takes precedence.
 
--- How many of two prefer the other.
+-- How many of two devices prefer the other.
 CREATE FUNCTION letsswitch.preferences_between(p_device text, p_other text) RETURNS integer
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT FROM letsswitch.preference WHERE device_id = p_device AND preferred_id = p_other)::integer
         + EXISTS (SELECT FROM letsswitch.preference WHERE device_id = p_other AND preferred_id = p_device)::integer
 $$;
 
--- Who is the partner in a device's own task; NULL when nobody is, or nobody any more.
+-- The partner's device in a device's own task; NULL without a partner, or if the partner was erased.
 CREATE FUNCTION letsswitch.partner_device(p_device text, p_task uuid) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT partner.device_id FROM letsswitch.task AS own
@@ -26,7 +26,7 @@ DECLARE
     v_partner letsswitch.task;
     v_id uuid;
 BEGIN
-    -- Nobody is erased meanwhile: what names it would stay.
+    -- Prevents an erasure meanwhile; otherwise a row that names the device would remain.
     PERFORM letsswitch.lock_erasing_shared(p_device);
     PERFORM letsswitch.lock_erasing_shared(v_other);
     PERFORM letsswitch.lock_device(p_device);
@@ -42,7 +42,7 @@ BEGIN
         code := 'repeated';
     END IF;
     IF code = 'repeated' AND v_id IS NULL THEN
-        -- What it is shown by is of the one who was found: either may leave the other at any moment.
+        -- The title is the found partner's, who may leave at any moment.
         SELECT partner.* INTO v_partner FROM letsswitch.task AS own
         JOIN letsswitch.task AS partner ON partner.id = own.partner_id
         WHERE own.id = p_task AND partner.device_id = v_other;
@@ -86,7 +86,7 @@ BEGIN
 END
 $$;
 
--- Whom a device prefers, the latest first, beyond p_before if that is there.
+-- The devices that a device prefers, the latest first, after p_before if it is given.
 CREATE FUNCTION letsswitch.list_preferences(p_device text, p_before uuid, p_limit integer)
 RETURNS TABLE (id uuid, title text, starts_at bigint, preferred_at bigint)
 LANGUAGE sql STABLE AS $$
@@ -101,7 +101,7 @@ LANGUAGE sql STABLE AS $$
     ORDER BY own.preferred_at DESC, own.id DESC
 $$;
 
--- Forgets whom a device that is erased has preferred, and who has preferred it; p_limit at a time. Returns how many it took.
+-- Deletes an erased device's preferences, and others' preferences for it; p_limit at a time. Returns how many.
 CREATE FUNCTION letsswitch.forget_preferences(p_device text, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,4 +1,4 @@
--- The outbox: what has fired.
+-- The outbox of reminders.
 
 -- A reminder's id: its seq in the first half (UUID version 8: 48 bits of batch, 12 of place), its task's randomness in
 -- the second.
@@ -9,7 +9,7 @@ LANGUAGE sql IMMUTABLE AS $$
     )::uuid
 $$;
 
--- Less than every id of a batch, and more than those of the one before.
+-- A number below every id of a batch, and above those of the previous one.
 CREATE FUNCTION letsswitch.first_id(p_batch bigint) RETURNS uuid
 LANGUAGE sql IMMUTABLE AS $$
     SELECT (lpad(to_hex(p_batch << 16), 16, '0') || '0000000000000000')::uuid
@@ -21,7 +21,7 @@ SELECT
     reminder.id,
     reminder.seq,
     reminder.seq >> 12 AS batch,
-    -- NULL: an erased person's half of a match, which opens the room and reminds nobody.
+    -- NULL: an erased user's half of a match, which opens the room and has no reminder.
     CASE WHEN task.device_id IS NOT NULL THEN reminder.id END AS reminder_id,
     reminder.task_id,
     task.device_id,
@@ -43,7 +43,7 @@ FROM letsswitch.reminder
 JOIN letsswitch.visible_task AS task ON task.id = reminder.task_id
 LEFT JOIN letsswitch.visible_task AS partner ON partner.id = task.partner_id;
 
--- What a claim did, in firing order: for the daemons that were told of it by NOTIFY.
+-- The result of a claim, in firing order, for the daemons that were notified of it.
 CREATE FUNCTION letsswitch.fired_batch(p_batch bigint) RETURNS SETOF letsswitch.fired
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -67,7 +67,7 @@ BEGIN
 END
 $$;
 
--- A channel took them. Returns those that were pending still.
+-- A provider accepted these. Returns those that were still pending.
 CREATE FUNCTION letsswitch.mark_delivered(p_ids uuid[]) RETURNS TABLE (reminder_id uuid)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -80,7 +80,7 @@ BEGIN
         ORDER BY reminder.id
         FOR UPDATE
     ) AS held;
-    -- Nobody moves them while they are held.
+    -- They can't be moved while they are locked.
     RETURN QUERY
     UPDATE letsswitch.reminder SET state = 'delivered', delivered_at = v_now
     WHERE reminder.ctid = ANY (v_rows)
@@ -88,8 +88,9 @@ BEGIN
 END
 $$;
 
--- Gives up what no channel took by the start; two seconds' grace, for acknowledgements that are under way. What somebody
--- holds stays for the next time; a batch that can't be written is put off for a minute, and the others are not.
+-- Marks reminders as missed that no provider accepted by the start, with two seconds' grace for acknowledgements in
+-- progress. Locked rows are handled the next time. A batch that can't be written is retried after a minute, and the
+-- others continue.
 CREATE FUNCTION letsswitch.expire_reminders() RETURNS TABLE (reminder_id uuid, task_id uuid)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -138,20 +139,20 @@ BEGIN
 END
 $$;
 
--- A device's reminders whose task has not started yet, in firing order: the first p_limit after the place p_after.
+-- A device's reminders whose task hasn't started yet, in firing order: the first p_limit after the position p_after.
 CREATE FUNCTION letsswitch.reminders_of(p_device text, p_after bigint, p_limit integer) RETURNS SETOF letsswitch.fired
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
-    -- Nobody was reminded yet of what starts later. So only those of a device's tasks are looked at that have a reminder, or
-    -- nearly so, and not all that it has promised for the next three months.
+    -- No reminder exists for later starts. So of a device's tasks only those with a reminder, or almost, are read, not
+    -- all of the next three months.
     v_last timestamptz := (SELECT max(reminder.starts_at) FROM letsswitch.reminder);
     v_erased bigint := letsswitch.erased_up_to(p_device);
     v_ids uuid[];
 BEGIN
     SELECT array_agg(first.id) INTO v_ids FROM (
         SELECT own.id FROM letsswitch.task
-        -- LIMIT keeps the planner from beginning with everybody's reminders.
+        -- LIMIT prevents the planner from beginning with everybody's reminders.
         CROSS JOIN LATERAL (
             SELECT reminder.id, reminder.seq FROM letsswitch.reminder
             WHERE reminder.starts_at = task.starts_at AND reminder.task_id = task.id

@@ -1,4 +1,4 @@
--- What a room's UUID means, and which are open.
+-- The meaning of a room's UUID, and the list of open rooms.
 
 -- state: open, not_open (opens_at tells when), closed, unknown. Instants are epoch seconds.
 CREATE FUNCTION letsswitch.find_room(
@@ -22,7 +22,7 @@ BEGIN
     LEFT JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
     WHERE task.room_id = p_room AND (task.device_id IS NOT NULL OR task.partner_id IS NOT NULL);
     state := CASE
-        -- A task that nobody joined has a room until its reminder only; whoever was let down after it waits there.
+        -- A task without a partner has a room only until its reminder. A user whose partner left after it waits there.
         WHEN NOT v_room.is_paired AND (v_room.is_claimed OR v_room.opens_at <= v_now) THEN 'unknown'
         WHEN v_room.closes_at <= v_now THEN 'closed'
         WHEN v_room.is_claimed THEN 'open'
@@ -69,7 +69,8 @@ BEGIN
 END
 $$;
 
--- Ends a room that is open, for everybody. Returns what `find_room` says of it; daemons that have it open for another reason close it.
+-- Ends an open room for everybody. Returns the result of `find_room`. Daemons that have it open for another reason
+-- close it.
 CREATE FUNCTION letsswitch.close_room(p_room uuid) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,23 +1,23 @@
--- Series: the same promise on certain days of every week, made two weeks ahead by the wall clock.
+-- Series: the same task on certain days of every week, created two weeks ahead by local time.
 --
--- What is made is an ordinary task, by register_task, which pairs it. A day is looked at once: what is taken back doesn't come again, and
--- a slot that the device has taken by hand is left alone.
+-- The result is an ordinary task by register_task, which also matches it. Each day is handled once: a cancelled task
+-- isn't created again, and a slot in which the device has another task is skipped.
 --
--- A transaction that begins series or makes their tasks holds lock_device of their device. One that changes a series, or makes its tasks,
--- then holds the series' row, then the locks of all the slots that it is about, in order of
--- time, then `due` rows as in tasks.sql, in order of start. Erasing deletes the row before it looks for the tasks.
+-- A transaction that starts series or creates their tasks holds lock_device of their device. One that changes a series
+-- or creates its tasks then locks the series' row, then all its slots in time order, then `due` rows as in tasks.sql,
+-- in order of start. Erasing deletes the row before it reads the tasks.
 
 -- The days of a week on which a series is, by bits: Monday's is the lowest.
 CREATE FUNCTION letsswitch.is_series_day(p_days integer, p_day date) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$ SELECT (p_days >> (extract(isodow FROM p_day)::integer - 1)) & 1 = 1 $$;
 
--- When the promises of the day after are to be made: between three and four o'clock at night in the zone, not all in the same moment.
+-- When the next day's tasks are created: between three and four o'clock at night in the zone, spread over the hour.
 CREATE FUNCTION letsswitch.next_series_look(p_series uuid, p_today date, p_zone text) RETURNS timestamptz
 LANGUAGE sql STABLE AS $$
     SELECT (p_today + 1 + interval '3 hours' + interval '1 second' * (abs(hashtext(p_series::text)::bigint) % 3600)) AT TIME ZONE p_zone
 $$;
 
--- A device's series whose row is held now; NULL when there is none.
+-- A device's series, with its row locked; NULL if there is none.
 CREATE FUNCTION letsswitch.lock_series(p_device text, p_id uuid) RETURNS letsswitch.series
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -44,7 +44,7 @@ BEGIN
 END
 $$;
 
--- A device's series, in the order of the clock, each with its tasks that are yet to start: a row for each, or one whose promise is NULL.
+-- A device's series, by time of day, each with its future tasks: one row per task, or one without a task.
 CREATE FUNCTION letsswitch.list_series(p_device text) RETURNS TABLE (
     listed_id uuid, listed_title text, later_title text, later_from integer, wall_time integer, listed_zone text, days integer,
     until integer, promise letsswitch.task_outcome
@@ -75,8 +75,8 @@ BEGIN
 END
 $$;
 
--- Makes a series' promises for the days up to p_days from today; its row is held. Returns the tasks (created). For what the device may
--- not have yet, because it has as many as it may, or it is too far ahead, there is another day.
+-- Creates a series' tasks for the days up to p_days from today; its row is locked. Returns the tasks (created). A task
+-- that exceeds a limit of number or time is created on a later day.
 CREATE FUNCTION letsswitch.extend_series(
     p_series letsswitch.series, p_days integer, p_lead double precision, p_horizon double precision,
     p_room_duration double precision, p_most integer
@@ -92,7 +92,7 @@ DECLARE
     v_days date[];
 BEGIN
     IF v_zone IS NOT NULL THEN
-        -- A time that the clocks skip on that day is none, and one that occurs twice is the first.
+        -- A time that the clocks skip on that day is left out; of one that occurs twice the first is used.
         SELECT array_agg(made.starts_at ORDER BY made.day), array_agg(made.day ORDER BY made.day) INTO v_slots, v_days
         FROM (
             SELECT wanted.day, letsswitch.first_instant(wanted.day + make_interval(secs => p_series.wall_time), v_zone) AS starts_at
@@ -135,9 +135,9 @@ BEGIN
 END
 $$;
 
--- Makes a series, and its first promises. The first row says what became of it, and has no task: begun; repeated, when there is the same;
--- or why not (series_exists, of the same time on some of these days: what they share would be made for one of them, and taken back with
--- that one; until_past, too_many_series, too_many_tasks). Then the tasks (created).
+-- Creates a series and its first tasks. The first row is the result without a task: begun; repeated, if it exists; or
+-- the refusal (series_exists: another one has the same time on some of these days; their common tasks would be created
+-- for one of them and cancelled with it; until_past, too_many_series, too_many_tasks). Then the tasks (created).
 CREATE FUNCTION letsswitch.begin_series(
     p_id uuid, p_device text, p_title text, p_wall_time integer, p_zone text, p_days_of_week integer, p_until integer,
     p_days integer, p_lead double precision, p_horizon double precision, p_room_duration double precision,
@@ -155,7 +155,7 @@ BEGIN
     v_now := letsswitch.clock();
     PERFORM letsswitch.touch_device(p_device, v_now);
     v_today := (v_now AT TIME ZONE letsswitch.zone_rules(p_zone))::date;
-    -- One that is over is in nobody's way.
+    -- A series that is over conflicts with nothing.
     DELETE FROM letsswitch.series WHERE series.device_id = p_device AND series.until < v_today - 1;
     SELECT * INTO v_series FROM letsswitch.series
     WHERE series.device_id = p_device AND series.wall_time = p_wall_time AND series.time_zone = p_zone
@@ -185,8 +185,8 @@ BEGIN
 END
 $$;
 
--- Calls a series something else from a day on; NULL: from today. A promise that is too near to its start stays as it is. The first row
--- says what became of it (renamed, no_such_series); then the tasks that have changed (retitled).
+-- Renames a series from a day on; NULL: from today. A task too close to its start stays as it is. The first row is the
+-- result (renamed, no_such_series); then the tasks that have changed (retitled).
 CREATE FUNCTION letsswitch.rename_series(p_device text, p_id uuid, p_title text, p_from integer)
 RETURNS SETOF letsswitch.task_outcome
 LANGUAGE plpgsql AS $$
@@ -215,12 +215,12 @@ BEGIN
         PERFORM letsswitch.lock_slot(v_task.starts_at);
     END LOOP;
     FOREACH v_task IN ARRAY v_tasks LOOP
-        -- Held, it is neither taken back nor moved meanwhile, so register_task finds it, and changes it as by hand.
+        -- The locked task is neither cancelled nor moved meanwhile, so register_task finds it and changes it.
         CONTINUE WHEN NOT letsswitch.lock_if_waiting(v_task);
         CONTINUE WHEN NOT EXISTS (
             SELECT FROM letsswitch.task WHERE task.id = v_task.id AND task.registered = v_task.registered AND task.device_id = p_device);
         v_outcome := letsswitch.register_task(
-            -- The zone says nothing of a task that is there; its own may have vanished.
+            -- The zone isn't used for an existing task, whose own zone may no longer exist.
             p_device, p_title, 'UTC', extract(epoch FROM v_task.starts_at)::bigint, NULL, NULL, NULL, 0, 0, 0);
         IF v_outcome.code = 'retitled' THEN
             UPDATE letsswitch.task SET series_id = p_id, series_day = v_task.series_day WHERE task.id = v_task.id;
@@ -231,8 +231,8 @@ BEGIN
 END
 $$;
 
--- Ends a series, and takes back the promises that nobody counts on. The first row says what became of it (ended, no_such_series); then the
--- tasks, those that are no more (cancelled) and those that stay (has_partner, registration_closed).
+-- Ends a series, and cancels its open tasks. The first row is the result (ended, no_such_series); then the tasks: those
+-- that were cancelled (cancelled) and those that stay (has_partner, registration_closed).
 CREATE FUNCTION letsswitch.end_series(p_device text, p_id uuid) RETURNS SETOF letsswitch.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -251,8 +251,8 @@ BEGIN
 END
 $$;
 
--- Moves the promises of a series that nobody counts on and that aren't any more when the zone's clocks show its time: the zone's rules have
--- changed. Its row is held. Returns what move_task does.
+-- Moves the open tasks of a series whose local time no longer matches, because the zone's rules have changed. Its row
+-- is locked. Returns what move_task returns.
 CREATE FUNCTION letsswitch.realign_series(
     p_series letsswitch.series, p_lead double precision, p_horizon double precision, p_room_duration double precision,
     p_late_join double precision
@@ -281,7 +281,7 @@ BEGIN
         PERFORM letsswitch.lock_slot(greatest(v_from[i], v_to[i]));
     END LOOP;
     FOR i IN 1..coalesce(cardinality(v_ids), 0) LOOP
-        -- Whoever has found a partner meanwhile is counted on.
+        -- A task with a partner stays.
         SELECT * INTO v_task FROM letsswitch.task WHERE task.id = v_ids[i];
         CONTINUE WHEN v_task.partner_id IS NOT NULL OR v_task.starts_at IS DISTINCT FROM v_from[i];
         v_is_moved := false;
@@ -301,7 +301,8 @@ BEGIN
 END
 $$;
 
--- Whether one of a series' promises can't be where the clock shows its time because another series' stands there, which moves on as well.
+-- Whether a task of the series can't move to its local time because a task of another series is there, which will move
+-- too.
 CREATE FUNCTION letsswitch.waits_for_another(p_series letsswitch.series) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -317,9 +318,10 @@ BEGIN
 END
 $$;
 
--- Makes the next promises of one series whose time has come and that nobody else has in hand. The first row (looked) says that there was
--- one, so that more may be left until nothing is returned; then the tasks: created, or moved and what move_task tells. What fails is put
--- off for an hour, and the others are not. A series that nobody has used for p_unused seconds ends; what it has promised stands.
+-- Creates the next tasks of one series whose time has come and whose row isn't locked. The first row (looked) says that
+-- there was one, so that more may be left until nothing is returned; then the tasks: created, or moved with the result
+-- of move_task. If that fails, the series is retried after an hour, and the others continue. A series that wasn't used
+-- for p_unused seconds ends; its tasks stay.
 CREATE FUNCTION letsswitch.extend_next_series(
     p_days integer, p_lead double precision, p_horizon double precision, p_room_duration double precision,
     p_late_join double precision, p_most integer, p_unused double precision DEFAULT NULL

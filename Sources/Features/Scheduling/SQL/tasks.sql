@@ -1,27 +1,29 @@
--- Registering and cancelling: one statement each, the outcome a value.
+-- Registering and cancelling. Each is one statement, and its outcome is a value.
 --
--- A task's lock is its row in `due`; without one it is claimed, and only erasing and purging touch it. Who waits for whom,
--- so that nobody waits in a circle:
---   register   the device's lock, slot lock, then the `due` row of its device's task, then the partner's (its reminder, if that was let down)
---   leave      slot lock, then the `due` rows of the task, its partner and who waits, then their reminders in order of id
---   rematch    as leave, of all who wait in a slot: absence.sql
---   accept     as register, with the `due` row of its own task: invitations.sql
---   free       as accept: invitations.sql
---   unblock    the locks of slots in their order, then as leave, of all the two wait for: partners.sql
---   move       the device's lock, then as leave, with the locks of both slots, the earlier one's first, and `due` rows in order of start
---   series     the device's lock, its row, and then as its tasks are registered, moved or cancelled, in order of start: series.sql
---   cancel     its `due` row
---   erase      its series' rows, its `erasure` row, then `due` rows of that device in order of start, then reminders, deliveries and addresses,
---              each in order of id; a helping of 500 tasks in a transaction
---   claim      the claims' lock, then `due` rows that nobody holds (SKIP LOCKED)
+-- A task's lock is its row in `due`. A task without one is claimed, and only erasing and purging change it. The order in
+-- which statements lock, so that they don't deadlock:
+--   register   the device's lock, the slot, the `due` row of the device's task, then the partner's (or its reminder after
+--              the lead)
+--   leave      the slot, the `due` rows of the task, its partner and the waiting task, then their reminders in order of id
+--   rematch    like leave, for all who wait in a slot: absence.sql
+--   accept     like register, with the `due` row of its own task: invitations.sql
+--   free       like accept: invitations.sql
+--   unblock    the slots in their order, then like leave, for all tasks of the two that wait: partners.sql
+--   move       the device's lock, then like leave, with both slots, the earlier one first, and `due` rows in order of start
+--   series     the device's lock, the series' row, then like register, move or cancel, in order of start: series.sql
+--   cancel     the task's `due` row
+--   erase      the device's series, its `erasure` row, its `due` rows in order of start, then reminders, deliveries and
+--              addresses, each in order of id; 500 tasks per transaction
+--   claim      the claims' lock, then unlocked `due` rows (SKIP LOCKED)
 --   deliver    reminders, then deliveries, then addresses, each in order of id
---   expire     claims, then reminders, that nobody holds (SKIP LOCKED)
---   purge      reminders that nobody holds (SKIP LOCKED), then their tasks, then claims that nobody holds
---   report who is in rooms (register, leave, move and erase last of all, too): attendance in order of room and task, then presence
--- A claim waits for no erasing: what is being erased it passes over. Nor does registering: who is being erased is nobody's partner.
--- A lock and what is decided by it are two statements: the second sees what those who held the lock before have done.
+--   expire     claims, then unlocked reminders (SKIP LOCKED)
+--   purge      unlocked reminders (SKIP LOCKED), then their tasks, then unlocked claims
+--   attendance (also at the end of register, leave, move and erase): attendance in order of room and task, then presence
+-- Claims don't wait for an erasure: they skip its tasks. Registering doesn't wait either, since an erased user is
+-- nobody's partner. A lock and the decision that depends on it are two statements, because only the second one sees what
+-- earlier holders of the lock have written.
 
--- A task as it may be shown: of one whose person is being erased only the match is left.
+-- What others may see of a task: while its user is being erased, only the match.
 CREATE VIEW letsswitch.visible_task AS
 SELECT
     task.id, task.registered,
@@ -55,13 +57,13 @@ CREATE TYPE letsswitch.task_outcome AS (
     room_id uuid,
     is_paired boolean,
     partner_title text,
-    -- Whose day has changed too; never shown to a client.
+    -- The partner, whose day has changed too; never shown to a client.
     partner_device text,
     -- Whether others can join the slot now; NULL when that is as it was.
     slot_opened boolean,
-    -- Whose promise it is; NULL when it was made by hand.
+    -- The task's series; NULL if it was registered by hand.
     series_id uuid,
-    -- The token by which somebody may become the partner; NULL when that wasn't asked for, or there is a partner.
+    -- The token with which a guest may become the partner; NULL if none was requested, or if there is a partner.
     invitation text
 );
 
@@ -77,7 +79,7 @@ BEGIN
         FROM letsswitch.visible_task AS partner
         WHERE partner.id = p_task.partner_id;
     END IF;
-    -- One expression: each costs as much as the whole of it.
+    -- One expression, because each separate one costs as much as the whole.
     RETURN ROW(
         p_code, p_task.id, p_task.device_id, p_task.title, p_task.start_time, p_task.time_zone,
         extract(epoch FROM p_task.starts_at)::bigint, extract(epoch FROM p_task.reminds_at)::double precision, p_task.room_id,
@@ -113,9 +115,10 @@ $$;
 CREATE FUNCTION letsswitch.wake_schedulers(p_reminds_at timestamptz) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_notify('letsswitch_due', extract(epoch FROM p_reminds_at)::text) $$;
 
--- A device may have p_most open tasks; NULL: the number isn't checked. After the lead, and until p_late_join seconds past the start, whoever was let down
--- may still be joined; also by somebody who promised in time, and has had nobody. With p_invite_hold the task waits for a guest, until so many seconds before the lead; with p_host that task, of
--- somebody who has invited this device, is the partner, or nobody (registration_closed).
+-- A device may have p_most open tasks; NULL: the number isn't checked. After the lead, and until p_late_join seconds
+-- after the start, a user whose partner left may still be joined; also by a user who registered in time and has no
+-- partner. With p_invite_hold the task waits for a guest until this many seconds before the lead. With p_host that
+-- task, whose user has invited this device, is the partner, or nobody (registration_closed).
 CREATE FUNCTION letsswitch.register_task(
     p_device text, p_title text, p_zone text,
     p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
@@ -137,7 +140,7 @@ DECLARE
     v_is_late boolean;
     v_is_open boolean;
     v_is_inviting boolean;
-    -- The room of whoever is joined late though it has a partner, who hasn't come.
+    -- The room of the user who is joined late although it has a partner, who is absent.
     v_left_room uuid;
 BEGIN
     v_slot := letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
@@ -153,7 +156,7 @@ BEGIN
 
     SELECT * INTO v_task FROM letsswitch.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
     IF v_task.id IS NOT NULL AND v_task.registered <= letsswitch.erased_up_to(p_device) THEN
-        -- It is gone, and its row stands in the way.
+        -- The old task is being erased, and its row conflicts with the new one.
         PERFORM letsswitch.erase_tasks(ARRAY[v_task.id]);
         SELECT * INTO v_task FROM letsswitch.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
     END IF;
@@ -163,8 +166,9 @@ BEGIN
     END IF;
     IF FOUND THEN
         IF v_task.partner_id IS NOT NULL AND v_task.title <> p_title THEN
-            -- The partner's reminder bears the title: it is claimed after this, with the new one, or was before, and then it is
-            -- too late. Nobody else holds the two: retitling either takes the slot's lock first, and claiming passes them over.
+            -- The partner's reminder has the title: it is claimed after this, with the new title, or was claimed
+            -- before, and then it is too late. No other transaction locks the two rows: retitling either locks the slot
+            -- first, and claiming skips them.
             SELECT * INTO v_partner FROM letsswitch.task WHERE id = v_task.partner_id;
             IF v_partner.device_id IS NOT NULL AND NOT letsswitch.lock_if_waiting(v_partner) THEN
                 v_is_waiting := false;
@@ -178,8 +182,8 @@ BEGIN
         IF v_task.starts_at <= v_now AND NOT (
             v_task.title = p_title AND v_task.partner_id IS NOT NULL
             AND v_now < v_task.starts_at + make_interval(secs => p_late_join)
-            -- Of the two who found each other after the lead neither may know that it succeeded: who came late, whom somebody came to,
-            -- and who wasn't reminded in time.
+            -- After a late match neither of the two may know that it succeeded: the late user, the user who waited, and
+            -- one whose reminder was too early to name the partner.
             AND EXISTS (
                 SELECT FROM letsswitch.task AS partner
                 WHERE partner.id = v_task.partner_id AND (partner.was_let_down OR partner.paired_at IS NOT NULL))
@@ -204,7 +208,7 @@ BEGIN
         ELSIF NOT v_is_waiting OR v_task.reminds_at < v_now THEN
             RETURN letsswitch.outcome('registration_closed', v_task, NULL);
         END IF;
-        -- What was changed by hand is no series' any more.
+        -- A task that was changed by hand no longer belongs to its series.
         UPDATE letsswitch.task SET title = p_title, series_id = NULL, series_day = NULL
         WHERE id = v_task.id RETURNING * INTO v_task;
         PERFORM letsswitch.write_task_event('task.retitled', v_task);
@@ -215,14 +219,15 @@ BEGIN
         RETURN letsswitch.outcome('retitled', v_task, NULL);
     END IF;
 
-    -- Nobody else pairs in this slot now; one that is being cancelled, erased or claimed is gone when its lock is held.
+    -- No other transaction matches in this slot now. A task that is being cancelled, erased or claimed is gone when its
+    -- lock is taken.
     IF p_host IS NOT NULL THEN
         SELECT task.* INTO v_partner FROM letsswitch.task
         JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
         WHERE task.id = p_host AND task.starts_at = v_slot.starts_at AND task.partner_id IS NULL
         FOR UPDATE OF due;
     ELSIF p_invite_hold IS NULL AND EXISTS (
-        -- Most often there is nobody to choose from.
+        -- Usually no other task waits.
         SELECT FROM letsswitch.task
         WHERE task.starts_at = v_slot.starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
     ) THEN
@@ -235,7 +240,7 @@ BEGIN
                 WHERE erasure.device_id = task.device_id AND erasure.up_to >= task.registered
                 OFFSET 0
             )
-            -- Of those who have blocked each other either may wait.
+            -- Users with a block between them can both wait.
             AND NOT EXISTS (
                 SELECT FROM letsswitch.block WHERE block.device_id = p_device AND block.blocked_id = task.device_id OFFSET 0
             )
@@ -263,7 +268,7 @@ BEGIN
     IF v_is_late AND p_host IS NULL AND v_now < v_slot.starts_at + make_interval(secs => p_late_join) THEN
         v_partner := letsswitch.late_partner(v_slot.starts_at, NULL, p_device);
     END IF;
-    -- A claim that is yet to come opens the room, and tells of it.
+    -- A later claim opens the room and writes the event.
     v_is_open := v_is_late AND NOT letsswitch.is_due(v_partner);
     IF v_is_late AND (v_partner.waits_until IS NULL OR p_host IS NOT NULL)
         OR p_host IS NOT NULL AND (v_partner.id IS NULL OR v_partner.reminds_at < v_now) THEN
@@ -352,7 +357,7 @@ BEGIN
         END IF;
         SELECT * INTO v_task FROM letsswitch.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
     END IF;
-    -- Whoever wants it for a partner, or to claim it, comes before or after.
+    -- A transaction that matches or claims it is before or after this one.
     IF FOUND THEN
         v_registered := v_task.registered;
         v_is_waiting := letsswitch.lock_if_waiting(v_task);

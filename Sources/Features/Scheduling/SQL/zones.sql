@@ -13,8 +13,8 @@ LANGUAGE sql IMMUTABLE AS $$
     END
 $$;
 
--- The same of a zone that was stored; NULL when PostgreSQL doesn't know it any more: updates of the system's zones take names
--- away, and a schedule must not end with them.
+-- The same for a stored zone; NULL if PostgreSQL no longer knows it, since updates of the system's zones remove names,
+-- and a schedule must not break with them.
 CREATE FUNCTION letsswitch.stored_zone_rules(p_zone text) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -27,14 +27,14 @@ EXCEPTION WHEN invalid_parameter_value THEN
 END
 $$;
 
--- The zones that PostgreSQL has files of. One that is called like an abbreviation is among them if both mean the same: the
--- session's zone is always read from the file.
+-- The zones of which PostgreSQL has files. A zone with the name of an abbreviation is included only if both mean the
+-- same, because the session's zone is always read from the file.
 CREATE FUNCTION letsswitch.zone_names() RETURNS SETOF text
 LANGUAGE plpgsql VOLATILE SET TimeZone = 'UTC' AS $$
 DECLARE
     v_name text;
     v_abbreviations text[] := ARRAY(SELECT abbrev FROM pg_catalog.pg_timezone_abbrevs);
-    -- What lies ahead, and a year behind: every change of the clocks within it is found.
+    -- The future and the last year: every change of the clocks in it is found.
     v_from timestamp := date_trunc('day', letsswitch.clock() AT TIME ZONE 'UTC') - interval '1 year';
 BEGIN
     FOR v_name IN SELECT zone.name FROM pg_catalog.pg_timezone_names AS zone LOOP
@@ -118,8 +118,8 @@ BEGIN
 END
 $$;
 
--- The time of day as it is written: HH:MM, or HH:MM:SS when there are seconds. STABLE, as to_char is: else it is no part of the statements
--- that use it, and each transaction prepares it anew.
+-- The local time as text: HH:MM, or HH:MM:SS with seconds. STABLE like to_char; otherwise it isn't inlined into
+-- statements, and each transaction plans it again.
 CREATE FUNCTION letsswitch.wall_time_text(p_wall timestamp) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT to_char(p_wall, CASE WHEN extract(second FROM p_wall) = 0 THEN 'HH24:MI' ELSE 'HH24:MI:SS' END)

@@ -1,5 +1,5 @@
--- Which daemons are alive. Whoever comes, and whoever goes in an orderly way, notifies letsswitch_daemons with its id, so that the
--- others look at once.
+-- The daemons that are alive. A daemon that starts, and one that stops in order, notifies letsswitch_daemons with its
+-- id, so that the others look at once.
 
 -- A daemon lives: counts on in its row, or makes it. Then all rows, its own too, whose beats are 1 if it had to be made: at the first
 -- beat, and when the others have given it up meanwhile.
@@ -23,7 +23,7 @@ BEGIN
         bus_stands = p_bus_stands, bus_delay = p_bus_delay, bus_lost = p_bus_lost, bus_dropped = p_bus_dropped
     WHERE id = p_id;
     IF FOUND THEN
-        -- Nobody waits for the disk because a daemon lives.
+        -- A heartbeat doesn't wait for the disk.
         PERFORM set_config('synchronous_commit', 'off', true);
     ELSE
         INSERT INTO letsswitch.daemon (
@@ -53,8 +53,8 @@ BEGIN
 END
 $$;
 
--- A daemon ends. If it couldn't write that its people have left rooms that are open, its row stays: the others give it up as they do one
--- that has died, and take its people back. Who was in a room when it closed never left it: that keeps no row.
+-- A daemon stops. If it couldn't write that its members have left open rooms, its row stays, and the others give it up
+-- like a dead one and remove its members. A member of a room that has closed needs no leave, so that keeps no row.
 CREATE FUNCTION letsswitch.farewell(p_id uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

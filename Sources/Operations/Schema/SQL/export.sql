@@ -1,4 +1,4 @@
--- What is kept of a person, for the person.
+-- All that is stored about a person, for that person.
 
 -- All that is stored of a device: rows as they stand in the tables, each with its kind, the kinds one after the other. Of others it holds
 -- no name of a device; of the device no key by which one could act for it elsewhere. Votes are stored under a name that only a session

@@ -1,6 +1,6 @@
 -- For the page of operators.
 
--- Leaves a daemon's sample, and returns those of the others that are alive.
+-- Stores a daemon's sample, and returns those of the others that are alive.
 CREATE FUNCTION letsswitch.share_sample(p_id uuid, p_sample text) RETURNS TABLE (sample text)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
