@@ -46,7 +46,8 @@ struct ConversationCompanyTests {
             let page = try await world.converse("ada", in: talk, .init(width: 320), mayComplain: true)
             try await page.waitForLines(["one", "two"])
             try await page.wait(until: "navigator.serviceWorker.controller && localStorage.shelf?.includes('two')")
-            try await page.wait(until: "(caches.has('/conversations').then(is => window.isKept = is), window.isKept)")
+            try await page.wait(
+                until: "(caches.match('/conversations').then(page => window.isKept = Boolean(page)), window.isKept)")
             try await world.stopDaemon()
             try await page.call("Page.reload")
             try await page.waitForLines(["one", "two"])

@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// The service worker's script in an environment of its own: events, and the worker's reactions.
+/// The service worker's script with caches and a network of the test's own.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageWorkerTests {
-    /// Runs a script against the worker. `happen` dispatches an event and returns the worker's result. `caches` and
-    /// `fetch` are the test's.
+    /// Runs a script beside the worker's and returns the script's value. In it `happen` dispatches an event to the worker and returns what the
+    /// worker answers, and `whole` and `broken` are responses whose content comes whole or breaks off.
     private static func run(caches: String, fetch: String, _ script: String) async throws -> TestJSON {
         var value: TestJSON = .absent
         try await PageWorld.run { world in
@@ -17,6 +17,8 @@ struct PageWorkerTests {
                 """
                 (async () => {
                     const handlers = {}, shown = []
+                    const whole = { ok: true, clone: () => ({ arrayBuffer: async () => {} }) }
+                    const broken = { ok: true, clone: () => ({ arrayBuffer: async () => { throw new Error('It broke off.') } }) }
                     const caches = \(caches), fetch = \(fetch)
                     const registration = { showNotification: async (...what) => shown.push(what) }
                     ;((addEventListener, registration) => { \(source) })((name, work) => handlers[name] = work, registration)
@@ -44,7 +46,7 @@ struct PageWorkerTests {
                     delete: async () => true, match: async () => { throw new DOMException('no', 'SecurityError') },
                 }
                 """,
-            fetch: "async path => ({ ok: true, path })",
+            fetch: "async path => ({ ...whole, path })",
             "await happen('install'); return (await ask('/page/app.js')).path")
         #expect(seen == "/page/app.js")
     }
@@ -53,9 +55,49 @@ struct PageWorkerTests {
     func incomplete() async throws {
         let seen = try await Self.run(
             caches: "{ open: async () => { throw new Error('opened') } }",
-            fetch: "async path => ({ ok: path !== '/page/app.js' })",
+            fetch: "async path => ({ ...whole, ok: path !== '/page/app.js' })",
             "return await happen('install').then(() => 'taken', error => error.message)")
         #expect(seen == "The page could not be loaded completely.")
+    }
+
+    @Test("A file that breaks off ends the installation before a cache is opened")
+    func brokenFile() async throws {
+        let seen = try await Self.run(
+            caches: "{ open: async () => { throw new Error('opened') } }",
+            fetch: "async path => path === '/page/app.js' ? broken : whole",
+            "return await happen('install').then(() => 'installed', error => error.message)")
+        #expect(seen == "It broke off.")
+    }
+
+    @Test(
+        "A page of conversations that can't be kept leaves no empty cache, and an older copy stays",
+        arguments: [
+            // The download breaks off.
+            (isKept: false, answer: "broken", isFull: false, names: [], deleted: []),
+            (isKept: true, answer: "broken", isFull: false, names: [], deleted: []),
+            // The storage is full.
+            (isKept: false, answer: "whole", isFull: true, names: ["/conversations"], deleted: ["/conversations"]),
+            (isKept: true, answer: "whole", isFull: true, names: ["/conversations"], deleted: []),
+        ] as [(Bool, String, Bool, TestJSON, TestJSON)])
+    func unkeptConversations(
+        _ isKept: Bool, _ answer: String, _ isFull: Bool, _ opened: TestJSON, _ deleted: TestJSON
+    ) async throws {
+        let seen = try await Self.run(
+            caches: """
+                {
+                    open: async name => {
+                        opened.push(name)
+                        return {
+                            put: async () => { if (\(isFull)) throw new DOMException('full', 'QuotaExceededError') },
+                            match: async () => \(isKept) ? 'an older copy' : undefined,
+                        }
+                    },
+                    delete: async name => deleted.push(name),
+                }
+                """,
+            fetch: "async () => \(answer)",
+            "var opened = [], deleted = []; await happen('message', { data: 'keep' }); return [opened, deleted]")
+        #expect(seen == .array([opened, deleted]))
     }
 
     @Test("Cached files of this build need no network, and requests to the server aren't cached")
@@ -78,7 +120,7 @@ struct PageWorkerTests {
                     keys: async () => ['page old', '/conversations'], delete: async name => deleted.push(name),
                 }
                 """,
-            fetch: "async path => ({ ok: true, path })",
+            fetch: "async path => ({ ...whole, path })",
             """
             var kept, deleted = []
             globalThis.clients = { claim: async () => {} }

@@ -5,20 +5,27 @@ import { messageNoticeOf, noticeOf, partnerNoticeOf } from './notice.js'
 const BUILD = ''
 const FILES = []
 const CACHE = `page ${BUILD}`
-/** The page of conversations, which is one file, as it was when it was last loaded. It isn't used for addresses that name a user. */
+/** The page of conversations, which is one file, and the cache that keeps its last copy. Addresses with a query don't get that copy. */
 const CONVERSATIONS = '/conversations'
 
 addEventListener('install', event => event.waitUntil(fill()))
 
-/** Caches all files of one build. If one is missing, this worker isn't installed, and the previous one continues with its files. */
+/** Fetches a file with its whole content, before a cache is opened: a download that breaks off then leaves no empty cache behind. */
+async function fetchWhole(path) {
+  const answer = await fetch(path)
+  if (!answer.ok) throw new Error('The page could not be loaded completely.')
+  await answer.clone().arrayBuffer()
+  return answer
+}
+
+/** Keeps all files of one build. If one doesn't come whole, the browser drops this worker, and the previous worker keeps its own files. */
 async function fill() {
-  const answers = await Promise.all(FILES.map(path => fetch(path)))
-  if (!answers.every(answer => answer.ok)) throw new Error('The page could not be loaded completely.')
+  const answers = await Promise.all(FILES.map(fetchWhole))
   try {
     const cache = await caches.open(CACHE)
     await Promise.all(FILES.map((path, index) => cache.put(path, answers[index])))
   } catch {
-    // Without a cache, reminders still work.
+    // Without storage the page needs the network. Reminders don't.
     await caches.delete(CACHE).catch(() => {})
   }
 }
@@ -29,9 +36,15 @@ addEventListener('message', event => {
   if (event.data === 'keep') event.waitUntil(keepConversations().catch(() => {}))
 })
 
+/** Keeps the page of conversations. If that fails, an older copy stays, and a cache without one is deleted. */
 async function keepConversations() {
-  const answer = await fetch(CONVERSATIONS)
-  if (answer.ok) await (await caches.open(CONVERSATIONS)).put(CONVERSATIONS, answer)
+  const answer = await fetchWhole(CONVERSATIONS)
+  const cache = await caches.open(CONVERSATIONS)
+  try {
+    await cache.put(CONVERSATIONS, answer)
+  } catch {
+    if (!await cache.match(CONVERSATIONS)) await caches.delete(CONVERSATIONS)
+  }
 }
 
 addEventListener('activate', event => event.waitUntil(Promise.all([clients.claim(), dropOthers()])))
