@@ -53,7 +53,10 @@ final class PageWorld: Sendable {
         let (daemon, endpoint) = try await start("127.0.0.1:0", conninfo, flags)
         let world = PageWorld(conninfo: conninfo, flags: flags, pace: pace, endpoint: endpoint, daemon: daemon)
         do {
-            try await ProductDoors.judged { try await body(world) }
+            try await Evidence.collect {
+                Evidence.addLog(of: "the first daemon, process \(daemon.process.pid)") { daemon.process.lines }
+                try await ProductDoors.judged { try await body(world) }
+            }
             for page in world.people.all + world.guests.all { try page.judgeWhatIsHeard() }
             for page in world.people.all { #expect(page.complaints.filter { !Self.isKnock($0) } == []) }
             await world.end()

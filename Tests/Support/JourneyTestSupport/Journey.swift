@@ -50,7 +50,10 @@ package final class Journey: Sendable {
             let conninfo = try await cluster.makeDatabase(named: "journey") { try await prepare($0) }
             let journey = Journey(conninfo: conninfo, cluster: cluster, patience: patience)
             do {
-                try await ProductDoors.judged { try await body(journey) }
+                try await Evidence.collect {
+                    Evidence.addSlow { await journey.clockReport() }
+                    try await ProductDoors.judged { try await body(journey) }
+                }
                 await journey.end()
             } catch {
                 await journey.end()
@@ -157,10 +160,15 @@ package final class Journey: Sendable {
         try await sql("SELECT count(*) AS n FROM \(table)")[0].integer("n")
     }
 
-    /// Asks every few milliseconds until the query's first column `is` true.
+    /// Asks every few milliseconds until the condition is true. If that takes longer than `allowed`, the failure has rows of the condition's tables.
     package func wait(until condition: String, within allowed: Duration = Deadline.standard) async throws {
-        try await eventually(condition, within: allowed) {
-            try await sql("SELECT (\(condition)) AS is")[0].boolean("is")
+        do {
+            try await eventually(condition, within: allowed) {
+                try await sql("SELECT (\(condition)) AS is")[0].boolean("is")
+            }
+        } catch ClientFailure.timedOut(let what, let allowed, let received) {
+            throw ClientFailure.timedOut(
+                waitingFor: what, after: allowed, received: "\(await rows(named: condition)) \(received)")
         }
     }
 }

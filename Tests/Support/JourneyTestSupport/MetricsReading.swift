@@ -25,7 +25,8 @@ package struct MetricsReading {
             }
         } catch ClientFailure.timedOut {
             throw ClientFailure.timedOut(
-                waitingFor: "metrics", after: allowed, received: "\(reading.samples.filter { $0.value != 0 })")
+                waitingFor: "metrics", after: allowed, received: "\(reading.samples.filter { $0.value != 0 })"
+            ).withEvidence
         }
         return reading
     }

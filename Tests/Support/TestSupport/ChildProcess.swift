@@ -71,8 +71,10 @@ package actor ChildProcess {
             throw failure
         }
         let queue = ClientExecutor.shared.queue
-        var readers = [try OutputLines(error.ours, stream: .error, to: lines, queue: queue)]
-        if let output { readers.append(try OutputLines(output.ours, stream: .output, to: lines, queue: queue)) }
+        var readers = [try OutputLines(error.ours, stream: .error, queue: queue) { lines.append($0) }]
+        if let output {
+            readers.append(try OutputLines(output.ours, stream: .output, queue: queue) { lines.append($0) })
+        }
         queue.async { [readers] in life.begin(pid: pid, readers: readers) }
         return ChildProcess(
             pid: pid, lines: lines,

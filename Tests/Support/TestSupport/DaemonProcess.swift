@@ -1,6 +1,6 @@
 import Foundation
 
-/// The built `letsswitchd`, run as a user runs it.
+/// The built `letsswitchd`, run as a user runs it. A wait of the test that ends in vain reports its log.
 package struct DaemonProcess: Sendable {
     package let process: ChildProcess
 
@@ -9,10 +9,13 @@ package struct DaemonProcess: Sendable {
     package static func start(
         _ arguments: [String] = [], environment: [String: String] = [:], executable: String? = nil
     ) async throws -> DaemonProcess {
-        DaemonProcess(
-            process: try await ChildProcess.start(
-                try executable ?? self.executable(), arguments,
-                environment: cleanEnvironment().merging(environment) { _, given in given }))
+        let process = try await ChildProcess.start(
+            try executable ?? self.executable(), arguments,
+            environment: cleanEnvironment().merging(environment) { _, given in given })
+        Evidence.addLog(of: "process \(process.pid), \(arguments.joined(separator: " "))") { [weak process] in
+            process?.lines
+        }
+        return DaemonProcess(process: process)
     }
 
     /// Starts the daemon and waits for the address on which it listens.

@@ -33,6 +33,9 @@ package final class EventRecorder<Event: Sendable>: @unchecked Sendable {
     /// Every event that is still kept, taken or not, oldest first.
     package var all: [Event] { lock.withLock { events.map(\.event) } }
 
+    /// The newest events, `count` at most, oldest first.
+    package func newest(_ count: Int) -> [Event] { lock.withLock { events.suffix(count).map(\.event) } }
+
     package func append(_ event: Event) {
         let waiter: Waiter? = lock.withLock {
             if events.count == limit {
@@ -73,17 +76,21 @@ package final class EventRecorder<Event: Sendable>: @unchecked Sendable {
             lastWait += 1
             return lastWait
         }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                begin(id, what, condition, continuation, Deadline(after: allowed))
+        do {
+            return try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    begin(id, what, condition, continuation, Deadline(after: allowed))
+                }
+            } onCancel: {
+                let isUnderWay = lock.withLock {
+                    let isUnderWay = waiters.contains { $0.id == id }
+                    if !isUnderWay { cancelledEarly.insert(id) }
+                    return isUnderWay
+                }
+                if isUnderWay { fail(id) { _ in .cancelled(waitingFor: what) } }
             }
-        } onCancel: {
-            let isUnderWay = lock.withLock {
-                let isUnderWay = waiters.contains { $0.id == id }
-                if !isUnderWay { cancelledEarly.insert(id) }
-                return isUnderWay
-            }
-            if isUnderWay { fail(id) { _ in .cancelled(waitingFor: what) } }
+        } catch let failure as ClientFailure {
+            throw failure.withEvidence
         }
     }
 

@@ -39,7 +39,9 @@ package actor HTTPTestClient {
         within allowed: Duration = Deadline.standard
     ) async throws -> TestResponse {
         try await sendRequest(method, target, headers: headers, body: body, json: json, within: allowed)
-        return try await readResponse(within: allowed)
+        let response = try await readResponse(within: allowed)
+        Evidence.note { "\(method) \(target): \(response.status) \(response.text)" }
+        return response
     }
 
     /// Sends a request and doesn't wait for its response.

@@ -17,7 +17,7 @@ package struct OutputLine: Sendable, Equatable, CustomStringConvertible {
     package var description: String { text }
 }
 
-/// Splits what comes out of a pipe into lines for a recorder, as it comes.
+/// Splits what comes out of a pipe into lines.
 ///
 /// `@unchecked Sendable`: used on the clients' queue only.
 final class OutputLines: @unchecked Sendable {
@@ -26,18 +26,20 @@ final class OutputLines: @unchecked Sendable {
 
     private let descriptor: Int32
     private let stream: OutputLine.Stream
-    private let lines: EventRecorder<OutputLine>
+    private let take: @Sendable (OutputLine) -> Void
     private var source: ReadinessSource?
     private var partial: [UInt8] = []
     private var hasEnded = false
 
-    /// Takes over `descriptor`, the non-blocking read end of a pipe; throws when no descriptor is left to watch it with.
+    /// Takes over `descriptor`, the non-blocking read end of a pipe, and calls `take` with each line. Throws if no descriptor is left to watch
+    /// it with.
     init(
-        _ descriptor: Int32, stream: OutputLine.Stream, to lines: EventRecorder<OutputLine>, queue: DispatchQueue
+        _ descriptor: Int32, stream: OutputLine.Stream, queue: DispatchQueue,
+        take: @escaping @Sendable (OutputLine) -> Void
     ) throws {
         self.descriptor = descriptor
         self.stream = stream
-        self.lines = lines
+        self.take = take
         try queue.sync { try watch(on: queue) }
     }
 
@@ -93,7 +95,7 @@ final class OutputLines: @unchecked Sendable {
     }
 
     private func record() {
-        lines.append(OutputLine(stream: stream, text: String(decoding: partial, as: UTF8.self)))
+        take(OutputLine(stream: stream, text: String(decoding: partial, as: UTF8.self)))
         partial.removeAll(keepingCapacity: true)
     }
 }

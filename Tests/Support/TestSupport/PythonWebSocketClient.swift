@@ -71,7 +71,7 @@ package actor PythonWebSocketClient {
             ["op": "receive", "seconds": .number(Double(seconds) + Double(attoseconds) * 1e-18)],
             within: allowed + .seconds(5))
         if answer["timeout"].bool == true {
-            throw ClientFailure.timedOut(waitingFor: "a message", after: allowed, received: "nothing")
+            throw ClientFailure.timedOut(waitingFor: "a message", after: allowed, received: "nothing").withEvidence
         }
         if let text = answer["text"].string {
             judge?(nil, Array(text.utf8))

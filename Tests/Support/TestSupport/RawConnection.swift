@@ -230,7 +230,9 @@ package actor RawConnection {
         let deadline = Deadline(after: allowed)
         while true {
             if let count = try rule(received, hasEnded) { return received.take(count) }
-            guard !hasEnded else { throw ClientFailure.ended(waitingFor: what, received: received.preview) }
+            guard !hasEnded else {
+                throw ClientFailure.ended(waitingFor: what, received: received.preview).withEvidence
+            }
             if try !fill(awaiting: what) { try await wait(at: socket.readable, until: deadline, for: what) }
         }
     }
@@ -269,7 +271,9 @@ package actor RawConnection {
         switch wakeUp {
         case .ready: return
         case .timedOut:
-            throw ClientFailure.timedOut(waitingFor: what, after: deadline.allowed, received: received.preview)
+            throw ClientFailure.timedOut(
+                waitingFor: what, after: deadline.allowed, received: received.preview
+            ).withEvidence
         case .cancelled: throw ClientFailure.cancelled(waitingFor: what)
         case .closed: throw ClientFailure.misuse("closed while waiting for \(what)")
         }

@@ -41,6 +41,7 @@ struct BrowserPage: Sendable {
         let page = BrowserPage(
             devTools: devTools, session: session, context: context.string ?? "",
             events: await devTools.record(session))
+        page.addEvidence()
         for domain in ["Page", "Runtime", "Log", "Network"] { try await page.call("\(domain).enable") }
         try await page.apply(settings)
         return page
@@ -133,9 +134,7 @@ struct BrowserPage: Sendable {
             // If the document is replaced, the promise is lost and the next round asks again.
             if let found = try? await evaluate(look), found == true { return }
             guard ContinuousClock.now < deadline else {
-                let text = try await evaluate("document.body?.innerText")
-                throw ClientFailure.timedOut(
-                    waitingFor: condition, after: allowed, received: "\(text.string ?? "") \(complaints)")
+                throw ClientFailure.timedOut(waitingFor: condition, after: allowed, received: "false").withEvidence
             }
             try await Task.sleep(for: .milliseconds(5))
         }
@@ -166,8 +165,9 @@ struct BrowserPage: Sendable {
     }
 
     /// Returns the screen as a PNG or WebP file.
-    func screenshot(as format: String = "png") async throws -> [UInt8] {
-        let answer = try await call("Page.captureScreenshot", ["format": .string(format), "quality": 70])
+    func screenshot(as format: String = "png", within allowed: Duration = Deadline.standard) async throws -> [UInt8] {
+        let answer = try await call(
+            "Page.captureScreenshot", ["format": .string(format), "quality": 70], within: allowed)
         return Data(base64Encoded: answer["data"].string ?? "").map { Array($0) } ?? []
     }
 }
