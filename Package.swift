@@ -381,7 +381,10 @@ let package = Package(
             swiftSettings: testSettings),
         // The pages in a real browser.
         .testTarget(
-            name: "PageTests", dependencies: ["DoorTestSupport", "LetsSwitchClient", "letsswitchd", "TestSupport"],
+            name: "PageTests",
+            dependencies: [
+                "DoorTestSupport", "LetsSwitchClient", "letsswitchd", "Basics", "Postgres", "Scheduling", "TestSupport",
+            ],
             swiftSettings: testSettings),
 
         // The properties that hold for every input, checked by the fuzzer's driver and by a test that replays the

@@ -117,8 +117,10 @@ struct CableBrowserTests {
             for type in ["questionResponse", "question"] { try await wait(for: "questions \(type)", on: page) }
             try await page.evaluate("subscriptions.pair.perform('speak', {content: 'Tea?'}); 0")
             try await wait(for: "pair message", on: page)
-            try await world.register("ada", "Maths", at: PageWorld.second(in: 30 + 2 * world.pace))
+            let start = PageWorld.second(in: 1200)
+            try await world.register("ada", "Maths", at: start)
             try await wait(for: "notifications schedule", on: page)
+            try await world.advance(to: start - 29)
             for name in ["reminders", "notifications"] { try await wait(for: "\(name) reminder", on: page) }
             #expect(try await page.evaluate("heard.some(words => / (rejected|error)/.test(words))") == false)
         }

@@ -7,20 +7,19 @@ import Testing
 struct PageAccessTests {
     @Test("Everything works by keyboard alone, with the expected focus")
     func keyboard() async throws {
-        try await PageWorld.run(["--reminder-lead", "4s"]) { world in
+        try await PageWorld.run(["--reminder-lead", "600s"]) { world in
             let page = try await world.visit(.init(device: "ada"))
-            let start = PageWorld.second(in: 4 + 7 * world.pace)
+            let start = PageWorld.second(in: 1500)
             try await world.register("bob", "Maths", at: start)
-            try await world.before(start - 4) {
-                try await page.wait(until: "document.querySelector('[data-state=somebody]')")
-                try await page.tab(to: "element.closest('[data-state=somebody]')")
-                try await page.press(.enter)
-                #expect(try await page.evaluate("document.activeElement.id") == "title")
-                try await page.type("History")
-                try await page.press(.enter)
-                try await page.wait(until: "!document.querySelector('#promise').open")
-            }
+            try await page.wait(until: "document.querySelector('[data-state=somebody]')")
+            try await page.tab(to: "element.closest('[data-state=somebody]')")
+            try await page.press(.enter)
+            #expect(try await page.evaluate("document.activeElement.id") == "title")
+            try await page.type("History")
+            try await page.press(.enter)
+            try await page.wait(until: "!document.querySelector('#promise').open")
             #expect(try await page.evaluate("Boolean(document.activeElement.closest('.slot.own'))") == true)
+            try await world.advance(to: start - 590)
             try await page.wait(until: "!document.querySelector('#next-enter').hidden")
             try await page.tab(to: "element.closest('[data-state=room]')")
             try await page.press(.enter)
@@ -72,10 +71,12 @@ struct PageAccessTests {
 
     @Test("The focus isn't lost with its element")
     func focus() async throws {
-        try await PageWorld.run { world in
+        try await PageWorld.run(["--reminder-lead", "600s"]) { world in
             let page = try await world.visit(
                 .init(device: "ada"), after: "window.ahead = 0; Date.now = (now => () => now() + ahead)(Date.now)")
-            try await world.register("ada", "History", at: PageWorld.second(in: 61 + world.pace))
+            let start = PageWorld.second(in: 1200)
+            try await world.register("ada", "History", at: start)
+            try await world.advance(to: start - 590)
             try await page.wait(
                 until: "[...document.querySelectorAll('#reminder, #next-enter')].every(element => !element.hidden)")
             try await page.tab(to: "element.id === 'reminder-close'")
@@ -85,7 +86,7 @@ struct PageAccessTests {
             // isn't.
             try await page.hold("*")
             try await page.tab(to: "element.id === 'next-enter'")
-            try await page.evaluate("ahead = 400_000")
+            try await page.evaluate("ahead = 1_300_000")
             try await page.wait(until: "document.querySelector('#next').hidden")
             #expect(try await page.evaluate("document.activeElement.id") == "date")
             try await page.evaluate("ahead = 0")
@@ -93,7 +94,7 @@ struct PageAccessTests {
             // Returns from a room whose slot can't be chosen any more.
             try await page.click("#next-enter")
             try await page.wait(until: "document.activeElement.id === 'room-title'")
-            try await page.evaluate("ahead = 400_000")
+            try await page.evaluate("ahead = 1_300_000")
             try await page.wait(until: "document.querySelector('.slot.own button').disabled")
             try await page.click("#leave")
             try await page.wait(until: "document.body.dataset.view === 'day'")
@@ -105,10 +106,9 @@ struct PageAccessTests {
         "The page fits 320 pixels, has enough contrast in both schemes, and labels every control",
         arguments: [false, true])
     func appearance(_ isDark: Bool) async throws {
-        try await PageWorld.run(["--reminder-lead", "30s"]) { world in
-            try await world.register(
-                "ada", "History " + String(repeating: "mmm", count: 50),
-                at: PageWorld.second(in: 30 + 2 * world.pace))
+        try await PageWorld.run(["--reminder-lead", "600s"]) { world in
+            let start = PageWorld.second(in: 1200)
+            try await world.register("ada", "History " + String(repeating: "mmm", count: 50), at: start)
             try await world.register("ada", "Art", at: PageWorld.hour(18))
             try await world.register("bob", "Maths", at: PageWorld.hour(18))
             try await world.register("bob", "Maths", at: PageWorld.hour(19))
@@ -116,6 +116,7 @@ struct PageAccessTests {
                 .init(
                     width: 320, height: 640, isPhone: true, isDark: isDark, device: "ada")
             )
+            try await world.advance(to: start - 590)
             try await page.wait(until: "document.querySelector('[data-state=room]')")
             #expect(try await page.faults() == [])
             try await page.click("\(BrowserPage.row("16:00")) button")

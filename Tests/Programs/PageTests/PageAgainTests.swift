@@ -13,13 +13,16 @@ struct PageAgainTests {
         "After the start the user prefers or blocks the partner; the history lists and undoes both, by keyboard"
     )
     func again() async throws {
-        try await PageWorld.run(paced: ["--reminder-lead": 3]) { world in
+        try await PageWorld.run(["--reminder-lead", "600s", "--no-show-after", "900s"]) { world in
             let page = try await world.visit(.init(width: 320, height: 640, isDark: true, device: "ada"))
-            let start = PageWorld.second(in: 6 * world.pace)
+            let start = PageWorld.second(in: 1200)
             try await world.register("ada", "History", at: start)
             try await world.register("bob", "Maths", at: start)
+            try await world.advance(to: start - 590)
             try await page.wait(until: "!document.querySelector('#next-enter').hidden")
             try await page.click("#next-enter")
+            try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
+            try await world.advance(to: start)
             try await page.wait(until: "!document.querySelector('#started').hidden")
             try await page.tab(to: "element.id === 'again'")
             #expect(try await page.faults() == [])

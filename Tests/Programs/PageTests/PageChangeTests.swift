@@ -28,9 +28,8 @@ struct PageChangeTests {
             try await ada.press(.enter)
             try await ada.waitForState("partner", at: "18:00")
             try await bob.waitForState("own", at: "16:00")
-            #expect(
-                try await ada.evaluate("document.querySelector('#said').textContent")
-                    == "Moved: Art is at 18:00 now. Your partner will start Latin.")
+            let said = "Moved: Art is at 18:00 now. Your partner will start Latin."
+            try await ada.wait(until: "document.querySelector('#said').textContent === '\(said)'")
 
             try await ada.click("\(BrowserPage.row("18:00")) button")
             try await ada.click("#cant")
@@ -46,12 +45,15 @@ struct PageChangeTests {
 
     @Test("A start is reported once, and the page shows the history")
     func past() async throws {
-        try await PageWorld.run(paced: ["--reminder-lead": 3]) { world in
+        try await PageWorld.run(["--reminder-lead", "600s"]) { world in
             let page = try await world.visit(.init(width: 320, isPhone: true, device: "ada"))
-            let start = PageWorld.second(in: 5 * world.pace)
+            let start = PageWorld.second(in: 1200)
             try await world.register("ada", "History", at: start)
+            try await world.advance(to: start - 590)
             try await page.wait(until: "!document.querySelector('#next-enter').hidden")
             try await page.click("#next-enter")
+            try await page.wait(until: "document.body.dataset.view === 'room'")
+            try await world.advance(to: start)
             try await page.wait(until: "!document.querySelector('#started').hidden")
             try await page.tab(to: "element.id === 'started'")
             try await page.press(.enter)

@@ -12,7 +12,7 @@ struct PageDayTests {
             try await world.register("ada", "Art", at: PageWorld.hour(19))
             try await world.register("bob", "Maths", at: PageWorld.hour(19))
             try await world.register("bob", "Maths", at: PageWorld.hour(17))
-            let soon = PageWorld.second(in: 60 + 2 * world.pace)
+            let soon = PageWorld.second(in: 1200)
             try await world.register("ada", "Music", at: soon)
             let page = try await world.visit(.init(device: "ada"))
 
@@ -26,7 +26,8 @@ struct PageDayTests {
             #expect(try await page.text(of: "\(BrowserPage.row("18:00")) .detail") == "History")
             #expect(
                 try await page.text(of: "\(BrowserPage.row("19:00")) .detail") == "Art · your partner will start Maths")
-            // The state changes a minute before the start, by the page's own clock.
+            // A minute before the start, without an event of the server.
+            try await world.advance(to: soon - 59, standing: true)
             try await page.wait(
                 until: "document.querySelector('[data-state=room] .state').innerText === 'Enter the waiting room'")
             #expect(try await page.text(of: "#next-title").hasPrefix("Music at"))
@@ -79,7 +80,7 @@ struct PageDayTests {
             try await ada.press(.enter)
             try await ada.waitForState("own", at: "16:00")
             try await bob.waitForState("somebody", at: "16:00")
-            #expect(try await ada.evaluate("document.activeElement.closest('.slot').dataset.key") == "16:00")
+            try await ada.wait(until: "document.activeElement.closest('.slot').dataset.key === '16:00'")
 
             try await ada.click("\(BrowserPage.row("16:00")) button")
             try await ada.type("Art")
@@ -106,13 +107,14 @@ struct PageDayTests {
 
     @Test("A refusal is shown beside its field")
     func refusals() async throws {
-        try await PageWorld.run(["--reminder-lead", "20s"]) { world in
+        try await PageWorld.run { world in
             let page = try await world.visit(mayComplain: true)
             let reminders = try await EventStreamTestClient.connect(to: world.endpoint, "/reminders?deviceId=bob")
-            let start = PageWorld.second(in: 20 + 5 * world.pace)
+            let start = PageWorld.second(in: 1200)
             try await world.register("bob", "Maths", at: start)
-            try await world.before(start - 20) { try await page.click("[data-state=somebody] button") }
-            // Registration closes while the dialog is open, by the server's clock: when the reminder is sent.
+            try await page.click("[data-state=somebody] button")
+            // Registration closes while the dialog is open: at the reminder, by the server's clock.
+            try await world.advance(to: start - 59)
             while try await reminders.nextEvent().event != "reminder" {}
             await reminders.close()
             try await page.type("History")
@@ -120,7 +122,7 @@ struct PageDayTests {
             try await page.wait(
                 until: "document.querySelector('#title-error').innerText.startsWith('It is too late to promise')")
             try await page.press(.escape)
-            #expect(try await page.evaluate("document.querySelector('#promise').open") == false)
+            try await page.wait(until: "!document.querySelector('#promise').open")
         }
     }
 

@@ -86,7 +86,9 @@ struct PageDeviceTests {
             let registration = version.parameters["versions"].array?.first { $0["status"] == "activated" }?[
                 "registrationId"]
 
-            try await world.register("ada", "History", at: PageWorld.second(in: 60 + 2 * world.pace))
+            let start = PageWorld.second(in: 1200)
+            try await world.register("ada", "History", at: start)
+            try await world.advance(to: start - 59)
             try await page.wait(until: "window.hasShown")
             let look = """
                 window.asking ??= navigator.serviceWorker.ready.then(worker => worker.getNotifications()).then(list => {

@@ -5,7 +5,9 @@ import Testing
 /// The report of a wait for a page that ends in vain.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageEvidenceTests {
-    @Test("A wait in vain reports the page's console, requests and text, a screenshot and the daemon's log")
+    @Test(
+        "A wait in vain reports the page's console, requests and text, a screenshot, the test's clock and the daemon's log"
+    )
     func report() async throws {
         let failure = await #expect(throws: ClientFailure.self) {
             try await PageWorld.run { world in
@@ -20,6 +22,7 @@ struct PageEvidenceTests {
         #expect(report.contains("log: a word 7"))
         #expect(report.contains(/\n +GET http:\S+\/nothing: 404\n/))
         #expect(report.contains("The page shows http://"))
+        #expect(report.contains(/The test's clock: 2\d{3}-\d\d-\d\d/))
         #expect(report.contains(#""msg":"listening""#))
         let path = try #require(report.firstMatch(of: /screenshot: (\S+\.png)/)).1
         #expect(path.contains("/.build/failures/PageTests.PageEvidenceTests-report-"))

@@ -46,7 +46,7 @@ struct PageInvitationTests {
             try await bob.press(.enter)
             try await bob.waitForState("partner", at: "16:00")
             try await ada.waitForState("partner", at: "16:00")
-            #expect(try await bob.evaluate("location.hash") == "")
+            try await bob.wait(until: "location.hash === ''")
             #expect(
                 try await ada.text(of: "\(BrowserPage.row("16:00")) .detail")
                     == "History · your partner will start Maths")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Partners who don't come, who lose their connection, or who come late. In real time, in real browsers.
+/// Partners who don't come, who close the laptop, and who come late.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageRematchTests {
     /// JavaScript: whether an element has exactly this text.
@@ -12,6 +12,15 @@ struct PageRematchTests {
 
     private static let letDown = "Your partner isn’t coming. Somebody else may still join you."
 
+    /// Ten minutes between the reminder and the start. Whoever isn't there five minutes after the start doesn't come.
+    private static let flags = ["--reminder-lead", "600s", "--no-show-after", "300s", "--late-join", "1800s"]
+
+    /// Waits until the daemon has written that these people are in their rooms.
+    private func waitForPresence(of count: Int, in world: PageWorld) async throws {
+        try await world.wait(
+            untilDatabase: "(SELECT count(*) FROM letsswitch.attendance WHERE present > 0) = \(count)")
+    }
+
     private func enter(_ page: BrowserPage) async throws {
         try await page.wait(until: "!document.querySelector('#next-enter').hidden")
         try await page.click("#next-enter")
@@ -20,33 +29,32 @@ struct PageRematchTests {
 
     @Test("Two users alone in their rooms are matched again; one with a closed laptop waits for the late partner")
     func rematched() async throws {
-        let flags: KeyValuePairs = ["--reminder-lead": 8.0, "--no-show-after": 3, "--presence-grace": 1]
-        try await PageWorld.run(paced: flags) { world in
-            let start = PageWorld.second(in: 30 * world.pace)
-            let (ada, bob, cem, eve, slot) = try await world.before(start - 8 * world.pace) {
-                for (device, title) in [("ada", "History"), ("bob", "Maths"), ("cem", "Latin"), ("dan", "Art")] {
-                    try await world.register(device, title, at: start)
-                }
-                let ada = try await world.visit(.init(width: 320, height: 640, isPhone: true, device: "ada"))
-                let bob = try await world.visit(.init(device: "bob"), mayComplain: true)
-                let cem = try await world.visit(.init(isDark: true, device: "cem"))
-                // Eve's page shows the slot as open, and can't load that it has closed.
-                let eve = try await world.visit(.init(device: "eve"), mayComplain: true)
-                try await world.register("curl", "Nothing", at: start)
-                try await eve.wait(until: "document.querySelector('[data-state=somebody]')")
-                let key = try await eve.evaluate("document.querySelector('[data-state=somebody]').dataset.key").string
-                try await eve.hold("*/schedule?*")
-                try await world.cancel("curl", at: start)
-                return (ada, bob, cem, eve, BrowserPage.row(try #require(key)))
+        try await PageWorld.run(Self.flags + ["--presence-grace", "1s"]) { world in
+            let start = PageWorld.second(in: 1200)
+            for (device, title) in [("ada", "History"), ("bob", "Maths"), ("cem", "Latin"), ("dan", "Art")] {
+                try await world.register(device, title, at: start)
             }
-            try await world.before(start) {
-                for page in [ada, bob] { try await enter(page) }
-                try await ada.wait(until: Self.says("#presence", "Is here"))
-                try await bob.emulate(offline: true)
-                try await ada.wait(until: Self.says("#presence", "Has left"))
-                try await enter(cem)
-                try await cem.wait(until: Self.says("#presence", "Hasn’t come yet"))
-            }
+            let ada = try await world.visit(.init(width: 320, height: 640, isPhone: true, device: "ada"))
+            let bob = try await world.visit(.init(device: "bob"), mayComplain: true)
+            let cem = try await world.visit(.init(isDark: true, device: "cem"))
+            // Her page knows the slot, and doesn't learn that it has closed.
+            let eve = try await world.visit(.init(device: "eve"), mayComplain: true)
+            try await world.register("curl", "Nothing", at: start)
+            try await eve.wait(until: "document.querySelector('[data-state=somebody]')")
+            let key = try await eve.evaluate("document.querySelector('[data-state=somebody]').dataset.key").string
+            let slot = BrowserPage.row(try #require(key))
+            try await eve.hold("*/schedule?*")
+            try await world.cancel("curl", at: start)
+
+            try await world.advance(to: start - 590)
+            for page in [ada, bob] { try await enter(page) }
+            try await ada.wait(until: Self.says("#presence", "Is here"))
+            try await bob.emulate(offline: true)
+            try await ada.wait(until: Self.says("#presence", "Has left"))
+            try await enter(cem)
+            try await cem.wait(until: Self.says("#presence", "Hasn’t come yet"))
+            try await waitForPresence(of: 2, in: world)
+            try await world.advance(to: start + 301)
             let words = "Your partner didn’t come. Your new partner will start"
             try await ada.wait(until: Self.says("#news", "\(words) Latin."))
             try await cem.wait(until: Self.says("#news", "\(words) History."))
@@ -91,19 +99,18 @@ struct PageRematchTests {
 
     @Test("A user whose partner was matched again meanwhile gets the new room on return")
     func absent() async throws {
-        try await PageWorld.run(paced: ["--reminder-lead": 6, "--no-show-after": 2, "--presence-grace": 0]) { world in
-            let start = PageWorld.second(in: 20 * world.pace)
-            let people = try await world.before(start - 6 * world.pace) {
-                for (device, title) in [("ada", "History"), ("bob", "Maths"), ("cem", "Latin"), ("dan", "Art")] {
-                    try await world.register(device, title, at: start)
-                }
-                return [
-                    try await world.visit(.init(device: "ada")), try await world.visit(.init(device: "cem")),
-                    try await world.visit(.init(device: "bob")),
-                ]
+        try await PageWorld.run(Self.flags + ["--presence-grace", "0s"]) { world in
+            let start = PageWorld.second(in: 1200)
+            for (device, title) in [("ada", "History"), ("bob", "Maths"), ("cem", "Latin"), ("dan", "Art")] {
+                try await world.register(device, title, at: start)
             }
-            try await world.before(start) { for page in people[0...1] { try await enter(page) } }
-            let bob = people[2]
+            let ada = try await world.visit(.init(device: "ada"))
+            let cem = try await world.visit(.init(device: "cem"))
+            let bob = try await world.visit(.init(device: "bob"))
+            try await world.advance(to: start - 590)
+            for page in [ada, cem] { try await enter(page) }
+            try await waitForPresence(of: 2, in: world)
+            try await world.advance(to: start + 301)
             try await bob.wait(until: "document.querySelector('#note').innerText.startsWith('You weren’t in the room')")
             try await bob.click("#next-enter")
             try await bob.wait(until: Self.says("#link", "You are waiting. Somebody may still join you."))
@@ -113,13 +120,14 @@ struct PageRematchTests {
 
     @Test("A user leaves from the room after a confirmation; the partner is notified and waits")
     func leaving() async throws {
-        try await PageWorld.run(["--reminder-lead", "60s"]) { world in
-            let start = PageWorld.second(in: 60 + 6 * world.pace)
+        try await PageWorld.run(Self.flags) { world in
+            let start = PageWorld.second(in: 1200)
             for (device, title) in [("ada", "History"), ("bob", "Maths")] {
                 try await world.register(device, title, at: start)
             }
             let ada = try await world.visit(.init(device: "ada"))
             let bob = try await world.visit(.init(device: "bob"))
+            try await world.advance(to: start - 590)
             for page in [ada, bob] { try await enter(page) }
             try await ada.tab(to: "element.id === 'give-up'")
             try await ada.press(.enter)
@@ -134,24 +142,22 @@ struct PageRematchTests {
 
     @Test("A user without a partner asks from the room for another, and is led to them when there is one")
     func seeking() async throws {
-        // No user counts as absent in this test, however long it takes.
-        try await PageWorld.run(["--no-show-after", "240s"], paced: ["--reminder-lead": 6]) { world in
-            let start = PageWorld.second(in: 16 * world.pace)
-            let (ada, cem, bob) = try await world.before(start - 6 * world.pace) {
-                try await world.register("ada", "History", at: start)
-                let bob = try await world.register("bob", "Maths", at: start)
-                try await world.register("cem", "Latin", at: start)
-                let ada = try await world.visit(.init(device: "ada"))
-                let settings = BrowserPage.Settings(width: 320, height: 640, isPhone: true, device: "cem")
-                return (ada, try await world.visit(settings, mayComplain: true), bob)
-            }
-            try await world.before(start) {
-                try await enter(ada)
-                try await cem.wait(until: "!document.querySelector('#next-enter').hidden")
-                try await cem.click("#next-enter")
-                try await cem.wait(until: "document.querySelector('#link').dataset.state === 'none'")
-                #expect(try await cem.evaluate("document.querySelector('#seek').hidden") == true)
-            }
+        // Nobody counts as absent in this test.
+        try await PageWorld.run(Self.flags + ["--no-show-after", "1500s"]) { world in
+            let start = PageWorld.second(in: 1200)
+            try await world.register("ada", "History", at: start)
+            let task = try await world.register("bob", "Maths", at: start)
+            try await world.register("cem", "Latin", at: start)
+            let ada = try await world.visit(.init(device: "ada"))
+            let cem = try await world.visit(
+                .init(width: 320, height: 640, isPhone: true, device: "cem"), mayComplain: true)
+            try await world.advance(to: start - 590)
+            try await enter(ada)
+            try await cem.wait(until: "!document.querySelector('#next-enter').hidden")
+            try await cem.click("#next-enter")
+            try await cem.wait(until: "document.querySelector('#link').dataset.state === 'none'")
+            #expect(try await cem.evaluate("document.querySelector('#seek').hidden") == true)
+            try await world.advance(to: start)
             try await cem.wait(until: "!document.querySelector('#seek').hidden")
             #expect(try await ada.evaluate("document.querySelector('#seek').hidden") == true)
             try await cem.tab(to: "element.id === 'seek'")
@@ -159,7 +165,7 @@ struct PageRematchTests {
             try await cem.wait(until: Self.says("#news", "Nobody is waiting now."))
             #expect(try await cem.faults() == [])
 
-            try await world.leave("bob", bob)
+            try await world.leave("bob", task)
             try await ada.wait(until: Self.says("#news", Self.letDown))
             try await ada.wait(until: Self.says("#link", "You are waiting. Somebody may still join you."))
             #expect(try await ada.evaluate("document.querySelector('#seek').hidden") == true)

@@ -2,69 +2,66 @@ import Foundation
 import TestSupport
 import Testing
 
-/// From the registration to the cheer, in real time.
+/// From the promise to the cheer.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageRoomTests {
     @Test("Two users register, are reminded, enter, count down together and cheer; then the room closes")
     func journey() async throws {
-        try await PageWorld.run(paced: ["--reminder-lead": 7, "--room-duration": 4]) { world in
+        try await PageWorld.run(["--reminder-lead", "600s", "--room-duration", "1200s"]) { world in
             let ada = try await world.visit(.init(device: "ada"))
             let bob = try await world.visit(
                 .init(width: 390, height: 800, isPhone: true, isDark: true, reducesMotion: false, device: "bob"))
-            // The next full hour may be far. A task registered without a browser opens a near slot, and is cancelled so
-            // that Ada and Bob are matched.
-            let start = PageWorld.second(in: 18 * world.pace)
+            // The hours are far. Somebody with curl opens a slot that is near, and leaves it to the two.
+            let start = PageWorld.second(in: 1200)
             try await world.register("curl", "Nothing", at: start)
-            try await world.before(start - 7 * world.pace) {
-                try await ada.click("[data-state=somebody] button")
-                try await world.cancel("curl", at: start)
-                try await ada.type("History")
-                try await ada.press(.enter)
-                try await ada.wait(until: "document.querySelector('[data-state=own]')")
-                try await bob.click("[data-state=somebody] button")
-                try await bob.type("Maths")
-                try await bob.press(.enter)
-                for page in [ada, bob] {
-                    try await page.wait(until: "document.querySelector('[data-state=partner], [data-state=room]')")
-                }
+            try await ada.click("[data-state=somebody] button")
+            try await world.cancel("curl", at: start)
+            try await ada.type("History")
+            try await ada.press(.enter)
+            try await ada.wait(until: "document.querySelector('[data-state=own]')")
+            try await bob.click("[data-state=somebody] button")
+            try await bob.type("Maths")
+            try await bob.press(.enter)
+            for page in [ada, bob] {
+                try await page.wait(until: "document.querySelector('[data-state=partner]')")
             }
 
-            try await world.before(start) {
-                for page in [ada, bob] {
-                    try await page.wait(until: "!document.querySelector('#reminder').hidden")
-                    try await page.click("#reminder-enter")
-                    try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
-                }
-                #expect(try await ada.text(of: "#own-title") == "History")
-                #expect(try await ada.text(of: "#partner-title") == "Maths")
-                #expect(try await bob.text(of: "#partner-title") == "History")
-
-                try await bob.evaluate(
-                    """
-                    window.flown = 0
-                    new MutationObserver(() => { flown = Math.max(flown, document.querySelectorAll('.flying.in').length) })
-                        .observe(document.body, { childList: true, subtree: true, attributes: true })
-                    """)
-                try await ada.click("#ale")
-                try await ada.click("#ale")
-                try await bob.wait(until: "document.querySelector('#received-count').innerText === '2'")
-                #expect(try await bob.evaluate("flown > 0") == true)
-                #expect(try await bob.text(of: "#heard") == "2 cheers for you!")
-                #expect(try await ada.text(of: "#sent") == "You have sent 2 cheers.")
-                #expect(try await ada.text(of: "#received-count") == "0")
-                try await bob.click("#ale")
-                try await ada.wait(until: "document.querySelector('#received-count').innerText === '1'")
+            try await world.advance(to: start - 590)
+            for page in [ada, bob] {
+                try await page.wait(until: "!document.querySelector('#reminder').hidden")
+                try await page.click("#reminder-enter")
+                try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
             }
+            #expect(try await ada.text(of: "#own-title") == "History")
+            #expect(try await ada.text(of: "#partner-title") == "Maths")
+            #expect(try await bob.text(of: "#partner-title") == "History")
 
-            try await world.before(start + 3 * world.pace) {
+            try await bob.evaluate(
+                """
+                window.flown = 0
+                new MutationObserver(() => { flown = Math.max(flown, document.querySelectorAll('.flying.in').length) })
+                    .observe(document.body, { childList: true, subtree: true, attributes: true })
+                """)
+            try await ada.click("#ale")
+            try await ada.click("#ale")
+            try await bob.wait(until: "document.querySelector('#received-count').innerText === '2'")
+            #expect(try await bob.evaluate("flown > 0") == true)
+            #expect(try await bob.text(of: "#heard") == "2 cheers for you!")
+            #expect(try await ada.text(of: "#sent") == "You have sent 2 cheers.")
+            #expect(try await ada.text(of: "#received-count") == "0")
+            try await bob.click("#ale")
+            try await ada.wait(until: "document.querySelector('#received-count').innerText === '1'")
+
+            // Neither early nor late, by the half second to which a page knows the server's clock.
+            for (moment, phase) in [(start - 0.6, "last"), (start + 0.6, "start")] {
+                try await world.advance(to: moment, standing: true)
                 for page in [ada, bob] {
-                    try await page.wait(until: "document.querySelector('#disc').dataset.phase === 'start'")
-                    // The page starts on time, by the server's clock, which is this machine's.
-                    #expect(Date.now > start - 0.5)
-                    #expect(try await page.text(of: "#count") == "Start!")
+                    try await page.wait(until: "document.querySelector('#disc').dataset.phase === '\(phase)'")
                 }
             }
-            // After close code 1000 no page reconnects.
+            for page in [ada, bob] { #expect(try await page.text(of: "#count") == "Start!") }
+            try await world.advance(to: start + 1200)
+            // Close code 1000: nobody comes back.
             for page in [ada, bob] {
                 try await page.wait(
                     until: "document.querySelector('#link').innerText === 'The room is closed. Well done.'")
@@ -78,26 +75,26 @@ struct PageRoomTests {
 
     @Test("Without a partner the countdown is the same")
     func alone() async throws {
-        try await PageWorld.run(paced: ["--reminder-lead": 6]) { world in
-            let page = try await world.visit(
-                .init(device: "ada"),
-                after: "window.ahead = 0; Date.now = (now => () => now() + ahead)(Date.now)")
-            let start = PageWorld.second(in: 7 * world.pace)
+        try await PageWorld.run(["--reminder-lead", "600s"]) { world in
+            let page = try await world.visit(.init(device: "ada"))
+            let start = PageWorld.second(in: 1200)
             try await world.register("ada", "History", at: start)
-            try await world.before(start) {
-                try await page.wait(until: "!document.querySelector('#next-enter').hidden")
-                try await page.click("#next-enter")
-                try await page.wait(until: "document.querySelector('#disc').dataset.phase === 'last'")
-            }
+            try await world.advance(to: start - 590)
+            try await page.wait(until: "!document.querySelector('#next-enter').hidden")
+            try await page.click("#next-enter")
+            try await page.wait(until: "document.querySelector('#disc').dataset.phase === 'wait'")
+            try await world.advance(to: start - 4, standing: true)
+            try await page.wait(until: "document.querySelector('#disc').dataset.phase === 'last'")
             try await page.wait(
                 until: "document.querySelector('#link').innerText === 'You have no partner this time. Start anyway.'")
             #expect(try await page.evaluate("getComputedStyle(document.querySelector('.ales')).display") == "none")
+            try await world.advance(to: start + 1, standing: true)
             try await page.wait(until: "document.querySelector('#count').innerText === 'Start!'")
             #expect(try await page.evaluate("document.querySelector('#spoken').textContent") == "Start!")
             #expect(page.events.all.allSatisfy { $0.method != "Network.webSocketCreated" })
-            // Long after the start the page still says so.
-            _ = try await page.evaluate("ahead = 120_000")
-            try await page.wait(until: "/^[2-9] min$/.test(document.querySelector('#count').innerText)")
+            // Long after, it is still true.
+            try await world.advance(to: start + 125, standing: true)
+            try await page.wait(until: "document.querySelector('#count').innerText === '2 min'")
             #expect(try await page.text(of: "#link") == "You have no partner this time. Start anyway.")
             #expect(try await page.text(of: "#partner-title") == "Nobody")
         }
@@ -105,16 +102,15 @@ struct PageRoomTests {
 
     @Test("A reminder is removed when the task begins")
     func reminder() async throws {
-        try await PageWorld.run(paced: ["--reminder-lead": 3]) { world in
+        try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"))
-            let start = PageWorld.second(in: 5 * world.pace)
+            let start = PageWorld.second(in: 1200)
             try await world.register("ada", "History", at: start)
-            try await world.before(start) {
-                try await page.wait(until: "!document.querySelector('#reminder').hidden")
-                #expect(try await page.text(of: "#reminder").contains("History at"))
-            }
+            try await world.advance(to: start - 59, standing: true)
+            try await page.wait(until: "!document.querySelector('#reminder').hidden")
+            #expect(try await page.text(of: "#reminder").contains("History at"))
+            try await world.advance(to: start + 1, standing: true)
             try await page.wait(until: "document.querySelector('#reminder').hidden")
-            #expect(Date.now.timeIntervalSince(start) > -1)
         }
     }
 
@@ -122,12 +118,13 @@ struct PageRoomTests {
     func wayIn() async throws {
         try await PageWorld.run { world in
             try await world.register("ada", "History", at: PageWorld.hour(16))
-            let page = try await world.visit(.init(device: "ada"))
-            // The stored schedule has the task, so the page doesn't wait for the server.
+            let page = try await world.visit(
+                .init(device: "ada"), after: "AbortSignal.timeout = () => new AbortController().signal")
+            // The last schedule knows it. The next one never comes, and no request is given up.
             try await page.hold("*/schedule?*")
             try await page.follow(PageWorld.hour(16))
             try await page.call("Page.reload")
-            try await world.before(.now + 13) { try await page.wait(until: "document.body.dataset.view === 'room'") }
+            try await page.wait(until: "document.body.dataset.view === 'room'")
             try await page.release()
             try await page.click("#leave")
             try await page.waitUntilLive()
@@ -160,11 +157,12 @@ struct PageRoomTests {
 
     @Test("A lost room is entered again by itself", arguments: [SIGKILL, SIGTERM])
     func reconnecting(_ signal: Int32) async throws {
-        try await PageWorld.run(["--reminder-lead", "30s"]) { world in
-            let start = PageWorld.second(in: 30 + 2 * world.pace)
+        try await PageWorld.run(["--reminder-lead", "600s"]) { world in
+            let start = PageWorld.second(in: 1200)
             try await world.register("ada", "History", at: start)
             try await world.register("bob", "Maths", at: start)
             let page = try await world.visit(.init(device: "ada"), mayComplain: true)
+            try await world.advance(to: start - 590)
             try await page.wait(until: "!document.querySelector('#next-enter').hidden")
             try await page.click("#next-enter")
             try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")

@@ -32,9 +32,10 @@ struct PageSeriesTests {
             }
             try await page.press(.enter)
             try await page.waitForState("own", at: "16:00")
-            #expect(
-                try await page.evaluate("document.querySelector('#said').textContent").string?
-                    .hasPrefix("Promised: History at 16:00, every week. The first 1") == true)
+            try await page.wait(
+                until:
+                    "document.querySelector('#said').textContent.startsWith('Promised: History at 16:00, every week. The first 1')"
+            )
 
             // The user skips a day.
             try await show(2, on: page)

@@ -1,10 +1,16 @@
+import Basics
 import DoorTestSupport
 import Foundation
+import Postgres
+import Scheduling
 import TestSupport
 import Testing
 
-/// The environment of a test: a daemon with its own database, and the browsers of its users. At the end no browser may
-/// have reported an error or received a message that isn't described.
+/// A test's world: a daemon on a database of its own, and the browsers of the people who use it. At the end no browser may
+/// have complained, nor have heard what isn't described.
+///
+/// The clocks of the database and of the pages run with the machine's until a test sets them (``advance(to:standing:)``). A test gives its
+/// people minutes for what they have to do before a moment, and then sets the clocks to that moment: a busy machine fails no test.
 final class PageWorld: Sendable {
     let conninfo: String
     private let people = EventRecorder<BrowserPage>()
@@ -12,48 +18,30 @@ final class PageWorld: Sendable {
     private let guests = EventRecorder<BrowserPage>()
     private let daemons = EventRecorder<DaemonProcess>()
     private let flags: [String]
-    /// The factor by which users are slower than usual.
-    let pace: Double
+    /// JavaScript that sets the clock of a page that opens now.
+    private let clockSetting = Locked("")
     let endpoint: ClientEndpoint
 
-    private init(conninfo: String, flags: [String], pace: Double, endpoint: ClientEndpoint, daemon: DaemonProcess) {
+    private init(conninfo: String, flags: [String], endpoint: ClientEndpoint, daemon: DaemonProcess) {
         self.conninfo = conninfo
         self.flags = flags
-        self.pace = pace
         self.endpoint = endpoint
         daemons.append(daemon)
     }
 
-    /// Runs a test. `paced` has flags in seconds at the usual pace.
-    ///
-    /// On a busy machine users may miss the moment of a step (``before(_:_:)``), which says nothing about the page. The
-    /// test is then repeated in a new environment at half the pace.
-    static func run(
-        _ flags: [String] = [], paced: KeyValuePairs<String, Double> = [:],
-        _ body: (PageWorld) async throws -> Void
-    ) async throws {
-        try await Places.browsers.hold {
-            // A sanitizer slows everything down.
-            var pace = Double(min(3, TimeAllowance.factor))
-            for attempt in 1...4 {
-                do {
-                    try await runOnce(flags + paced.flatMap { [$0.key, "\($0.value * pace)s"] }, pace, body)
-                    break
-                } catch is Late where attempt < 4 {
-                    pace *= 2
-                }
-            }
-        }
+    static func run(_ flags: [String] = [], _ body: (PageWorld) async throws -> Void) async throws {
+        try await Places.browsers.hold { try await runInPlace(flags, body) }
     }
 
-    private static func runOnce(
-        _ flags: [String], _ pace: Double, _ body: (PageWorld) async throws -> Void
-    ) async throws {
+    private static func runInPlace(_ flags: [String], _ body: (PageWorld) async throws -> Void) async throws {
         let conninfo = try await TestCluster.shared.makeDaemonDatabase()
-        let (daemon, endpoint) = try await start("127.0.0.1:0", conninfo, flags)
-        let world = PageWorld(conninfo: conninfo, flags: flags, pace: pace, endpoint: endpoint, daemon: daemon)
+        for statement in ShiftedClock.install { try await TestCluster.execute(statement, conninfo) }
+        // Some tests start another daemon on the port of one that has ended.
+        let (daemon, endpoint) = try await start("127.0.0.1:\(try FreePort.find())", conninfo, flags)
+        let world = PageWorld(conninfo: conninfo, flags: flags, endpoint: endpoint, daemon: daemon)
         do {
             try await Evidence.collect {
+                Evidence.addSlow { await world.clockReport() }
                 Evidence.addLog(of: "the first daemon, process \(daemon.process.pid)") { daemon.process.lines }
                 try await ProductDoors.judged { try await body(world) }
             }
@@ -126,6 +114,7 @@ final class PageWorld: Sendable {
         mayComplain: Bool = false
     ) async throws -> BrowserPage {
         let page = try await BrowserPage.open(settings, beside: other)
+        try await page.runFirst(PageClock.script + clockSetting.withLock { $0 })
         try await page.runFirst(script)
         if mayComplain { guests.append(page) } else { people.append(page) }
         try await page.navigate(to: address + path)
@@ -138,7 +127,6 @@ final class PageWorld: Sendable {
         let response = try await HTTPTestClient.request(
             at: endpoint, "POST", "/task",
             json: ["deviceId": .string(device), "title": .string(title), "startsAt": .string(Self.text(start))])
-        if response.status == 409, response.text.contains("registration_closed") { throw Late(moment: start) }
         guard response.status == 201 else { throw ClientFailure.violation("\(response.status) \(response.text)") }
         return try response.json()
     }
@@ -160,22 +148,31 @@ final class PageWorld: Sendable {
 
     // MARK: Time
 
-    /// A step wasn't finished before its moment.
-    struct Late: Error {
-        let moment: Date
+    /// Sets the clocks of the database and of all pages to a moment. They run on from there, or the pages' clocks stand.
+    func advance(to moment: Date, standing: Bool = false) async throws {
+        let seconds = moment.timeIntervalSince1970
+        try await TestCluster.execute(ShiftedClock.advance(toSeconds: seconds), conninfo)
+        // An instant before every known one has the daemon look and read the clock.
+        try await TestCluster.execute("SELECT pg_notify('\(ReminderStore.dueChannel)', '0')", conninfo)
+        let setting = PageClock.setting(to: moment, standing: standing)
+        clockSetting.withLock { $0 = setting }
+        for page in people.all + guests.all {
+            try await page.runFirst(setting)
+            try await page.evaluate(setting)
+        }
     }
 
-    /// Runs steps that only make sense before a moment. Throws ``Late`` if they end after it, whatever their result.
-    /// Waiting in a page ends at the moment, because the awaited state may never come.
-    func before<Value>(_ moment: Date, _ steps: () async throws -> Value) async throws -> Value {
-        do {
-            let value = try await BrowserPage.$lastMoment.withValue(moment) { try await steps() }
-            guard Date.now < moment else { throw Late(moment: moment) }
-            return value
-        } catch {
-            guard Date.now < moment else { throw Late(moment: moment) }
-            throw error
+    /// Waits until a condition on the database is true.
+    func wait(untilDatabase condition: String) async throws {
+        try await eventually(condition) {
+            try await TestCluster.execute("SELECT WHERE \(condition)", conninfo)?.count == 1
         }
+    }
+
+    private func clockReport() async -> String {
+        let query = "SELECT (letsswitch.clock() AT TIME ZONE 'UTC')::text AS clock"
+        let text = try? await TestCluster.execute(query, conninfo)?.first?.string("clock")
+        return "The test's clock: \(text ?? "unknown") (UTC)"
     }
 
     static func text(_ date: Date) -> String { date.formatted(.iso8601) }

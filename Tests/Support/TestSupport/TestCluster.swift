@@ -83,18 +83,21 @@ package actor TestCluster {
     package func remove(_ database: String) async {
         // A dedicated cluster is deleted as a whole.
         guard self === Self.shared, let location = try? await starting?.value else { return }
-        try? await Self.execute("DROP DATABASE \(Self.name(of: database)) WITH (FORCE)", location.conninfo)
+        _ = try? await Self.execute("DROP DATABASE \(Self.name(of: database)) WITH (FORCE)", location.conninfo)
     }
 
-    static func execute(_ statement: String, _ conninfo: String) async throws {
+    /// Runs one statement on a connection of its own.
+    @discardableResult
+    package static func execute(_ statement: String, _ conninfo: String) async throws -> PostgresRows? {
         let session = try await PostgresSession.connect(configuration(conninfo))
         do {
-            try await session.execute(statement, timeout: Deadline.standard)
+            let rows = try await session.execute(statement, timeout: Deadline.standard)
+            await session.close()
+            return rows
         } catch {
             await session.close()
             throw error
         }
-        await session.close()
     }
 
     private static let databaseKey = " dbname="

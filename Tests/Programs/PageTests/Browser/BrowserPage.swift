@@ -18,9 +18,6 @@ struct BrowserPage: Sendable {
         var showsNotifications = false
     }
 
-    /// The moment after which nothing in the current task waits any longer; see ``PageWorld/before(_:_:)``.
-    @TaskLocal static var lastMoment: Date?
-
     private let devTools: DevTools
     private let session: String
     private let context: String
@@ -116,15 +113,14 @@ struct BrowserPage: Sendable {
 
     /// Waits until a JavaScript expression is true, across reloads, too.
     func wait(until condition: String, within allowed: Duration = Deadline.standard) async throws {
-        let left = Self.lastMoment.map { Duration.seconds(max(0, $0.timeIntervalSinceNow) + 0.1) } ?? allowed
-        let deadline = ContinuousClock.now + min(allowed, left)
+        let deadline = ContinuousClock.now + allowed
         let look = """
             new Promise(done => {
-                const end = Date.now() + 1000
+                const end = performance.now() + 1000
                 const look = () => {
                     let is = false
                     try { is = Boolean(\(condition)) } catch {}
-                    if (is || Date.now() > end) done(is)
+                    if (is || performance.now() > end) done(is)
                     else setTimeout(look, 40)
                 }
                 look()
