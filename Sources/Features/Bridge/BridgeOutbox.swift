@@ -67,10 +67,7 @@ final class BridgeOutbox: Sendable {
                 // A failure is harmless: the next attempt reports it.
                 if let waiting = try? await store.see() { metrics.waits(waiting) }
             case .sleep(let duration): await timer.sleep(for: duration)
-            case .end:
-                // The lease expires by itself.
-                try? await store.release()
-                return
+            case .end: return await release()
             }
         }
     }
@@ -85,7 +82,7 @@ final class BridgeOutbox: Sendable {
                 guard !messages.isEmpty else { return .done(mayBeMore: false) }
                 // The query may have taken so long that the connection is a new one.
                 guard state.withLock({ $0.maySend(at: .now()) }) else {
-                    try? await store.release()
+                    await release()
                     return .brokerFailed
                 }
                 let rejected: [BridgeStore.Outgoing]
@@ -94,7 +91,7 @@ final class BridgeOutbox: Sendable {
                 } catch {
                     note(error.message)
                     // Another daemon may have a working broker.
-                    try? await store.release()
+                    await release()
                     return .brokerFailed
                 }
                 let again = tryAgain(rejected)
@@ -109,6 +106,17 @@ final class BridgeOutbox: Sendable {
             // Database outages are logged by the connection pool.
             if let error = error as? PostgresError, !error.isUnavailable { note("\(error)") }
             return .databaseFailed
+        }
+    }
+
+    /// Lets another daemon take the outbox at once. If that fails, the lease ends by itself.
+    private func release() async {
+        do {
+            try await store.release()
+        } catch {
+            log.warning(
+                "failed to release the bridge's outbox: other daemons wait for the end of its lease",
+                ["seconds": .int(Int(Self.lease / .seconds(1))), "error": .string("\(error)")])
         }
     }
 

@@ -57,7 +57,10 @@ package struct BlockController: RouteCollection, Sendable {
     @Sendable private func unblock(_ request: Request) async throws -> Response {
         let member = try identities.member(of: request)
         try member.checkNew()
-        try await store.unblock(id(request.parameters["id"] ?? "", "A block's id"), by: member.device)
+        let failure = try await store.unblock(id(request.parameters["id"] ?? "", "A block's id"), by: member.device)
+        if let failure {
+            log.warning("failed to match tasks after a block was undone", ["error": .string("\(failure)")])
+        }
         // The two people may be partners now.
         eventWritten()
         return .json(Array("{}".utf8))

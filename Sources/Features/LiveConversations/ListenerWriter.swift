@@ -11,7 +11,8 @@ package final class ListenerWriter: Service {
 
     private struct State {
         var changes = ListenerChanges()
-        var isStopping = false
+        /// When the last statement is given up. `nil` until the service stops.
+        var end: MonotonicTime?
     }
 
     private let store: ListenerStore
@@ -44,7 +45,7 @@ package final class ListenerWriter: Service {
     }
 
     package func run() async {
-        while !state.withLock({ $0.isStopping }) {
+        while state.withLock({ $0.end == nil }) {
             let batch = state.withLock { state in state.changes.take { audience.hears($0) } }
             guard !batch.isEmpty else {
                 let isDone = state.withLock { $0.changes.isEmpty }
@@ -64,12 +65,22 @@ package final class ListenerWriter: Service {
                 await timer.sleep(for: Self.retryPause)
             }
         }
-        // The daemon's own row is deleted at the same time, which has the same effect.
-        try? await store.forget()
+        await leave()
+    }
+
+    /// Deletes this daemon's rows. If that fails, nobody reads the rows once the daemon's own row is deleted, and the next daemon that
+    /// starts deletes them.
+    private func leave() async {
+        do {
+            try await UnavailabilityRetries.run(until: state.withLock { $0.end }) { try await store.forget() }
+        } catch {
+            log.warning("failed to delete this daemon's listeners", ["error": .string("\(error)")])
+        }
     }
 
     package func stop(within limit: Duration) async {
-        state.withLock { $0.isStopping = true }
+        // The services that end after this one need the other half.
+        state.withLock { $0.end = $0.end ?? .now() + limit / 2 }
         await timer.wake()
     }
 }

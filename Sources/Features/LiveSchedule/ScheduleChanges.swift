@@ -1,5 +1,6 @@
 package import Domain
 import FoundationEssentials
+package import Observability
 package import Postgres
 package import Scheduling
 
@@ -30,10 +31,15 @@ package actor ScheduleChanges {
     private var noticeWork: Task<Void, Never>?
     private var hintWork: Task<Void, Never>?
 
-    package init(client: PostgresClient, streams: EventStreams) {
+    package init(client: PostgresClient, streams: EventStreams, log: Log) {
         self.init(streams: streams) { payload in
-            // Lost if the database is unavailable. Other daemons couldn't have read the change either.
-            _ = try? await client.query(Self.notify, [.text(Self.channel), .text(payload)])
+            do {
+                try await UnavailabilityRetries.run {
+                    _ = try await client.query(Self.notify, [.text(Self.channel), .text(payload)])
+                }
+            } catch {
+                log.warning("other daemons' streams miss changes of the day", ["error": .string("\(error)")])
+            }
         }
     }
 

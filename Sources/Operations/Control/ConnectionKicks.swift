@@ -1,5 +1,6 @@
 package import Domain
 package import FoundationEssentials
+package import Observability
 package import Postgres
 package import Rooms
 package import Server
@@ -17,6 +18,7 @@ package struct ConnectionKicks: Sendable {
     let daemon: DaemonID
     private let application: Application
     private let database: PostgresClient
+    private let log: Log
     /// Returns a device's tasks whose rooms are open. Connections in rooms are known only by these tasks.
     private let tasksInRooms: @Sendable (DeviceID) async throws -> [UUID]
     /// Returns the devices of these tasks.
@@ -25,13 +27,14 @@ package struct ConnectionKicks: Sendable {
     private static let helping = 1_000
 
     package init(
-        daemon: DaemonID, application: Application, database: PostgresClient,
+        daemon: DaemonID, application: Application, database: PostgresClient, log: Log,
         tasksInRooms: @escaping @Sendable (DeviceID) async throws -> [UUID],
         devicesOfTasks: @escaping @Sendable ([UUID]) async throws -> [DeviceID]
     ) {
         self.daemon = daemon
         self.application = application
         self.database = database
+        self.log = log
         self.tasksInRooms = tasksInRooms
         self.devicesOfTasks = devicesOfTasks
     }
@@ -101,27 +104,37 @@ package struct ConnectionKicks: Sendable {
         _ = try await database.query(Self.notify, [.text(Self.channel), .text(notice.payload)])
     }
 
-    /// Handles the notification of another daemon, or this daemon's own notification.
+    /// Ends the connections that another daemon's notice names. Ignores this daemon's own notices.
+    ///
+    /// The operator who asked for it is connected to another daemon, so a failure is logged here.
     package func receive(_ payload: String) async {
         guard let notice = KickNotice(payload: payload), notice.daemon != daemon.description else { return }
-        // The notification came from the database. If the database has become unavailable since, these lookups find
-        // nothing.
-        switch notice.target {
-        case .named(let target):
-            _ = await end(named: target)
-            if let device = try? DeviceID(target) { _ = try? await endInRooms(of: device) }
-        case .device(let device):
-            _ = await end(device)
-            _ = try? await endInRooms(of: device)
-        case .tagged(let tag, let key):
-            let connected = await devices(tag, key)
-            let found = connected.isEmpty ? (try? await devicesInRooms(tag, key)) ?? [] : connected
-            for device in found {
+        do {
+            switch notice.target {
+            case .named(let target):
+                _ = await end(named: target)
+                if let device = try? DeviceID(target) { try await endRooms(of: device) }
+            case .device(let device):
                 _ = await end(device)
-                _ = try? await endInRooms(of: device)
-                // The daemon that was asked doesn't know this device, but may have its connections in rooms.
-                try? await tellOthers(.device(device))
+                try await endRooms(of: device)
+            case .tagged(let tag, let key):
+                var found = await devices(tag, key)
+                if found.isEmpty {
+                    found = try await UnavailabilityRetries.run { try await devicesInRooms(tag, key) }
+                }
+                for device in found { _ = await end(device) }
+                for device in found {
+                    try await endRooms(of: device)
+                    // The daemon that was asked doesn't know the device, and may have its sockets in rooms.
+                    try await UnavailabilityRetries.run { try await tellOthers(.device(device)) }
+                }
             }
+        } catch {
+            log.warning("connections that an operator kicks may stay", ["error": .string("\(error)")])
         }
+    }
+
+    private func endRooms(of device: DeviceID) async throws {
+        _ = try await UnavailabilityRetries.run { try await endInRooms(of: device) }
     }
 }

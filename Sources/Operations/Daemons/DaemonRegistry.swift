@@ -128,8 +128,13 @@ package actor DaemonRegistry: Service {
             }
         }
         guard ownBeats > 0 else { return }
-        // Fails if the database is unavailable. The others then judge by our silence.
-        try? await store.farewell(own.id)
+        do {
+            try await UnavailabilityRetries.run { try await store.farewell(own.id) }
+        } catch {
+            log.warning(
+                "failed to delete this daemon's row: others notice its end by its silence",
+                ["error": .string("\(error)")])
+        }
     }
 
     private func countFirstLook() {

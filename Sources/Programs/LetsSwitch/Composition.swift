@@ -95,7 +95,7 @@ struct Composition: Sendable {
             log: log, now: identities.now)
         let listeners = ListenerWriter(
             store: stores.listeners(of: id), audience: conversations.audience, log: log)
-        let changes = ScheduleChanges(client: stores.background, streams: streams)
+        let changes = ScheduleChanges(client: stores.background, streams: streams, log: log)
         let erasures = ErasureWorker(store: stores.erasures, log: log) { await changes.publish($0) }
         let scheduler = Scheduler(
             SchedulerWork(
@@ -249,7 +249,7 @@ struct Composition: Sendable {
         let application = Application(
             on: loops, limits: edge.limits, edge: edge.policy, tls: edge.tls, responder: responder)
         let kicks = ConnectionKicks(
-            daemon: id, application: application, database: stores.background,
+            daemon: id, application: application, database: stores.background, log: log,
             tasksInRooms: stores.scheduler.reminders.tasksInRooms,
             devicesOfTasks: stores.scheduler.reminders.devices)
         let tell: @Sendable (Rematch) -> Void = { rematch in

@@ -107,9 +107,10 @@ struct DatabaseStores: Sendable {
         BridgeStore(database: deliveryClient, daemon: daemon.uuid)
     }
 
-    /// Returns the store of a daemon's listeners in conversations.
+    /// The users who listen to conversations on a daemon. It doesn't share the pool with the attendance, whose statements wait for the
+    /// locks of matches: a daemon that stops would wait behind them.
     func listeners(of daemon: DaemonID) -> ListenerStore {
-        ListenerStore(database: deliveryClient, daemon: daemon.uuid)
+        ListenerStore(database: background, daemon: daemon.uuid)
     }
 
     /// The executor for tasks that mostly wait for requests' queries.

@@ -307,9 +307,15 @@ actor DeliveryWorker {
             for start in stride(from: 0, to: held.count, by: LeaseLimits.perStatement) {
                 let some = Array(held[start..<min(start + LeaseLimits.perStatement, held.count)])
                 let asked = MonotonicTime.now()
-                // A lease that can't be renewed ends. Another daemon may send the delivery again, under the same id.
-                guard let kept = try? await store.renew(some, for: lease) else { continue }
-                leases.renewed(some, kept: kept, at: asked, for: lease)
+                do {
+                    let kept = try await store.renew(some, for: lease)
+                    leases.renewed(some, kept: kept, at: asked, for: lease)
+                } catch {
+                    // The next turn tries again. A lease that ends meanwhile lets another daemon send the delivery under the same id.
+                    log.warning(
+                        "failed to renew leases of deliveries",
+                        ["channel": .string(name.rawValue), "count": .int(some.count), "error": .string("\(error)")])
+                }
             }
         }
         renewing = nil

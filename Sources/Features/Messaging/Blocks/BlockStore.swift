@@ -53,13 +53,24 @@ package struct BlockStore: Sendable {
         }
     }
 
-    package func unblock(_ id: UUID, by device: DeviceID) async throws {
+    /// Undoes a block, and matches what the block kept apart.
+    ///
+    /// - Returns: Why nothing was matched, if that failed. The block is undone nevertheless.
+    @discardableResult
+    package func unblock(_ id: UUID, by device: DeviceID) async throws -> (any Error)? {
         let row = try await database.query(Self.unblock, [.text(device.text), .text(id.text)])[0]
         guard let other = try row.optionalString("other") else {
             throw RequestError(status: 404, code: "no_such_block", reason: "This device has no block with this id.")
         }
-        // A task registered meanwhile saw the block until now. The block is undone whatever the result.
-        _ = try? await database.query(Self.pairAfter, [.text(device.text), .text(other)])
+        // Tasks that were registered until now saw the block.
+        do {
+            try await UnavailabilityRetries.run {
+                _ = try await database.query(Self.pairAfter, [.text(device.text), .text(other)])
+            }
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Returns blocks, the latest first.

@@ -11,19 +11,34 @@ import Testing
 
 @testable import LetsSwitch
 
-/// What a stopping daemon leaves in the database.
+/// The rows that a daemon which stops leaves in the database.
 @Suite struct FarewellTests {
-    /// Takes locks, until the session's transaction is over.
+    /// Takes locks until the session's transaction ends.
     private static func hold(_ lock: String, in journey: Journey) async throws -> PostgresSession {
         let session = try await PostgresSession.connect(PostgresConfiguration(conninfo: journey.conninfo))
         try await session.execute("BEGIN; \(lock)")
         return session
     }
 
-    @Test("A stopping daemon is known until its last leaves are written, and is then removed")
+    /// Lets a user listen on the only daemon, as far as the database knows.
+    private static func listen(_ user: String, at endpoint: ClientEndpoint, in journey: Journey) async throws {
+        #expect(try await endpoint.post("/users", ["deviceId": .string(user), "name": .string(user)]).status == 201)
+        try await journey.sql(
+            """
+            INSERT INTO letsswitch.listener (user_id, daemon_id)
+            SELECT chat_user.id, daemon.id FROM letsswitch.chat_user, letsswitch.daemon
+            """)
+        #expect(try await journey.count("letsswitch.listener") == 1)
+    }
+
+    @Test("A daemon that stops deletes its row after it has written who left, and its listeners don't wait for that")
     func lastReports() async throws {
         try await Journey.run { journey in
-            let (daemon, endpoint) = try await journey.daemonAndEndpoint { $0.drainTimeout = .seconds(120) }
+            // No statement that waits for the lock is given up before the test has failed.
+            let (daemon, endpoint) = try await journey.daemonAndEndpoint {
+                $0.drainTimeout = Deadline.standard * 1.1
+                ($0.postgres.queryTimeout, $0.postgres.stallTimeout) = (.seconds(3_000), .seconds(3_000))
+            }
             let start = try await journey.instant(in: 1_800)
             let ada = try await endpoint.register("ada", start)
             let room = try await endpoint.register("bob", start).socketId
@@ -33,13 +48,7 @@ import Testing
                 to: endpoint, "\(ClientEndpoint.room(room))&taskId=\(ada.id.uuidString)")
             let isThere = "letsswitch.attendance WHERE task_id = '\(ada.id)' AND present"
             try await journey.wait(until: "EXISTS (SELECT FROM \(isThere) = 1)")
-            // The removal of its listeners is blocked during the shutdown.
-            #expect(try await endpoint.post("/users", ["deviceId": "ada", "name": "ada"]).status == 201)
-            try await journey.sql(
-                """
-                INSERT INTO letsswitch.listener (user_id, daemon_id)
-                SELECT chat_user.id, daemon.id FROM letsswitch.chat_user, letsswitch.daemon
-                """)
+            try await Self.listen("ada", at: endpoint, in: journey)
 
             let session = try await Self.hold("SELECT FROM letsswitch.attendance FOR UPDATE", in: journey)
             async let end: Void = daemon.stop()
@@ -52,6 +61,37 @@ import Testing
             #expect(try await journey.count("\(isThere) = 0") == 1)
             #expect(try await journey.count("letsswitch.presence") == 0)
             #expect(try await journey.count("letsswitch.daemon") == 0)
+        }
+    }
+
+    @Test("A daemon that stops deletes its listeners and its row, although the first statement for each fails")
+    func failures() async throws {
+        try await Journey.run { journey in
+            let (daemon, endpoint) = try await journey.daemonAndEndpoint { _ in }
+            try await Self.listen("ada", at: endpoint, in: journey)
+            for table in ["listener", "daemon"] {
+                // Out of memory, once. A sequence counts on when the statement is rolled back.
+                try await journey.sql("CREATE SEQUENCE letsswitch.deletions_\(table)")
+                try await journey.sql(
+                    """
+                    CREATE FUNCTION letsswitch.fail_\(table)() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                        IF nextval('letsswitch.deletions_\(table)') = 1 THEN
+                            RAISE EXCEPTION USING ERRCODE = '53200', MESSAGE = 'out of memory';
+                        END IF;
+                        RETURN OLD;
+                    END $$
+                    """)
+                try await journey.sql(
+                    """
+                    CREATE TRIGGER fail BEFORE DELETE ON letsswitch.\(table)
+                    FOR EACH ROW EXECUTE FUNCTION letsswitch.fail_\(table)()
+                    """)
+            }
+            await daemon.stop()
+            for table in ["listener", "daemon"] {
+                #expect(try await journey.count("letsswitch.\(table)") == 0)
+                #expect(try await journey.count("letsswitch.deletions_\(table) WHERE last_value = 2") == 1)
+            }
         }
     }
 
