@@ -27,6 +27,9 @@ package actor NotifyBus: Bus {
         var asking: Task<Void, Never>?
     }
 
+    /// The pauses between two attempts to connect.
+    static let retries = Backoff(minimum: .milliseconds(50), maximum: .milliseconds(500))
+
     package nonisolated let packetSize = NotifySender.packetSize
     private nonisolated let executor = QueueExecutor(label: "letsswitch.bus")
     private let id: DaemonID
@@ -110,7 +113,7 @@ package actor NotifyBus: Bus {
     private func askSender() {
         guard let run, run.asking == nil else { return }
         self.run?.asking = Task {
-            var backoff = Backoff(minimum: .milliseconds(50), maximum: .milliseconds(500))
+            var backoff = Self.retries
             while !Task.isCancelled {
                 if await run.sender.answers() { return senderAnswers(in: run.number) }
                 // Cancelled by stop(), after which the loop ends.

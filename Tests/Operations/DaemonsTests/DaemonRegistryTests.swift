@@ -182,17 +182,15 @@ import Testing
         }
     }
 
-    @Test("A dead daemon is gone after three beats and not before two, with its row")
+    @Test("A daemon that dies is gone for the others, and its row is deleted")
     func death() async throws {
         try await withDatabase { database, make in
             let (first, second) = (make("first"), make("second"))
             try await first.knows([second])
             try await second.knows([first])
-            let time = try await Stopwatch.measure {
-                await second.die()
-                try await first.knows([])
-            }
-            #expect(time < TimeAllowance.bound(.milliseconds(1_500)))
+            // After how many beats is decided by DaemonRoster, whose tests have a clock of their own.
+            await second.die()
+            try await first.knows([])
             try await eventually("its row's end") { try await database.count("daemon") == 1 }
             await first.stop()
         }

@@ -156,13 +156,10 @@ struct RabbitMQConnectionTests {
         configuration.connectTimeout = .milliseconds(300)
         let connection = AMQPConnection(configuration, declaring: [])
         let events = EventRecorder<AMQPEvent>()
-        let time = await Stopwatch.measure {
-            connection.start { events.append($0) }
-            _ = try? await events.next("lost") { if case .lost = $0 { true } else { false } }
-        }
-        #expect(time < TimeAllowance.bound(.seconds(3)))
-        let stopping = await Stopwatch.measure { await connection.stop() }
-        #expect(stopping < TimeAllowance.bound(.seconds(3)))
+        connection.start { events.append($0) }
+        // The peer says nothing until the relay closes: only the attempt's own time ends it.
+        try await events.next("lost") { if case .lost = $0 { true } else { false } }
+        #expect(await Task { await connection.stop() }.ends(within: Deadline.standard))
         let told = events.all.count
         relay.close()
         #expect(events.all.count == told)
@@ -181,15 +178,13 @@ struct RabbitMQConnectionTests {
         relay.stall()
         let message = AMQPMessage(to: "", key: "nobody's", [UInt8](repeating: 7, count: 100_000))
         var failures = 0
+        // The broker reads nothing until the end: only a call's own time ends it.
         while failures < 3 {
-            let time = await Stopwatch.measure {
-                do throws(AMQPError) {
-                    try await connection.publish([message])
-                } catch {
-                    failures += 1
-                }
+            do throws(AMQPError) {
+                try await connection.publish([message])
+            } catch {
+                failures += 1
             }
-            #expect(time < TimeAllowance.bound(.seconds(5)))
         }
         await connection.stop()
         relay.close()

@@ -72,7 +72,7 @@ import Testing
 
     @Test("In a thousand races between a cancellation and its reminder, no reminder follows a 200")
     func thousand() async throws {
-        try await Journey.run { journey in
+        try await Journey.run(clock: .running) { journey in
             let endpoint = try await journey.daemon { $0.schedule.maxTasksPerDevice = 2 * Self.count }
             let stream = try await endpoint.reminders(of: "ada")
             let tasks = try await register(in: journey)

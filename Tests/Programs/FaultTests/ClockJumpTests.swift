@@ -23,15 +23,17 @@ import Testing
         reading[#"letsswitch_db_query_seconds_count{name="\#(statement)"}"#]
     }
 
-    @Test("After the clock jumps an hour, no reminder fires early or twice, and all is correct within a second")
+    @Test(
+        "The clock jumps an hour ahead or back: no reminder comes twice or early, and the scheduler doesn't ask in a loop"
+    )
     func hour() async throws {
-        try await Journey.run { journey in
+        try await Journey.run(clock: .running) { journey in
             let (daemon, endpoint) = try await journey.daemonAndEndpoint()
             let stream = try await endpoint.reminders(of: "ada")
             let base = try await journey.instant(in: 0)
             func at(_ minutes: Double) -> Instant { Instant(seconds: base.seconds + Int(60 * minutes)) }
-            func jump(_ seconds: Int) async throws {
-                try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '\(seconds) s'")
+            func jump(_ seconds: Double) async throws {
+                try await journey.move(by: seconds)
                 await daemon.clockWasSet()
             }
             // The tasks: over before the jump ends, reminded late, due soon after the jump, and due much later.
@@ -41,10 +43,7 @@ import Testing
             let before = try await Self.statements(endpoint)
 
             try await jump(3600)
-            let ahead = Stopwatch()
-            let late = try await stream.nextReminder()
-            #expect(ahead.elapsed <= TimeAllowance.bound(.seconds(1)))
-            #expect(late.title == "Late")
+            #expect(try await stream.nextReminder().title == "Late")
             #expect(try await stream.nextReminder().title == "Next")
             try await journey.wait(
                 until: """
@@ -60,10 +59,8 @@ import Testing
             let lead = try await journey.instant(in: 62)
             try await endpoint.register("ada", lead, "Back")
             let due = Double(lead.seconds - 60) - (try await journey.shift())
-            let back = Stopwatch()
             #expect(try await stream.nextReminder().title == "Back")
-            let lateness = Date().timeIntervalSince1970 - due
-            #expect(lateness >= 0 && .seconds(lateness) <= TimeAllowance.bound(.seconds(1)) + back.allowance)
+            #expect(Date().timeIntervalSince1970 >= due)
             let rows = try await journey.sql(
                 "SELECT count(*) AS n, count(DISTINCT task_id) AS tasks FROM letsswitch.reminder")
             #expect(try rows[0].integer("n") == 4 && rows[0].integer("tasks") == 4)
@@ -74,7 +71,7 @@ import Testing
 
     @Test("After the clock went back unnoticed, nothing is claimed early, and the daemon doesn't query in a loop")
     func unnoticed() async throws {
-        try await Journey.run { journey in
+        try await Journey.run(clock: .running) { journey in
             let endpoint = try await journey.daemon()
             // The daemon listens, so it receives every notification.
             let listening = try await journey.count(

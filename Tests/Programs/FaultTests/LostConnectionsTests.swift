@@ -20,13 +20,12 @@ import Testing
             let stream = try await endpoint.reminders(of: "ada")
             #expect(try await stream.nextReminder().roomId == room)
             let peers = [try await endpoint.enter(room), try await endpoint.enter(room)]
-            let own = try await journey.instant(in: 65 + TimeAllowance.factor)
+            let own = try await journey.instant(in: 600)
             try await endpoint.register("ada", own, "Own")
 
             // One for requests, the scheduler's, LISTEN's at least.
             #expect(try await journey.terminateConnections() >= 3)
-            let cut = Stopwatch()
-            // By another daemon, so that only LISTEN can tell of it.
+            // By another daemon, so that only LISTEN can report it.
             let store = ScheduleStore(database: journey.client, settings: ScheduleSettings(reminderLead: 60))
             let other = try ScheduleDatabase.request("cleo", "\(own)", "Other", zone: "UTC")
             #expect(try await store.register(other).task?.isPaired == true)
@@ -38,11 +37,11 @@ import Testing
             #expect(try await peers[1].nextMessage() == RoomWords.cheer)
             let wish = ClientEndpoint.task("dora", Instant(seconds: open.seconds + 3600), "T")
             try await eventually("a registration") { try await endpoint.post("/task", wish).status != 503 }
-            #expect(cut.elapsed <= TimeAllowance.bound(.seconds(2)))
+            // The clock stands still: nothing but a notification makes the scheduler look.
+            try await journey.advance(to: sooner, -60)
             #expect(try await stream.nextReminder().title == "Sooner")
-            #expect(cut.elapsed <= TimeAllowance.bound(.seconds(9)))
+            try await journey.advance(to: own, -60)
             #expect(try await stream.nextReminder().partnerTask == "Other")
-            #expect(cut.elapsed <= TimeAllowance.bound(.seconds(13)))
             for peer in peers { try await peer.expectSilence() }
             try await endpoint.expectNoReminder(on: stream, of: "ada", in: journey)
         }
@@ -61,14 +60,11 @@ import Testing
             let start = try await journey.instant(in: 3600)
             #expect(try await endpoint.post("/task", ClientEndpoint.task("ada", start, "T")).status == 503)
             relay.resume()
-            let back = Stopwatch()
             try await eventually("a task taken") {
                 try await endpoint.post("/task", ClientEndpoint.task("ada", start, "T")).status != 503
             }
-            #expect(back.elapsed <= TimeAllowance.bound(.seconds(5)))
             // The answer before is believed for a second.
             try await eventually("readiness") { try await endpoint.get("/readyz").status != 503 }
-            #expect(back.elapsed <= TimeAllowance.bound(.seconds(5)))
             relay.close()
         }
     }

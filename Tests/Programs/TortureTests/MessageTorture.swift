@@ -9,7 +9,7 @@ import TestSupport
 actor MessageTorture {
     /// The number of users that send messages. They take the ways of sending in turn.
     private static let speakers = 6
-    private static let patience = TimeAllowance.bound(.seconds(30))
+    private static let patience = Deadline.standard
 
     private var random: SeededRandom
     private let record = MessageRecord()

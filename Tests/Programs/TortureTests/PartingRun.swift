@@ -8,9 +8,9 @@ import TestSupport
 actor PartingRun {
     private static let deviceCount = 8
     /// The time in which everything must become consistent when no request is in progress.
-    private static let patience = TimeAllowance.bound(.seconds(10))
+    private static let patience = Deadline.standard
     /// The time for the first answers after a kill.
-    private static let servicePatience = TimeAllowance.bound(.seconds(20))
+    private static let servicePatience = Deadline.standard
     /// The number of seconds before the lead from which on a host may be matched with anybody. Invitations therefore
     /// lapse between two minutes.
     private static let invitationHold = 90
@@ -180,7 +180,7 @@ actor PartingRun {
                 await device.register(slot, started: true, endpoint)
             }
         }
-        try await eventually("all to be paired who wait", within: TimeAllowance.bound(.seconds(30))) {
+        try await eventually("all to be paired who wait") {
             // Two devices stay unmatched if one has blocked the other.
             let rows = try await world.sql(
                 """

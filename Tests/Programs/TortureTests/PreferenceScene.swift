@@ -11,7 +11,7 @@ struct PreferenceScene: Sendable {
     /// The run doesn't reach these slots.
     private static let slotsAhead = 1_000
     /// The time for an answer, whatever is killed.
-    private static let patience = TimeAllowance.bound(.seconds(30))
+    private static let patience = Deadline.standard
 
     private let first: PartingDevice
     private let second: PartingDevice
@@ -95,8 +95,8 @@ struct PreferenceScene: Sendable {
     private func answer(
         _ device: PartingDevice, _ method: String, _ target: String, _ json: TestJSON?, _ expected: Set<Int>
     ) async throws -> TestResponse {
-        let stopwatch = Stopwatch()
-        while stopwatch.elapsed < Self.patience {
+        let began = ContinuousClock.now
+        while ContinuousClock.now - began < Self.patience {
             if let endpoint = await device.world.anyEndpoint,
                 let response = await device.ask(method, target, json, endpoint, concerning: [])
             {

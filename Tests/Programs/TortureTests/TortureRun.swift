@@ -6,9 +6,9 @@ import TestSupport
 actor TortureRun {
     private static let deviceCount = 12
     /// The time until every due reminder is delivered, after everything is up again.
-    static let patience = TimeAllowance.bound(.seconds(10))
+    static let patience = Deadline.standard
     /// The time for the first answer after a kill.
-    private static let servicePatience = TimeAllowance.bound(.seconds(20))
+    private static let servicePatience = Deadline.standard
 
     private let kind: TortureWorld.Kind
     private var random: SeededRandom

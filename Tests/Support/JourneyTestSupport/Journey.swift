@@ -8,9 +8,10 @@ import Server
 package import Settings
 package import TestSupport
 
-/// A test's environment: a database whose clock the test can advance, and daemons on it that are stopped at its end.
+/// A test's world: a database with a clock of its own, and the daemons on it, which the journey stops at its end.
 ///
-/// Daemons wait by their own timers, so they have to be notified of an advanced clock. ``advance(to:)`` does that.
+/// The database's clock stands still unless the test moves it, so that nothing falls due, expires or starts while a busy machine is slow.
+/// A test of what happens as time passes asks for ``Clock/running``.
 package final class Journey: Sendable {
     /// libpq's connection string of the database.
     package let conninfo: String
@@ -25,6 +26,14 @@ package final class Journey: Sendable {
         case long
         /// The documented time, for tests of outages.
         case promised
+    }
+
+    /// How the database's clock behaves between two calls that set it.
+    package enum Clock {
+        /// All rows that are written between two calls have the same time.
+        case standing
+        /// The clock runs with the machine's.
+        case running
     }
 
     private init(conninfo: String, cluster: TestCluster, patience: Patience) {
@@ -44,12 +53,14 @@ package final class Journey: Sendable {
     }
 
     package static func run(
-        on cluster: TestCluster = .shared, patience: Patience = .long, _ body: (Journey) async throws -> Void
+        on cluster: TestCluster = .shared, patience: Patience = .long, clock: Clock = .standing,
+        _ body: (Journey) async throws -> Void
     ) async throws {
         try await Places.journeys.hold {
             let conninfo = try await cluster.makeDatabase(named: "journey") { try await prepare($0) }
             let journey = Journey(conninfo: conninfo, cluster: cluster, patience: patience)
             do {
+                if clock == .standing { try await journey.sql(ShiftedClock.stop) }
                 try await Evidence.collect {
                     Evidence.addSlow { await journey.clockReport() }
                     try await ProductDoors.judged { try await body(journey) }
@@ -136,10 +147,25 @@ package final class Journey: Sendable {
         return Instant(seconds: try rows[0].integer("now") + seconds)
     }
 
-    /// Sets the clock to `seconds` after `instant`, or before it if negative. From there it runs on.
+    /// Sets the clock to `seconds` after `instant`, or before it if the number is negative, and wakes the schedulers.
     package func advance(to instant: Instant, _ seconds: Double = 0) async throws {
         try await sql(ShiftedClock.advance(toSeconds: Double(instant.seconds) + seconds))
-        // This notification of a very early due time makes all schedulers read the database's clock.
+        try await wakeSchedulers()
+    }
+
+    /// Lets a standing clock run from where it stands.
+    package func startClock() async throws {
+        try await sql(ShiftedClock.start)
+    }
+
+    /// Moves the clock by so many seconds. The schedulers don't notice before they look again.
+    package func move(by seconds: Double) async throws {
+        try await sql(ShiftedClock.move(bySeconds: seconds))
+    }
+
+    /// Makes the schedulers of all daemons read the clock.
+    package func wakeSchedulers() async throws {
+        // A notification of a reminder that is due before all that they know.
         try await sql("SELECT pg_notify('\(ReminderStore.dueChannel)', '0')")
     }
 

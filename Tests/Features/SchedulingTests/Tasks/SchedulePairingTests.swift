@@ -3,6 +3,7 @@ import FoundationEssentials
 import Postgres
 import Rooms
 import ScheduleTestSupport
+import TestSupport
 import Testing
 
 @testable import Scheduling
@@ -111,25 +112,33 @@ import Testing
 
     @Test("Registering at the lead races with the claim: matched and reminded, single and reminded, or refused")
     func registerAgainstClaim() async throws {
-        try await ScheduleDatabase.with(now: nil, lead: 0.25, connections: 16) { database in
-            // The start is in one to two seconds, so its lead passes while this runs.
-            for _ in 0..<2 {
-                let start = Instant(seconds: Int(Date().timeIntervalSince1970) + 2)
-                let lead = Double(start.seconds) - 0.25
+        try await ScheduleDatabase.with(now: "2026-11-22T08:00:00Z", lead: 60, connections: 16) { database in
+            for round in 1...2 {
+                // The test moves the clock to the lead while everybody registers.
+                let start = try #require(Instant("2026-11-22T08:0\(2 * round):00Z"))
+                let isOver = EventRecorder<Void>()
                 let paired = try await withThrowingTaskGroup(of: Void.self) { group in
                     for worker in 0..<6 {
                         group.addTask {
-                            var number = 0
-                            while Date().timeIntervalSince1970 < lead + 0.05 {
+                            var (number, left) = (0, 5)
+                            while left > 0 {
                                 number += 1
+                                if !isOver.all.isEmpty { left -= 1 }
                                 _ = try await database.register("\(start)/\(worker)/\(number)", start.description)
                             }
                         }
                     }
                     group.addTask {
-                        while Date().timeIntervalSince1970 < lead + 0.2 {
-                            _ = try await database.reminders.claimDue(limit: 50)
+                        for _ in 0..<50 { _ = try await database.reminders.claimDue(limit: 50) }
+                        while isOver.all.isEmpty { _ = try await database.reminders.claimDue(limit: 50) }
+                        for _ in 0..<50 { _ = try await database.reminders.claimDue(limit: 50) }
+                    }
+                    group.addTask {
+                        try await eventually("registrations") {
+                            try await database.count("task WHERE starts_at = '\(start)'") > 20
                         }
+                        try await database.setClock("2026-11-22T08:0\(2 * round - 1):00.001Z")
+                        isOver.append(())
                     }
                     try await group.waitForAll()
                     return try await database.run(

@@ -181,14 +181,13 @@ import Testing
         let client = try await Self.client { $0.maxConnections = 1 }
         let sleep = PostgresStatement(name: "sleep", sql: "SELECT pg_sleep($1)")
         _ = try await client.query(sleep, [.double(0)])
-        let began = ContinuousClock.now
-        let slow = Task { try await client.query(sleep, [.double(60)], timeout: .milliseconds(200)) }
+        // The server would work on it for an hour.
+        let slow = Task { try await client.query(sleep, [.double(3_600)], timeout: .milliseconds(200)) }
         async let neighbour = client.query(PostgresStatement(name: "one", sql: "SELECT 1 AS one"))
         let error = await #expect(throws: PostgresError.self) { _ = try await slow.value }
         #expect(error?.kind == .unavailable(outcomeUnknown: true))
         // After the cancel request the next statement runs.
         #expect(try await neighbour[0].integer("one") == 1)
-        #expect(ContinuousClock.now - began < .seconds(10))
         _ = try await client.query(sleep, [.double(0)])
         await client.shutdown()
     }
@@ -261,15 +260,13 @@ import Testing
     func anAbsentDatabaseIsUnavailableWithinTheWait() async throws {
         var configuration = PostgresConfiguration(conninfo: "host=/nowhere dbname=x")
         configuration.stallTimeout = .milliseconds(300)
-        configuration.queryTimeout = .seconds(600)
+        // The silence ends the query, not its own time.
+        configuration.queryTimeout = .seconds(3_600)
         let client = PostgresClient(configuration: configuration)
-        let began = ContinuousClock.now
         let error = await #expect(throws: PostgresError.self) {
             _ = try await client.query(PostgresStatement(name: "one", sql: "SELECT 1"))
         }
         #expect(error?.kind == .unavailable(outcomeUnknown: false))
-        // Much less than the query's own time, also on a busy machine.
-        #expect(ContinuousClock.now - began < .seconds(120))
         await client.shutdown()
     }
 }

@@ -10,7 +10,8 @@ import Testing
         let cluster = try await TestCluster.dedicated()
         var configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
         configuration.stallTimeout = .milliseconds(500)
-        configuration.queryTimeout = .seconds(60)
+        // The silence ends the query, not its own time.
+        configuration.queryTimeout = .seconds(3_600)
         let client = PostgresClient(configuration: configuration)
         let one = PostgresStatement(name: "one", sql: "SELECT 1 AS one")
         // On a busy machine the first connection may take longer than a query waits.
@@ -19,20 +20,11 @@ import Testing
         try #require(first != nil)
         await cluster.stop()
 
-        let began = ContinuousClock.now
         let error = await #expect(throws: PostgresError.self) { _ = try await client.query(one) }
         #expect(error?.isUnavailable == true)
-        // Much less than the query's own time, also on a busy machine.
-        #expect(ContinuousClock.now - began < .seconds(10))
 
         try await cluster.start()
-        let back = ContinuousClock.now
-        var answer: PostgresRows?
-        while answer == nil, ContinuousClock.now - back < .seconds(20) {
-            try await Task.sleep(for: .milliseconds(5))
-            answer = try? await client.query(one)
-        }
-        #expect(answer != nil)
+        try await eventually("an answer") { (try? await client.query(one)) != nil }
         await client.shutdown()
         await cluster.stop()
     }
@@ -43,13 +35,14 @@ import Testing
         var configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
         configuration.maxConnections = 1
         configuration.shutdownTimeout = .milliseconds(100)
-        configuration.stallTimeout = .seconds(20)
+        // Only the time of each query ends it: the server is frozen until all have failed.
+        configuration.stallTimeout = .seconds(3_600)
+        configuration.queryTimeout = .seconds(3_600)
         configuration.connectTimeout = .seconds(20)
         let client = PostgresClient(configuration: configuration)
         let pid = PostgresStatement(name: "pid", sql: "SELECT pg_backend_pid() AS pid")
         let backend = pid_t(try await client.query(pid)[0].integer("pid"))
         kill(backend, SIGSTOP)
-        let began = ContinuousClock.now
         let errors = await withTaskGroup(of: PostgresError?.self) { group in
             for _ in 0..<50 {
                 group.addTask {
@@ -64,7 +57,6 @@ import Testing
             return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(errors.allSatisfy { $0?.isUnavailable == true })
-        #expect(ContinuousClock.now - began < .seconds(10))
         // The frozen connection is given up, and another one is used.
         #expect(try await client.query(pid)[0].integer("pid") != Int(backend))
         kill(backend, SIGCONT)

@@ -23,7 +23,7 @@ import Wire
     }
 
     private func advance(_ journey: Journey, _ seconds: Int) async throws {
-        try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '\(seconds) seconds'")
+        try await journey.move(by: Double(seconds))
         // Timers are the daemons' own.
         try await journey.sql("SELECT pg_notify('letsswitch_deliveries', 'ntfy')")
     }

@@ -54,7 +54,9 @@ import Testing
             } start: { fleet in
                 for (number, endpoint) in fleet.endpoints.enumerated() {
                     let stream = try await endpoint.reminders(of: "device-\(number)")
-                    try await endpoint.register("device-\(number)", try await journey.instant(in: 61), "now")
+                    let start = try await journey.instant(in: 3_600)
+                    try await endpoint.register("device-\(number)", start, "now")
+                    try await journey.advance(to: start, -59)
                     #expect(try await stream.nextReminder().title == "now")
                     #expect(try await MetricsReading(endpoint).sum("letsswitch_bus_connected") == 1)
                 }

@@ -142,11 +142,12 @@ import Testing
                 let start = try await journey.instant(in: seconds + 90)
                 // The task becomes due during the jump, or within half a minute after it.
                 if seconds > 0 { try await endpoints[number].register("ada", start, "\(number)") }
-                try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '\(seconds) s'")
+                try await journey.move(by: Double(seconds))
                 for (daemon, _) in daemons { await daemon.clockWasSet() }
                 if seconds < 0 {
-                    let soon = try await journey.instant(in: 62)
+                    let soon = try await journey.instant(in: 600)
                     try await endpoints[number].register("ada", soon, "\(number)")
+                    try await journey.advance(to: soon, -59)
                 } else {
                     try await journey.advance(to: start, -59)
                 }

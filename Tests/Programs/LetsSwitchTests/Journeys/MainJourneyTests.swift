@@ -11,7 +11,7 @@ import Testing
 @Suite struct MainJourneyTests {
     @Test("Two people register, are reminded, meet in their room and cheer", arguments: ClientLibrary.allCases)
     func main(_ library: ClientLibrary) async throws {
-        try await Journey.run { journey in
+        try await Journey.run(clock: .running) { journey in
             let endpoint = try await journey.daemon { $0.schedule.reminderLead = .seconds(2) }
             let ahead = 600
             let start = try await journey.instant(in: ahead)

@@ -64,8 +64,8 @@ import Testing
             // When the server dies, the daemon starts it again.
             let pid = try #require(pid_t(running))
             kill(pid, SIGQUIT)
-            try await eventually("another server", within: .seconds(20)) { postmaster(path) != running }
-            try await eventually("readiness", within: .seconds(20)) {
+            try await eventually("another server") { postmaster(path) != running }
+            try await eventually("readiness") {
                 try await endpoint.get("/readyz").status == 200
             }
             #expect(try await endpoint.register("ada", start).isPaired)

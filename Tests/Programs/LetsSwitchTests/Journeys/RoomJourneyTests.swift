@@ -200,7 +200,7 @@ import Testing
             _ = try await MetricsReading.wait(at: endpoint) { $0[looks] > before }
             // The clock is set back without a notification. By the daemon's last reading the room closes within a
             // second.
-            try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift - interval '100 s'")
+            try await journey.move(by: -100)
             try await Task.sleep(for: .seconds(1.5))
             try await peer.expectSilence()
             #expect(try await endpoint.status(of: room) == 101)
@@ -218,7 +218,7 @@ import Testing
             let room = try await endpoint.pair("ada", "bob", start)
             // Simulates a claim by another daemon whose notification was lost, so this daemon doesn't know of the open
             // room.
-            try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '1000 s'")
+            try await journey.move(by: 1_000)
             try await journey.sql("DELETE FROM letsswitch.due")
             let peer = try await endpoint.enter(room)
             try await journey.advance(to: start, 3600)

@@ -21,7 +21,7 @@ import Wire
                 before: recorder.endpoint, identity: authority.issue(), HTTP2Proxy.accessLog)
             // At the first request Apple's server is busy.
             await recorder.answers.script([Response(.serviceUnavailable, headers: [HTTPField("Retry-After", "0")])])
-            try await Journey.run { journey in
+            try await Journey.run(clock: .running) { journey in
                 let endpoint = try await journey.daemon {
                     $0.providers.apns = settings
                     $0.providers.apns.url = front.url()

@@ -268,7 +268,7 @@ import Wire
                 Response(asked.number == 0 ? .internalServerError : .ok)
             }
         ) { recorder in
-            try await Journey.run { journey in
+            try await Journey.run(clock: .running) { journey in
                 let providers = try settings(webhook: recorder.url("/hook"))
                 let (daemon, endpoint) = try await journey.daemonAndEndpoint { $0.providers = providers }
                 let start = try await journey.instant(in: 3600)
@@ -276,7 +276,7 @@ import Wire
                 let first = try await next("task.registered", at: recorder)
                 try await journey.wait(
                     until: "(SELECT next_try_at > letsswitch.clock() AND attempts = 1 FROM letsswitch.delivery)")
-                try await journey.sql("UPDATE letsswitch.test_clock SET shift = interval '1 minute'")
+                try await journey.move(by: 60)
                 await daemon.clockWasSet()
                 let second = try await next("task.registered", at: recorder)
                 #expect(second.asked.headers["webhook-id"] == first.asked.headers["webhook-id"])
@@ -306,7 +306,7 @@ import Wire
                 // Only the lease keeps the second daemon from sending.
                 #expect(try await journey.count("letsswitch.delivery WHERE next_try_at > letsswitch.clock()") == 1)
                 #expect(recorder.requests.all.count == 1)
-                try await journey.sql("UPDATE letsswitch.test_clock SET shift = interval '10 seconds'")
+                try await journey.move(by: 10)
                 try await second.endpoint.register("bob", Instant(seconds: start.seconds + 60))
                 let again = try await next("task.registered", at: recorder) { $0["startsAt"].string == "\(start)" }
                 #expect(again.asked.headers["webhook-id"] == sent.asked.headers["webhook-id"])

@@ -16,7 +16,7 @@ import Wire
             await service.answers.script([
                 Response.text("no", status: .internalServerError), Response.text("no", status: .badRequest),
             ])
-            try await Journey.run { journey in
+            try await Journey.run(clock: .running) { journey in
                 let (daemon, endpoint) = try await journey.process([
                     "--log-level", "debug", "--log-format", "json", "--web-push-contact", "mailto:ops@example.org",
                     "--web-push-private",

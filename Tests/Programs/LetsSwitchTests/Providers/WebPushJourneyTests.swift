@@ -115,7 +115,7 @@ import Wire
     func aSubscriptionThatIsGoneIsForgottenAndADeviceHasTen() async throws {
         try await PushRecorder.run { service in
             await service.answers.always(Response(.gone))
-            try await Journey.run { journey in
+            try await Journey.run(clock: .running) { journey in
                 let endpoint = try await journey.daemon(Self.configure)
                 let browser = try WebPushReceiver()
                 for number in 0..<12 {
