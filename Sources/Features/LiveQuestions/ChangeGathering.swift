@@ -36,7 +36,7 @@ struct ChangeGathering {
     /// Whether there may be changes without a known version.
     private var isDoubtful = false
     private var state = State.idle
-    /// When the last publication was.
+    /// The time of the last publication.
     private var last: MonotonicTime?
 
     /// - Parameter version: The session's version when its first subscriber came.

@@ -9,15 +9,15 @@ package struct QuestionMember: Sendable {
     /// The person's id within the session. It belongs to the device, or to the connection if no device is named.
     package let id: UUID
     let device: DeviceID?
-    /// Sees everything, and who asked.
+    /// Sees all questions and their authors.
     let isPresenter: Bool
-    /// Showed the session's key. Without a key, everybody presents.
+    /// Has given the session's key. In a session without a key everybody is a presenter.
     let holdsKey: Bool
-    /// Is told what changes.
+    /// Receives changes.
     let isLive: Bool
     /// When the ticket expires, in seconds since 1970.
     let expiry: Double?
-    /// When the person connected.
+    /// The time of the connection.
     let since = MonotonicTime.now()
 }
 

@@ -5,9 +5,9 @@ import Wire
 
 /// A message from the audience.
 package enum QuestionMessage: Equatable, Sendable {
-    /// A question. The id is the asker's, or `nil` if it is no UUID. The content is `nil` if it is no string.
+    /// A question. The id is chosen by its author; `nil` if it isn't a UUID. The content is `nil` if it isn't a string.
     case ask(id: UUID?, content: String?)
-    /// A vote, or its withdrawal (`false`). `nil` if the id is no UUID.
+    /// A vote, or its withdrawal (`false`). `nil` if the id isn't a UUID.
     case vote(question: UUID?, isFor: Bool)
     /// An invalid message. The text says why and is sent back.
     case unknown(String)

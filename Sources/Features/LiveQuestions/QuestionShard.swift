@@ -8,8 +8,8 @@ import Rooms
 import Sockets
 import Wire
 
-/// Those in sessions of questions on one loop. What waits for the database holds a number, and finds its subscriber again by it. On the
-/// loop.
+/// The subscribers of question sessions on one loop. A task that waits for the database keeps a subscriber's number and
+/// finds the subscriber by it afterwards. Used on the loop only.
 package final class QuestionShard {
     struct Number: Hashable, Sendable {
         fileprivate let number: Int
@@ -69,7 +69,7 @@ package final class QuestionShard {
         entries[subscriber.number] = Entry(
             subscriber: subscriber, place: place, sender: sink.sender, network: sink.network)
         sink.send(.handshake(member.id))
-        // What changes after the list was read is told only where the session is followed by then.
+        // Changes after the list was read are published only if the session is followed by then.
         Task(executorPreference: questions.executor) { [questions, loop, number = subscriber.number] in
             await questions.feeds.entered(member.session)
             loop.submit { questions.shard(on: $0, loop: loop).entries[number]?.subscriber.follow() }
@@ -104,7 +104,7 @@ package final class QuestionShard {
         }
     }
 
-    /// Of those on this loop, in a session.
+    /// The number of people on this loop in a session.
     func count(in session: UUID, _ option: WebSocketSendOption) -> Int {
         questions.rooms.shard(on: reactor).connections(of: questions.room(of: session))
             .count { ($0.peer as? QuestionSubscriber)?.isSelected(by: option) == true }

@@ -10,7 +10,7 @@ package protocol QuestionSink: AnyObject {
     var sender: Sender? { get }
     /// The network of the peer's address, for shares of what is limited; `nil` if limits don't count it.
     var network: IPAddress? { get }
-    /// Whether it is told how many are there, if it is live.
+    /// Whether it gets the number of people, if it is live.
     var wantsPresence: Bool { get }
     /// Whether its address may have one thing more kept that it says.
     func admitsMessage() -> Bool
@@ -31,7 +31,7 @@ package protocol QuestionSink: AnyObject {
     func end(_ code: QuestionSubscriber.End)
 }
 
-/// Who comes by a WebSocket has that; who comes otherwise may be in other rooms.
+/// The defaults for a WebSocket. A channel may be in several rooms.
 extension QuestionSink {
     package var webSocket: WebSocket? { nil }
     package var sender: Sender? { nil }

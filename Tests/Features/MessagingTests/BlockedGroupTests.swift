@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("Of a block and a group that come at once, the group is refused or the one who blocks has left it")
+    @Test("If a block and a group are made at once, the group is refused or the blocker has left it")
     func concurrent() async throws {
         try await ConversationWorld.with(1...32) { world in
             for first in stride(from: 1, to: 31, by: 3) {

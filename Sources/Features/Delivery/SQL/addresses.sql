@@ -5,12 +5,12 @@ CREATE FUNCTION letsswitch.keep_secret(p_name text, p_value bytea) RETURNS bytea
 LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO letsswitch.secret (name, value) VALUES (p_name, p_value) ON CONFLICT (name) DO NOTHING;
-    -- A statement of its own, which sees what another daemon has committed meanwhile.
+    -- A statement of its own, because it sees what other daemons have committed meanwhile.
     RETURN (SELECT secret.value FROM letsswitch.secret WHERE secret.name = p_name);
 END
 $$;
 
--- Holds these addresses until the end of the transaction. Whoever holds several does it by this.
+-- Locks these addresses until the end of the transaction. Every transaction that locks several uses this.
 CREATE FUNCTION letsswitch.lock_address_rows(p_ids bigint[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -49,7 +49,7 @@ BEGIN
     END IF;
     -- Two at once would not see each other, and both stay.
     PERFORM letsswitch.lock_device(p_device);
-    -- Nobody adds it now, so that its row is among those that are held.
+    -- Nobody can add the address now, so its row is among the locked ones.
     PERFORM letsswitch.lock_address(p_channel, p_address);
     IF p_is_full AND NOT EXISTS (
         SELECT FROM letsswitch.address WHERE channel = p_channel AND address = p_address

@@ -1,7 +1,7 @@
--- How much is stored, and forgetting where nobody is reached any more.
+-- The number of stored rows, and the deletion of unused ones.
 
--- A device was somebody's at an instant: its series were asked for, or a task of its that was made by hand goes. Written once a day at most, and
--- never waited for: who holds one of the rows uses it.
+-- A device was in use at an instant: its series were read, or a task that it registered is deleted. Written at most
+-- once a day and without waiting for locks, since a transaction that holds one of the rows also uses it.
 CREATE FUNCTION letsswitch.touch_device(p_device text, p_at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -25,8 +25,8 @@ BEGIN
 END
 $$;
 
--- Whether somebody has to do with a device's tasks: has made one by hand, or came to one, as long as that is kept; then purge notes it. A series
--- makes promises for whoever has long gone, too.
+-- Whether a person uses a device's schedule: registered a task by hand, or joined one, and that is still stored;
+-- purging then records it. A series creates tasks also for people who have long gone.
 CREATE FUNCTION letsswitch.is_in_use(p_device text) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -42,8 +42,8 @@ BEGIN
 END
 $$;
 
--- Whether a device has as many open tasks as it may; false if p_most is NULL. The caller holds lock_device, so the answer holds until the
--- end of its transaction.
+-- Whether a device has as many open tasks as it may; false if p_most is NULL. The caller holds lock_device, so the
+-- answer holds until the end of its transaction.
 CREATE FUNCTION letsswitch.has_open_tasks(p_device text, p_most integer, p_now timestamptz) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -54,7 +54,7 @@ BEGIN
         SELECT count(*) FROM (
             SELECT FROM letsswitch.task
             WHERE task.device_id = p_device AND task.starts_at > p_now
-                -- Those that are being erased don't count, though their rows are there.
+                -- Tasks that are being erased don't count, though their rows still exist.
                 AND task.registered > coalesce(
                     (SELECT erasure.up_to FROM letsswitch.erasure WHERE erasure.device_id = p_device), 0)
             LIMIT p_most
@@ -72,7 +72,7 @@ LANGUAGE sql STABLE AS $$
         OR EXISTS (SELECT FROM letsswitch.calendar WHERE calendar.device_id = p_device)
 $$;
 
--- Whether a device takes part in conversations: it has listened since then, or does, or something that it has said is kept.
+-- Whether a device participates in conversations: it was connected since then, or is, or a message of its is kept.
 CREATE FUNCTION letsswitch.is_in_conversations(p_device text, p_since timestamptz) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
@@ -85,15 +85,16 @@ LANGUAGE sql STABLE AS $$
     )
 $$;
 
--- Forgets addresses, calendars, preferences, blocks and names that nobody has used for p_retention seconds, p_limit of each at a time, unless
--- their device is in use. A preference is, too, while anything else of its owner is here; a block protects its owner as long, and while it
--- takes part in conversations. Returns how many it looked at: more may be left until that is 0.
+-- Deletes addresses, calendars, preferences, blocks and names that weren't used for p_retention seconds, p_limit of
+-- each at a time, unless their device is in use. A preference counts as used while its owner has anything else here; so
+-- does a block, also while its owner participates in conversations. Returns how many it looked at; more may be left
+-- until that is 0.
 CREATE FUNCTION letsswitch.forget_unused(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
     v_before timestamptz := v_now - make_interval(secs => p_retention);
-    -- Who registers them anew at this moment comes before or after.
+    -- A transaction that registers them again is before or after this one.
     v_addresses bigint[] := ARRAY(
         SELECT address.id FROM letsswitch.address
         WHERE address.used_at < v_before ORDER BY address.used_at LIMIT p_limit FOR UPDATE SKIP LOCKED
@@ -117,7 +118,7 @@ BEGIN
     UPDATE letsswitch.calendar SET used_at = v_now
     WHERE calendar.device_id = ANY (v_calendars) AND letsswitch.is_in_use(calendar.device_id);
     DELETE FROM letsswitch.calendar WHERE calendar.device_id = ANY (v_calendars) AND calendar.used_at < v_before;
-    -- After these: what has just gone keeps none.
+    -- After these, because a device that was just deleted keeps none.
     UPDATE letsswitch.preference SET used_at = v_now
     WHERE preference.id = ANY (v_preferences) AND letsswitch.is_in_schedule(preference.device_id);
     DELETE FROM letsswitch.preference WHERE preference.id = ANY (v_preferences) AND preference.used_at < v_before;
@@ -125,7 +126,7 @@ BEGIN
     WHERE block.id = ANY (v_blocks)
         AND (letsswitch.is_in_schedule(block.device_id) OR letsswitch.is_in_conversations(block.device_id, v_before));
     DELETE FROM letsswitch.block WHERE block.id = ANY (v_blocks) AND block.used_at < v_before;
-    -- Last: those who were blocked by one keep it as long as the block.
+    -- Last, because a blocked user keeps the name while the block exists.
     RETURN cardinality(v_addresses) + cardinality(v_calendars) + cardinality(v_preferences) + cardinality(v_blocks)
         + letsswitch.forget_names(v_before, p_limit);
 END

@@ -22,7 +22,7 @@ struct MatchRooms: Sendable {
     let metrics: RoomMetrics
     /// Returns the database's state of a room that isn't open in memory.
     let find: @Sendable (UUID) async throws -> RoomState
-    /// Told of a room that the database knows to be open, before a peer enters it.
+    /// Called with a room that is open according to the database, before a peer enters it.
     let found: @Sendable (OpenRoom) async -> Void
     /// Returns the tasks of a room's match, from the database.
     let findTasks: @Sendable (UUID) async throws -> Set<UUID>
