@@ -29,7 +29,7 @@ struct ConfirmPause {
         case open
     }
 
-    /// The maximum number of held frames, without those equal to their predecessor.
+    /// The maximum number of held frames. A frame equal to the one before it isn't counted.
     private static let limit = 1024
 
     private var state: State

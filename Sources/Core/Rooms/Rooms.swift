@@ -32,7 +32,7 @@ package final class Rooms: Sendable {
         self.report = report
     }
 
-    /// Returns the rooms of a loop. On that loop.
+    /// Returns the rooms of a loop. Must be called on that loop.
     package func shard(on reactor: Reactor) -> RoomShard {
         key.value(on: reactor) { makeShard(on: reactor) }
     }

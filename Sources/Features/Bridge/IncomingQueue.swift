@@ -43,7 +43,7 @@ struct IncomingQueue: Sendable {
 
 /// The result of an attempt to store a message.
 enum Settlement: Equatable {
-    /// The broker may delete it.
+    /// The message was handled, so the broker may delete it.
     case acknowledged(BridgeMetrics.Receiving)
     case rejected(RejectionReason)
     /// Try again, a limited number of times.

@@ -45,7 +45,7 @@ package struct ReminderSource: Sendable {
         }
     }
 
-    /// Starts to write to `sink`. On the loop.
+    /// Starts to write to `sink`. Must be called on the reactor's thread.
     package func begin(_ opened: Opened, _ sink: any EventSink, on reactor: Reactor) {
         streams.shard(on: reactor).begin(opened.reservation, sink, backlog: opened.backlog)
     }

@@ -9,7 +9,7 @@ package struct BackupCommand: Sendable {
     private let order: BackupOrder
     private let remark: @Sendable (String) -> Void
 
-    /// - Parameter remark: Writes a note to standard error. A note isn't an error.
+    /// - Parameter remark: Called with each message for standard error that isn't an error.
     package init(_ order: BackupOrder, remark: @escaping @Sendable (String) -> Void) {
         self.order = order
         self.remark = remark

@@ -195,7 +195,7 @@ package actor BusService: Service {
         ending = Task {
             // Cancelled by begin() and end(), after which it must not continue.
             guard (try? await Task.sleep(for: grace)) != nil, !Task.isCancelled else { return }
-            // The ending can't be cancelled any more.
+            // From here on, the shutdown can't be cancelled.
             ending = nil
             await end()
         }

@@ -19,7 +19,7 @@ package actor DaemonRegistry: Service {
 
     /// After a failed attempt.
     private static let retries = Backoff(minimum: .milliseconds(250), maximum: .seconds(1))
-    /// The minimum time between two looks, however many notifications arrive.
+    /// The minimum time between two reads of the registry, however many notifications arrive.
     private static let shortestPause = Duration.milliseconds(100)
 
     private let own: DaemonInfo

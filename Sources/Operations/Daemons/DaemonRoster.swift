@@ -67,7 +67,7 @@ struct DaemonRoster {
         entries = next
     }
 
-    /// Handles a failed look.
+    /// Handles a failed read of the roster.
     mutating func failed() {
         looked = nil
     }

@@ -5,7 +5,7 @@ enum NotifyChannel: Hashable {
     case everyDaemon
     case daemon(DaemonID)
 
-    /// Within the 63 bytes of an identifier, and without a need for quotes.
+    /// The channel's name. It fits PostgreSQL's limit of 63 bytes and needs no quotes.
     var name: String {
         switch self {
         case .everyDaemon: "letsswitch_bus"

@@ -17,7 +17,8 @@ package actor HTTPClient {
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
     /// The transfers in flight and waiting, by number.
     private var numbers: [Int: (transfer: Transfer, easy: UnsafeMutableRawPointer?)] = [:]
-    /// The numbers in order, from `firstWaiting` on, including cancelled ones.
+    /// The numbers of the waiting requests, in order. Entries before `firstWaiting` are already taken. Cancelled
+    /// requests are still included.
     private var waiting: [Int] = []
     private var firstWaiting = 0
     private var isShutDown = false

@@ -57,7 +57,7 @@ package struct PostgresConfiguration: Sendable, Hashable {
     package var listenerMaxBackoff: Duration = .seconds(1)
     /// The interval at which the listener checks its connection with a query.
     package var heartbeatInterval: Duration = .seconds(15)
-    /// How long the listener waits for the answer to that query.
+    /// How long the listener waits for the answer to its heartbeat query.
     package var heartbeatTimeout: Duration = .seconds(5)
 
     package init(conninfo: String, applicationName: String = "") {

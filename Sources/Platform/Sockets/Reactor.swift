@@ -22,8 +22,8 @@ package final class Reactor {
     private static let eventsPerRound = 512
     /// The maximum number of pieces in one `sendmsg`.
     private static let vectorsPerSend = 64
-    /// The maximum number of send rounds in one turn. A stream may enqueue more when its last piece has left. The rest
-    /// waits for the next turn.
+    /// The maximum number of send rounds in one turn. A stream may enqueue more data after its last piece is sent. That
+    /// data waits for the next turn.
     private static let flushesPerTurn = 4
 
     /// The time at which this turn began.

@@ -92,7 +92,7 @@ struct ConversationRun {
     }
 }
 
-/// The error of a history without a conversation.
+/// The error if history is requested without naming a conversation.
 private struct MissingConversation: Error, CustomStringConvertible {
     let names: [String]
     var description: String { "there is no conversation between only you and \(names.joined(separator: ", "))" }

@@ -203,7 +203,7 @@ import Wire
     @Test("With many threads no address exceeds its limit, and no count is lost")
     func threads() throws {
         let limit = 5
-        // There are few slots, so addresses are forgotten all the time.
+        // The capacity is small, so addresses are evicted constantly.
         let limiter = makeLimiter(capacity: 8) {
             $0.maxConnections = limit
             $0.requests = RateLimit(perSecond: 1000, burst: 10)

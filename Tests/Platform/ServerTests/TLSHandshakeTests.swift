@@ -162,7 +162,7 @@ import Testing
             }
             let first = try await tls.server.connection()
             try await begin(first)
-            // The header has been read when the handshake continues.
+            // Receiving a handshake byte proves that the server has read the header.
             _ = try await first.receive(upTo: 1)
             let second = try await tls.server.connection()
             try await begin(second)

@@ -98,7 +98,7 @@ package final class Evidence: Sendable {
 
     private static let lastFile = Locked(0)
 
-    /// Keeps a file for whoever reads the report: its path below `.build/failures`.
+    /// Stores a file with the test report. Returns its path relative to `.build/failures`.
     package static func keep(_ bytes: [UInt8], extension suffix: String) throws -> String {
         let folder = Checkout.url(".build/failures")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -15,7 +15,7 @@ package enum FreePort {
         let first = range?.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) }
         return max(lowest + 1_000, min(first ?? 32_768, 65_536))
     }()
-    /// Begins anywhere, since other test processes take ports at the same time.
+    /// Starts at a random port, because other test processes take ports at the same time.
     private static let next = Locked(Int.random(in: lowest..<end))
 
     package static func find() throws -> UInt16 {

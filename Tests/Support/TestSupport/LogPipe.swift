@@ -7,7 +7,7 @@ import Basics
 package final class LogPipe: Sendable {
     private static let idle = Locked<[LogPipe]>([])
 
-    /// The end for the log.
+    /// The write end, to which the daemon logs.
     package let descriptor: Int32
     private let recorder = Locked(LogPipe.makeRecorder())
 

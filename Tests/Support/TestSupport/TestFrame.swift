@@ -31,7 +31,7 @@ package struct TestFrame: Sendable, Equatable {
         }
     }
 
-    /// The number of bytes that encode the length. All forms except `minimal` may break the rule of §5.2.
+    /// The number of bytes that encode the length. Only `minimal` always satisfies RFC 6455 §5.2.
     package enum LengthForm: Sendable {
         case minimal, sixteenBits, sixtyFourBits
     }

@@ -90,7 +90,7 @@ struct APNsProvider: DeliveryProvider {
             body = APNsPayload.json(notice, maxBytes: attempt.maxPayloadBytes)
         case .messages(let untold):
             (group, body) = (delivery.messageId.text.lowercased(), APNsPayload.json(untold))
-        // Events aren't sent to Apple, so this isn't requested.
+        // Never reached, because events aren't sent to Apple.
         case .event: (group, body) = ("", [])
         }
         let host = url ?? (attempt.isSandbox ? Self.sandbox : Self.production)

@@ -87,7 +87,7 @@ package struct ConversationMessage: Sendable, Hashable {
 
 /// Consecutive messages of a conversation, with their recipients.
 package struct ConversationPage: Sendable {
-    /// The maximum number of messages and of bytes of JSON in a page. The lower limit applies.
+    /// A page ends at the limit that is reached first: the number of messages or the bytes of JSON.
     package static let maximumCount = SpeechLimits.pageEntries
     package static let maximumBytes = SpeechLimits.pageBytes
 

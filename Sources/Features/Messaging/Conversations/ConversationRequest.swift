@@ -85,7 +85,7 @@ package enum MessageTarget: Sendable, Hashable {
 package struct OutgoingMessage: Sendable, Hashable {
     package let content: String
     package let target: MessageTarget
-    /// Makes a repeat harmless.
+    /// An id chosen by the client. A repeated request with the same id has no further effect.
     package let id: UUID?
 
     /// Throws `invalid_request` that names the member.

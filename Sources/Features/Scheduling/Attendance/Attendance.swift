@@ -66,7 +66,8 @@ package struct AttendanceWriter: Sendable {
 /// The database as the destination of a ``BatchWriter``. A report whose outcome is unknown is sent again, and its
 /// number prevents a second write.
 actor AttendanceReports: BatchDestination {
-    /// The number of entries without a pause that count as a rush. They take half a megabyte, which is worth returning.
+    /// The number of consecutive entries that count as a rush. The memory is freed afterwards, because it is about half
+    /// a megabyte.
     static let rush = 8_192
 
     let store: AttendanceStore

@@ -39,7 +39,7 @@ package struct CalendarSecret: Sendable, Hashable {
         CalendarSecret(stored: Base64.encodeForURL(try RandomBytes.make(byteCount)))
     }
 
-    /// Creates a secret from the database, which contains only valid ones.
+    /// Creates a secret from text stored in the database. Stored secrets are always valid, so the text isn't checked.
     package init(stored text: String) {
         self.text = text
     }

@@ -118,7 +118,8 @@ extension SchedulerWork {
         do {
             let reminders = Dictionary(grouping: try await store.reminders(of: devices), by: \.device)
             let few = devices.filter { reminders[$0]?.count ?? 0 < ReminderStore.pageLimit }
-            // A reminder that was given up stays so, even if the clock goes back and its task is ahead again.
+            // A reminder that was given up is never sent, even if the clock is set back and its task is in the future
+            // again.
             audience.catchUp(
                 few, with: few.flatMap { reminders[$0] ?? [] }.filter { $0.state != .missed }, newest: newest)
             for device in devices where reminders[device]?.count ?? 0 >= ReminderStore.pageLimit {

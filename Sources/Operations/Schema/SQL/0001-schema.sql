@@ -21,7 +21,7 @@ CREATE TABLE letsswitch.task (
     device_id text,
     title text,
     starts_at timestamptz NOT NULL,
-    -- Fixed at registration, whatever the lead is later.
+    -- Set at registration. A later change of the lead doesn't affect it.
     reminds_at timestamptz NOT NULL,
     -- The wish as it was made: zone, and time on the wall clock (HH:MM, or HH:MM:SS).
     time_zone text NOT NULL,

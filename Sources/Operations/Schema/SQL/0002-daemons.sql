@@ -5,7 +5,7 @@ CREATE TABLE letsswitch.daemon (
     id uuid PRIMARY KEY,
     -- The number of its heartbeats.
     beats bigint NOT NULL,
-    -- For people: the machine's name, and the version of the build.
+    -- The host name and build version, shown to operators only. No code depends on them.
     host text NOT NULL,
     build text NOT NULL,
     -- The version of the language that it speaks on the bus, and which bus that is.

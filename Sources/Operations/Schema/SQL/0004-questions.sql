@@ -38,7 +38,7 @@ CREATE TABLE letsswitch.question (
     votes integer NOT NULL DEFAULT 0,
     -- By which the session knows who asked: a connection's own, or a device's.
     asked_from uuid NOT NULL,
-    -- NULL: a connection that didn't say whose it is, or a device that was erased.
+    -- NULL if the connection gave no device id, or the device was erased.
     device_id text,
     created_at timestamptz NOT NULL,
     -- The session's versions of its last change, and of its answer.

@@ -51,7 +51,7 @@ struct Directory: Sendable, Equatable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw PrivateClusterError("cannot look at", path, errno: errno) }
         if status.st_uid != user.uid {
-            // An own directory, just made or incomplete, may change its owner. A directory of another user may not.
+            // Only a directory that this user owns, new or incomplete, may get another owner.
             guard status.st_uid == geteuid() else {
                 throw PrivateClusterError("\(path) belongs to another user (uid \(status.st_uid)), not to \(user.name)")
             }

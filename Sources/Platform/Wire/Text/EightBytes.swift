@@ -25,7 +25,7 @@ package struct EightBytes {
     package var hexadecimal: UInt32? {
         let letters = letters(upTo: UInt8(ascii: "f"))
         guard (digits | letters) & ascii == Self.tops else { return nil }
-        // `a` ends in 1 and means ten.
+        // The low four bits of `a` are 1 but its value is 10, so each letter adds 9.
         let values = (word & Self.each(0x0F)) &+ (letters & Self.tops) >> 7 &* 9
         var bytes = (values << 4 | values >> 8) & 0x00FF_00FF_00FF_00FF
         bytes = (bytes | bytes >> 8) & 0x0000_FFFF_0000_FFFF

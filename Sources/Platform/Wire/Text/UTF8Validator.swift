@@ -28,7 +28,7 @@ package struct UTF8Validator: Sendable, Equatable {
         let count = bytes.count
         while index < count {
             if missing == 0 {
-                // Eight ASCII bytes at a time, the usual content of rooms.
+                // Checks eight bytes at a time while they are ASCII, because most messages are ASCII.
                 while index &+ 8 <= count,
                     bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
                 {

@@ -116,7 +116,7 @@ extension Abort {
     }
 }
 
-/// The counters of rooms. Any thread.
+/// The counters of rooms. Can be used from any thread.
 struct RoomMetrics: Sendable {
     /// Peers that found their room full.
     let turnedAway = Counter()

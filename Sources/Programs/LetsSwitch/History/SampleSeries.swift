@@ -4,7 +4,7 @@ import Delivery
 struct SampleSeries: Sendable, Hashable {
     /// How values of several daemons and of several moments are combined.
     enum Joining: Sendable {
-        /// The sum of the daemons, and the mean of the moments.
+        /// Adds the values of all daemons, and averages over time.
         case sum
         /// The maximum of both.
         case most

@@ -1,6 +1,6 @@
 import Observability
 
-/// The number of statements by outcome, and their times. Any thread.
+/// The number of statements by outcome, and their durations. Can be used from any thread.
 struct DatabaseMetrics: Sendable {
     /// The outcome of a statement.
     enum QueryOutcome: String, Sendable, CaseIterable {

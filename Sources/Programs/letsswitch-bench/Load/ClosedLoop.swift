@@ -19,7 +19,7 @@ struct ClosedLoop: ~Copyable {
     private let pattern: Pattern
     private let poller: Poller
     private var counter: FrameCounter
-    /// By room: the responses that it waits for, the time when they were caused, and the member that sends next.
+    /// By room: the number of outstanding responses, when the message that caused them was sent, and the next sender.
     private let pending: UnsafeMutablePointer<Int>
     private let since: UnsafeMutablePointer<UInt64>
     private let turn: UnsafeMutablePointer<Int>

@@ -7,7 +7,7 @@ import Wire
 ///
 /// Peer `p` is in room `p / roomSize`. Memory is raw because the load's loops access it once per message.
 final class Crowd {
-    /// Connections that wait for their answer at the same time, while a crowd connects.
+    /// The maximum number of connections that wait for their handshake's answer at once.
     private static let wave = 128
 
     let servers: [Server]

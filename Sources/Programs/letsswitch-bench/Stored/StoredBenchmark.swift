@@ -7,7 +7,7 @@ import Postgres
 struct StoredBenchmark {
     private static let sizes = [1_000, 1_000_000]
     private static let quickSizes = [1_000, 2_000]
-    /// Calls of each kind that are timed.
+    /// The number of timed calls of each kind.
     private static let calls = 200
     /// The limit of a call's time with many rows over its time with few. An index then has more levels, and less of it
     /// is cached.

@@ -76,7 +76,7 @@ struct TalkBenchmark {
         _ server: Server, _ groups: Int, _ size: (groups: [Int], people: Int, rate: Double, seconds: Double),
         from first: Int, _ findings: inout Findings
     ) throws {
-        // The people send in turn, each in another group.
+        // Orders the senders so that consecutive senders are in different groups.
         let seats = (1...size.people).flatMap { place in
             (first..<first + groups).map { group in
                 Talk.Seat(

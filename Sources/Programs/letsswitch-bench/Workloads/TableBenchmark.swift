@@ -1,4 +1,4 @@
-/// Runs all workloads, the relay and the daemon in turn.
+/// Runs each workload on the relay and on the daemon, alternately.
 struct TableBenchmark {
     let laboratory: Laboratory
     private var options: Options { laboratory.options }

@@ -256,7 +256,7 @@ import Testing
                     told.insert(question["id"].string ?? "")
                 }
             }
-            // One change after the other, each reported separately.
+            // The changes are made one at a time, and each is reported separately.
             var changes = 0
             while try await !hasCutOff(), changes <= CableLimits.waitingPublications {
                 changes += 1

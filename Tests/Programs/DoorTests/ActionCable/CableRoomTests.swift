@@ -7,7 +7,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// The members of a room on a cable, and their limit.
+/// Room members connected through Action Cable, and their limit.
 @Suite struct CableRoomTests {
     @Test("A client that asks for presence gets the member count after the confirmation and at each change")
     func presence() async throws {

@@ -4,7 +4,7 @@ import JourneyTestSupport
 import TestSupport
 import Testing
 
-/// The report of a wait of a journey that ends in vain.
+/// The report printed when a journey test's wait times out.
 @Suite struct JourneyEvidenceTests {
     @Test(
         "A wait in vain reports the test's clock, the rows of the tables it reads, and the log of each kind of daemon")

@@ -81,7 +81,7 @@
         /// Closes the connection, which isn't used any more.
         func drop() {
             fail(.cancelled)
-            // The last sent bytes, such as a close frame, are still sent.
+            // Allows one second to send the remaining bytes, such as a close frame.
             socket.finish(sending: .seconds(1))
         }
 

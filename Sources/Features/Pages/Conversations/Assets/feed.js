@@ -77,7 +77,7 @@ export class Feed {
     try {
       const response = await this.#api.ask(this.#path(), { signal: AbortSignal.timeout(GREETING) })
       atLeast = retryAfter(response.headers.get('Retry-After'))
-      // The server answers 426 if the WebSocket is allowed.
+      // 426 isn't final: it means that the request is allowed but must be made as a WebSocket.
       const isFinal = response.status >= 400 && response.status < 500 && response.status !== 426 && response.status !== 429
       if (isFinal) {
         this.#isWanted = false

@@ -80,7 +80,7 @@ struct TestDeflate: Sendable {
         for place in (0..<count).reversed() { bits(value >> place & 1, 1) }
     }
 
-    /// Appends any other value, which begins with its lowest bit.
+    /// Appends a value that isn't a Huffman code, least significant bit first.
     private mutating func bits(_ value: Int, _ count: Int) {
         for place in 0..<count {
             if used == 0 { bytes.append(0) }
