@@ -85,38 +85,4 @@ import Testing
             }
         }
     }
-
-    @Test("A sleeping scheduler is woken by a registration at another daemon")
-    func woken() async throws {
-        try await Journey.run(clock: .running) { journey in
-            let endpoint = try await journey.daemon { $0.schedule.reminderLead = .seconds(1) }
-            let stream = try await endpoint.reminders(of: "bob")
-            try await endpoint.register("ada", try await journey.instant(in: 3600))
-            let store = ScheduleStore(database: journey.client, settings: ScheduleSettings(reminderLead: 1))
-            /// Whether the reminder of what `register` registers comes without a look at the clock of the scheduler's own, which happens
-            /// every 15 s: the only look is then the one after the claim.
-            func isWoken(by register: (Instant) async throws -> Void) async throws -> Bool {
-                let looks = #"letsswitch_db_query_seconds_count{name="next_due"}"#
-                let before = try await MetricsReading(endpoint)[looks]
-                try await register(try await journey.instant(in: 3))
-                _ = try await stream.nextReminder()
-                _ = try await MetricsReading.wait(at: endpoint) { $0[looks] > before }
-                // A look that came before the claim would be followed by one after it, here.
-                for _ in 0..<10 { _ = try await MetricsReading(endpoint) }
-                return try await MetricsReading(endpoint)[looks] <= before + 1
-            }
-            var attempts: [Bool] = []
-            // The scheduler's own look may happen to come meanwhile.
-            while attempts.count < 5, attempts.last != true {
-                attempts.append(
-                    try await isWoken { start in
-                        let request = try ScheduleDatabase.request("bob", "\(start)", "Soon", zone: "UTC")
-                        #expect(try await store.register(request).isCreated)
-                    })
-            }
-            #expect(attempts.last == true)
-            try await endpoint.register("bob", try await journey.instant(in: 3), "Sooner")
-            #expect(try await stream.nextReminder().title == "Sooner")
-        }
-    }
 }
