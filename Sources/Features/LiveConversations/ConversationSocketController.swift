@@ -15,34 +15,24 @@ package struct ConversationSocketController: RouteCollection, Sendable {
 
     func boot(routes: RoutesBuilder) {
         routes.webSocket(
-            "conversations", "socket", as: ConversationDescriptions.socket, admit: { request, _ in try admit(request) },
-            compression: .noContextTakeover,
-            options: WebSocketOptions(maxMessageBytes: { _ in SocketLimits.messageBytes }), onUpgrade: enter)
+            "conversations", "socket", as: ConversationDescriptions.socket, compression: .noContextTakeover,
+            options: WebSocketOptions(maxMessageBytes: { _ in SocketLimits.messageBytes }),
+            admit: { request, _ in try admit(request) })
     }
 
     private func admit(_ request: Request) throws -> WebSocketRoute.Admission {
-        let (member, _) = try identities.listener(of: request)
-        if conversations.names[member.device] != nil { return .admitted }
+        let (member, after) = try identities.listener(of: request)
+        @Sendable func enter(as user: String) -> WebSocketRoute.OnUpgrade {
+            { [conversations] webSocket in
+                let shard = conversations.shard(on: webSocket.reactor, loop: request.loop)
+                return ConversationSocket(webSocket, member, user: user, after: after, on: shard)
+            }
+        }
+        if let user = conversations.names[member.device] { return .admitted(enter(as: user)) }
         return .unknown {
-            conversations.names[member.device] = try await conversations.store.positions(of: member.device).user
+            let user = try await conversations.store.positions(of: member.device).user
+            conversations.names[member.device] = user
+            return enter(as: user)
         }
     }
-
-    @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
-        // `admit` has checked the request. A ticket may have expired since.
-        guard let (member, after) = try? identities.listener(of: request),
-            let user = conversations.names[member.device]
-        else {
-            webSocket.close(.tryAgainLater, "please try again")
-            return NoConversations()
-        }
-        let shard = conversations.shard(on: webSocket.reactor, loop: request.loop)
-        return ConversationSocket(webSocket, member, user: user, after: after, on: shard)
-    }
-}
-
-/// A handler that ignores all messages, for a socket that closes at once.
-private final class NoConversations: WebSocketHandler {
-    func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {}
-    func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}
 }

@@ -17,38 +17,29 @@ package struct QuestionSocketController: RouteCollection, Sendable {
 
     package func boot(routes: RoutesBuilder) {
         routes.webSocket(
-            "questions", ":session", "socket", as: QuestionDescriptions.socket, admit: admit,
+            "questions", ":session", "socket", as: QuestionDescriptions.socket,
             compression: .noContextTakeover,
-            options: WebSocketOptions(maxMessageBytes: { _ in SocketLimits.messageBytes }), onUpgrade: enter)
+            options: WebSocketOptions(maxMessageBytes: { _ in SocketLimits.messageBytes }), admit: admit)
     }
 
     @Sendable private func admit(_ request: Request, _ reactor: Reactor) throws -> WebSocketRoute.Admission {
         let (questions, id) = (sessions.questions, try sessions.session(of: request))
         if let entrance = questions.feeds.entrances[id] {
-            try admit(request, to: entrance)
-            return .admitted
+            return .admitted(try admit(request, to: entrance))
         }
         return .unknown {
             guard let entrance = try await questions.feeds.open(id) else { throw RequestError.noSuchSession }
-            try admit(request, to: entrance)
+            return try admit(request, to: entrance)
         }
     }
 
-    private func admit(_ request: Request, to entrance: SessionEntrance) throws {
+    private func admit(_ request: Request, to entrance: SessionEntrance) throws -> WebSocketRoute.OnUpgrade {
         let (questions, member) = (sessions.questions, try sessions.member(of: entrance, request))
         guard !member.holdsKey,
             let refusal = questions.audience.refusal(of: member.session, from: request.limitedNetwork)
-        else { return }
+        else { return questions.enter(as: member, on: request.loop) }
         questions.metrics.turnedAway.add()
         throw RequestError.sessionFull(refusal, limit: questions.audience.limit)
-    }
-
-    @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
-        // `admit` has opened the session. If its last subscriber has left since, it may have been removed. Then the
-        // client must connect again.
-        let id = try? sessions.session(of: request)
-        let entrance = id.flatMap { sessions.questions.feeds.entrances[$0] }
-        return sessions.enter(request, webSocket, as: entrance.flatMap { try? sessions.member(of: $0, request) })
     }
 }
 

@@ -3,6 +3,7 @@ import Domain
 import FoundationEssentials
 import Messaging
 import Server
+import Sockets
 import Wire
 
 /// Finds the session of a request, its sender, and what the sender may see or enter.
@@ -80,21 +81,12 @@ package struct SessionAccess: Sendable {
             of: session, identity, isPresenter: isPresenter, holdsKey: isPresenter && entrance.key != nil,
             isLive: isLive)
     }
-
-    /// Adds a WebSocket to a session. On its loop.
-    ///
-    /// - Parameter member: `nil` if the session was removed after the request was admitted.
-    func enter(_ request: Request, _ webSocket: WebSocket, as member: QuestionMember?) -> any WebSocketHandler {
-        guard let member else {
-            webSocket.close(.tryAgainLater, "please try again")
-            return NoQuestions()
-        }
-        return QuestionSocket(webSocket, member, on: questions.shard(on: webSocket.reactor, loop: request.loop))
-    }
 }
 
-/// A handler that ignores all messages, for a socket that closes at once.
-private final class NoQuestions: WebSocketHandler {
-    func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {}
-    func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}
+extension Questions {
+    /// Returns what adds a WebSocket to a session as this member. If the session's last subscriber leaves before, the
+    /// session's feed is opened again.
+    func enter(as member: QuestionMember, on loop: EventLoop) -> WebSocketRoute.OnUpgrade {
+        { QuestionSocket($0, member, on: self.shard(on: $0.reactor, loop: loop)) }
+    }
 }

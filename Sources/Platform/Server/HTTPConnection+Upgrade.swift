@@ -23,25 +23,30 @@ extension HTTPConnection {
     func serve(_ request: Request, _ route: WebSocketRoute) {
         do {
             switch try route.admit(request, socket.reactor) {
-            case .admitted:
-                upgrade(request, route)
+            case .admitted(let onUpgrade):
+                upgrade(request, route, onUpgrade)
             case .unknown(let find):
-                awaitAnswer { [application = server.application] in
-                    await application.responder.refusal(from: find)
-                } then: { connection, refusal in
-                    if let refusal {
-                        connection.answer(refusal, to: request.head)
-                    } else {
-                        connection.upgrade(request, route)
+                awaitAnswer { () async -> Result<WebSocketRoute.OnUpgrade, any Error> in
+                    do { return .success(try await find()) } catch { return .failure(error) }
+                } then: { connection, found in
+                    switch found {
+                    case .success(let onUpgrade): connection.upgrade(request, route, onUpgrade)
+                    case .failure(let error): connection.refuse(request, error)
                     }
                 }
             }
         } catch {
-            answer(server.application.responder.response(to: error), to: request.head)
+            refuse(request, error)
         }
     }
 
-    private func upgrade(_ request: Request, _ route: WebSocketRoute) {
+    private func refuse(_ request: Request, _ error: any Error) {
+        answer(server.application.responder.response(to: error), to: request.head)
+    }
+
+    private func upgrade(
+        _ request: Request, _ route: WebSocketRoute, _ onUpgrade: WebSocketRoute.OnUpgrade
+    ) {
         let handshake: WebSocketHandshake.Acceptance
         do throws(WebSocketHandshakeError) {
             handshake = try WebSocketHandshake.accept(
@@ -60,7 +65,7 @@ extension HTTPConnection {
             maxMessageBytes: route.options.maxMessageBytes(request.head))
         socket.handler = webSocket
         socket.setReading(true)
-        webSocket.begin(route.onUpgrade(request, webSocket), unread: unread)
+        webSocket.begin(onUpgrade(webSocket), unread: unread)
     }
 
     /// Continues on this loop with a request that another loop received.

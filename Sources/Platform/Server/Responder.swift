@@ -40,16 +40,6 @@ package struct Responder: Sendable {
         }
     }
 
-    /// Returns the refusal that `find` throws; `nil` if it throws none.
-    func refusal(from find: @Sendable () async throws -> Void) async -> Response? {
-        do {
-            try await find()
-            return nil
-        } catch {
-            return response(to: error)
-        }
-    }
-
     func response(to error: any Error) -> Response {
         Response(error as? Abort ?? mapError(error))
     }

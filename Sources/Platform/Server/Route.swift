@@ -65,35 +65,34 @@ package final class Route: Sendable {
     }
 }
 
-/// A path whose requests become WebSockets. See ``RoutesBuilder/webSocket(_:loop:admit:compression:onUpgrade:)``. An
+/// A path whose requests become WebSockets. See ``RoutesBuilder/webSocket(_:as:loop:compression:options:admit:)``. An
 /// object, like its ``Route``.
 package final class WebSocketRoute: Sendable {
     package typealias Affinity = @Sendable (Request) -> Int?
     package typealias Admit = @Sendable (Request, Reactor) throws -> Admission
-    package typealias OnUpgrade = @Sendable (Request, WebSocket) -> any WebSocketHandler
+    /// Called on the loop when an admitted connection is a WebSocket. Returns its handler.
+    package typealias OnUpgrade = @Sendable (WebSocket) -> any WebSocketHandler
 
     let affinity: Affinity
     let admit: Admit
     let compression: WebSocketCompression
     let options: WebSocketOptions
-    let onUpgrade: OnUpgrade
 
     init(
         affinity: @escaping Affinity, admit: @escaping Admit, compression: WebSocketCompression,
-        options: WebSocketOptions, onUpgrade: @escaping OnUpgrade
+        options: WebSocketOptions
     ) {
         self.affinity = affinity
         self.admit = admit
         self.compression = compression
         self.options = options
-        self.onUpgrade = onUpgrade
     }
 
     /// Whether a request may become a WebSocket. A refusal is a thrown ``Abort``.
     package enum Admission: Sendable {
-        case admitted
+        case admitted(OnUpgrade)
         /// Not known on this loop. The closure finds out in its own task, and throws the refusal.
-        case unknown(@Sendable () async throws -> Void)
+        case unknown(@Sendable () async throws -> OnUpgrade)
     }
 }
 

@@ -5,7 +5,7 @@ package import Wire
 /// ```swift
 /// routes.post("task", as: registration, use: register)
 /// routes.delete("task", ":id", as: cancellation, use: cancel)
-/// routes.webSocket("socket", as: socket, admit: admit, onUpgrade: enter)
+/// routes.webSocket("socket", as: socket, admit: admit)
 /// ```
 package final class RoutesBuilder {
     private(set) var routes: [Route] = []
@@ -51,20 +51,34 @@ package final class RoutesBuilder {
     /// - description: The description for clients' developers.
     /// - loop: The index of the connection's loop, modulo the number of loops. The connection moves there before
     ///   `admit` is called. `nil` leaves it on its loop.
-    /// - admit: Whether the request may become a WebSocket. Called before the handshake is checked, and also for a
-    ///   request without an upgrade.
     /// - compression: The policy for offers of permessage-deflate.
     /// - options: Further options of this route.
-    /// - onUpgrade: Called when the connection is a WebSocket. Returns its handler.
+    /// - admit: Whether the request may become a WebSocket, and what makes the WebSocket's handler. Called before the
+    ///   handshake is checked, and also for a request without an upgrade.
     package func webSocket(
         _ path: String..., as description: RouteDescription? = nil,
         loop: @escaping WebSocketRoute.Affinity = { _ in nil },
-        admit: @escaping WebSocketRoute.Admit = { _, _ in .admitted },
         compression: WebSocketCompression = .none, options: WebSocketOptions = WebSocketOptions(),
-        onUpgrade: @escaping WebSocketRoute.OnUpgrade
+        admit: @escaping WebSocketRoute.Admit
+    ) {
+        let route = WebSocketRoute(affinity: loop, admit: admit, compression: compression, options: options)
+        add(.get, path, .webSocket(route), description)
+    }
+
+    /// Adds a route that admits each request.
+    ///
+    /// - Parameter onUpgrade: Called when the connection is a WebSocket. Returns its handler.
+    package func webSocket(
+        _ path: String..., as description: RouteDescription? = nil,
+        loop: @escaping WebSocketRoute.Affinity = { _ in nil },
+        compression: WebSocketCompression = .none, options: WebSocketOptions = WebSocketOptions(),
+        onUpgrade: @escaping @Sendable (Request, WebSocket) -> any WebSocketHandler
     ) {
         let route = WebSocketRoute(
-            affinity: loop, admit: admit, compression: compression, options: options, onUpgrade: onUpgrade)
+            affinity: loop,
+            admit: { request, _ in
+                .admitted { onUpgrade(request, $0) }
+            }, compression: compression, options: options)
         add(.get, path, .webSocket(route), description)
     }
 

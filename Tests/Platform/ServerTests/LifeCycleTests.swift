@@ -99,14 +99,15 @@ import Wire
     func lateUpgrade(loop: Int) async throws {
         let (asked, gate) = (EventRecorder<Int>(), EventRecorder<Int>())
         try await TestServer.run { routes in
-            routes.webSocket("socket", loop: { _ in loop }) { _, _ in
-                .unknown {
-                    asked.append(1)
-                    try await gate.next("the gate")
-                }
-            } onUpgrade: { _, _ in
-                SilentPeer()
-            }
+            routes.webSocket(
+                "socket", loop: { _ in loop },
+                admit: { _, _ in
+                    .unknown {
+                        asked.append(1)
+                        try await gate.next("the gate")
+                        return { _ in SilentPeer() }
+                    }
+                })
         } _: { server in
             async let connected = WebSocketTestClient.connect(to: server.endpoint, "/socket")
             try await asked.next("the question")

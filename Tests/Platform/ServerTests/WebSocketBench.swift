@@ -77,21 +77,19 @@ struct WebSocketBench: Sendable {
             routes.webSocket("room", loop: affinity) { _, webSocket in
                 Peer(webSocket, events, in: rooms.value(on: webSocket.reactor, make: Room.init))
             }
-            routes.webSocket("refused", loop: affinity) { _, _ in
-                throw Abort(.forbidden, code: "not_yet", reason: "later")
-            } onUpgrade: {
-                Peer($1, events, in: nil)
-            }
-            routes.webSocket("checked", loop: affinity) { _, _ in
-                .unknown {
-                    events.append(.received("asked", loop: -1))
-                    guard try await verdicts.next("the verdict") else {
-                        throw Abort(.notFound, code: "no_such_room", reason: "none")
+            routes.webSocket(
+                "refused", loop: affinity, admit: { _, _ in throw Abort(.forbidden, code: "not_yet", reason: "later") })
+            routes.webSocket(
+                "checked", loop: affinity,
+                admit: { _, _ in
+                    .unknown {
+                        events.append(.received("asked", loop: -1))
+                        guard try await verdicts.next("the verdict") else {
+                            throw Abort(.notFound, code: "no_such_room", reason: "none")
+                        }
+                        return { Peer($0, events, in: nil) }
                     }
-                }
-            } onUpgrade: {
-                Peer($1, events, in: nil)
-            }
+                })
             routes.webSocket("full", loop: affinity) { _, webSocket in
                 webSocket.close(.tryAgainLater, "full")
                 return Peer(webSocket, events, in: nil)

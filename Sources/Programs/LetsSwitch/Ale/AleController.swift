@@ -23,11 +23,11 @@ struct AleController: RouteCollection, Sendable {
     func boot(routes: RoutesBuilder) {
         // The compression keeps no context between messages, because there are many connections and most are idle.
         routes.webSocket(
-            "socket", as: AleDescriptions.socket, loop: loop, admit: admit, compression: .noContextTakeover,
+            "socket", as: AleDescriptions.socket, loop: loop, compression: .noContextTakeover,
             options: WebSocketOptions(maxMessageBytes: { [lobby] in
                 guard let lobby, Self.isForLobby($0) else { return nil }
                 return lobby.maxMessageBytes
-            }), onUpgrade: enter)
+            }), admit: admit)
     }
 
     /// Returns the loop of the room. The connection moves there first, so that only one loop knows whether the room is
@@ -39,24 +39,22 @@ struct AleController: RouteCollection, Sendable {
     @Sendable private func admit(_ request: Request, _ reactor: Reactor) throws -> WebSocketRoute.Admission {
         guard let room = Self.room(request) else {
             if let lobby, Self.isForLobby(request.head) {
-                try lobby.admit(request)
-                return .admitted
+                return .admitted(try lobby.admit(request))
             }
             throw Abort(
                 .badRequest, code: "invalid_request", reason: "id must be the UUID of a room: /socket?id=<room>.")
         }
-        return try matches.admission(to: room, as: Self.uuid("taskId", in: request), on: reactor)
+        let task = Self.uuid("taskId", in: request)
+        return try matches.admission(to: room, as: task, on: reactor) { enter(room, as: task, request, $0) }
     }
 
-    @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
-        let room = Self.room(request)
-        if room == nil, let lobby, Self.isForLobby(request.head) { return lobby.enter(request, webSocket) }
+    private func enter(
+        _ room: UUID, as task: UUID?, _ request: Request, _ webSocket: WebSocket
+    ) -> any WebSocketHandler {
         let asksForPresence = Self.asksForPresence(request)
-        let task = Self.uuid("taskId", in: request)
         let device = asksForPresence && task == nil ? Self.device(request) : nil
-        // `admit` has checked that there is an id.
         let connection = matches.rooms.shard(on: webSocket.reactor).enter(
-            room ?? UUID(), device == nil ? webSocket : DevicePeer(webSocket), policy: matches.policy,
+            room, device == nil ? webSocket : DevicePeer(webSocket), policy: matches.policy,
             claimedIdentity: task ?? device.map(matches.keys.device))
         if connection.isMember {
             webSocket.greet()
@@ -102,6 +100,5 @@ struct AleController: RouteCollection, Sendable {
 package protocol SocketLobby: Sendable {
     /// The maximum size of a message.
     var maxMessageBytes: Int { get }
-    func admit(_ request: Request) throws
-    func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler
+    func admit(_ request: Request) throws -> WebSocketRoute.OnUpgrade
 }

@@ -29,22 +29,30 @@ struct MatchRooms: Sendable {
 
     /// Whether a WebSocket may enter a room. On the room's loop.
     ///
-    /// - Parameter task: The task that the peer claims.
-    func admission(to room: UUID, as task: UUID?, on reactor: Reactor) throws -> WebSocketRoute.Admission {
+    /// - Parameters:
+    ///   - task: The task that the peer claims.
+    ///   - enter: Adds the WebSocket to the room.
+    func admission(
+        to room: UUID, as task: UUID?, on reactor: Reactor, enter: @escaping WebSocketRoute.OnUpgrade
+    ) throws -> WebSocketRoute.Admission {
         switch rooms.shard(on: reactor).decision(of: room, policy: policy, for: task) {
         case .open:
-            return .admitted
+            return .admitted(enter)
         case .full:
             throw refusalOfFullRoom()
         case .fullUnlessTask:
             return .unknown {
                 guard let task, try await learnTasks(of: room).contains(task) else { throw refusalOfFullRoom() }
+                return enter
             }
         case .refused(let state, let age):
-            guard let refusal = Abort(state, after: age) else { return .admitted }
+            guard let refusal = Abort(state, after: age) else { return .admitted(enter) }
             throw refusal
         case .unknown:
-            return .unknown { try await learn(of: room) }
+            return .unknown {
+                try await learn(of: room)
+                return enter
+            }
         }
     }
 

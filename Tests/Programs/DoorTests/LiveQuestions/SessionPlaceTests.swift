@@ -103,6 +103,26 @@ import Testing
         }
     }
 
+    @Test("Who enters while the last other connection leaves gets a place")
+    func lastLeaves() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let session = try await TestSession.make(at: endpoint)
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<50 {
+                            let peer = try await session.join(isLive: true)
+                            try await peer.hearList()
+                            await peer.socket.close()
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
     /// Asks from one address, each time as another device, until that is refused.
     ///
     /// - Returns: The number of questions that were stored.
