@@ -1,4 +1,5 @@
 import Access
+import Basics
 import Domain
 import Observability
 import Rooms
@@ -218,6 +219,8 @@ final class CableConnection: WebSocketHandler {
 
     /// Charges the peer's address for a database query, like a request. Returns whether it is admitted.
     func mayAsk() -> Bool { webSocket.admits(.request) }
+    /// The peer, for tasks that work for it.
+    var requester: Requester? { webSocket.requester }
     /// Charges the peer's address for stored messages. Returns whether they are admitted.
     func admits(messages count: Int) -> Bool { webSocket.admits(.message, times: count) }
     var limitedNetwork: IPAddress? { webSocket.limitedNetwork }

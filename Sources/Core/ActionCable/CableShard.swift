@@ -96,7 +96,8 @@ final class CableShard {
 
     /// Runs `work` in a task, and passes its result to `then` on this loop.
     func run<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Value, then: @escaping (Result<Value, any Error>) -> Void
+        _ work: @escaping @Sendable () async throws -> Value, for requester: Requester?,
+        then: @escaping (Result<Value, any Error>) -> Void
     ) {
         lastTicket += 1
         let ticket = lastTicket
@@ -106,7 +107,11 @@ final class CableShard {
         let (cables, loop) = (cables, cables.loops[reactor.index])
         Task(executorPreference: cables.executor) {
             let outcome: Result<Value, any Error>
-            do { outcome = .success(try await work()) } catch { outcome = .failure(error) }
+            do {
+                outcome = .success(try await Requester.$current.withValue(requester) { try await work() })
+            } catch {
+                outcome = .failure(error)
+            }
             loop.submit { reactor in cables.shard(on: reactor).redeem(ticket, outcome) }
         }
     }

@@ -24,7 +24,7 @@ extension SubscriptionOutlet {
         guard connection.mayAsk() else {
             return retry { [weak self] in self?.ask(work, then: then, unwanted: unwanted) }
         }
-        shard.run(work) { [self] result in
+        shard.run(work, for: requester) { [self] result in
             guard !isOver else {
                 if case .success(let value) = result { unwanted(value) }
                 return

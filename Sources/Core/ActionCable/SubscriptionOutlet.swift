@@ -1,5 +1,5 @@
 import Access
-import Basics
+package import Basics
 import Domain
 package import Rooms
 package import Sockets
@@ -54,6 +54,8 @@ package final class SubscriptionOutlet {
 
     /// The connection's sender in all its rooms.
     package var sender: Sender { connection.sender }
+    /// The client, for tasks that work for it.
+    package var requester: Requester? { connection.requester }
     /// Charges the client's address for stored messages. Returns whether they are admitted.
     package func admits(messages count: Int) -> Bool { connection.admits(messages: count) }
 

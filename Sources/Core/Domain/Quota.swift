@@ -51,11 +51,27 @@ package struct StorageLimits: Sendable, Hashable {
     /// How long push tokens, subscriptions, topics and calendars are kept after their last use: their registration, a
     /// read calendar, or a registered task of their device. More than a year, for people with one task a year.
     package var addressRetention: Duration = .seconds(400 * 86_400)
+    /// From the registration of a task until it is purged: the horizon and the retention.
+    package var taskRetention: Duration = .seconds(120 * 86_400)
+    /// How long sessions of questions are kept, with all that was said in them.
+    package var sessionRetention: Duration = .seconds(30 * 86_400)
+    /// How long conversations and messages are kept.
+    package var historyRetention: Duration = .seconds(365 * 86_400)
 
     package init(tasks: Int = 5_000_000, addresses: Int = 1_000_000, calendars: Int = 1_000_000) {
         self.tasks = tasks
         self.addresses = addresses
         self.calendars = calendars
+    }
+
+    /// How long a row is kept that isn't used again.
+    package func retention(of table: StoredTable) -> Duration {
+        switch table {
+        case .tasks: taskRetention
+        case .sessions, .questions, .votes: sessionRetention
+        case .conversations, .messages: historyRetention
+        case .series, .addresses, .calendars, .users, .blocks, .preferences: addressRetention
+        }
     }
 
     package subscript(_ table: StoredTable) -> Int {
@@ -89,6 +105,7 @@ package final class StorageQuota: Sendable {
 
     package let limits: StorageLimits
     private let rows = Locked(Rows())
+    let shares = Locked(NetworkShares())
 
     package init(_ limits: StorageLimits = StorageLimits()) {
         self.limits = limits

@@ -14,7 +14,7 @@ package struct AddressStore: Sendable {
         static let all = [registerAddress, forgetAddress, addresses, allAddresses, keepSecret]
 
         static let registerAddress = PostgresStatement(
-            name: "register_address", sql: "SELECT letsswitch.register_address($1, $2, $3, $4, $5, $6) AS taken")
+            name: "register_address", sql: "SELECT letsswitch.place_address($1, $2, $3, $4, $5, $6) AS code")
         static let forgetAddress = PostgresStatement(
             name: "forget_address", sql: "SELECT letsswitch.forget_address($1, $2, $3)")
         static let addresses = PostgresStatement(
@@ -32,7 +32,7 @@ package struct AddressStore: Sendable {
         static let keepSecret = PostgresStatement(
             name: "keep_secret", sql: "SELECT encode(letsswitch.keep_secret($1, decode($2, 'hex')), 'hex') AS value")
         static let registerToken = PostgresStatement(
-            name: "register_token", sql: "SELECT letsswitch.register_token($1, $2, $3, $4) AS taken")
+            name: "register_token", sql: "SELECT letsswitch.place_token($1, $2, $3, $4) AS code")
     }
 
     private let database: PostgresClient
@@ -53,14 +53,16 @@ package struct AddressStore: Sendable {
     package func register(
         _ address: String, details: String = "{}", of device: DeviceID, in provider: ProviderName, most: Int
     ) async throws {
-        let rows = try await database.query(
-            Statement.registerAddress,
-            [
-                .text(device.text), .text(provider.rawValue), .text(address), .text(details), .integer(most),
-                .boolean(storage.isFull(.addresses)),
-            ], timeout: nil)
-        guard try rows[0].boolean("taken") else { throw RequestError.storageFull(.addresses) }
-        storage.added(.addresses)
+        let room = storage.room(for: .addresses)
+        let rows = try await storage.using(room) {
+            try await database.query(
+                Statement.registerAddress,
+                [
+                    .text(device.text), .text(provider.rawValue), .text(address), .text(details), .integer(most),
+                    .boolean(!room.isFree),
+                ])
+        }
+        try settle(rows[0].string("code"), room)
     }
 
     /// Replaces the device's push token.
@@ -68,12 +70,19 @@ package struct AddressStore: Sendable {
     /// - Throws: Also ``RequestError/storageFull(_:)``.
     /// - Parameter token: Lowercase hexadecimal.
     package func registerToken(_ token: String, of device: DeviceID, isSandbox: Bool) async throws {
-        let isFull = storage.isFull(.addresses)
-        let rows = try await database.query(
-            Statement.registerToken,
-            [.text(device.text), .text(token), .boolean(isSandbox), .boolean(isFull)], timeout: nil)
-        guard try rows[0].boolean("taken") else { throw RequestError.storageFull(.addresses) }
-        storage.added(.addresses)
+        let room = storage.room(for: .addresses)
+        let rows = try await storage.using(room) {
+            try await database.query(
+                Statement.registerToken,
+                [.text(device.text), .text(token), .boolean(isSandbox), .boolean(!room.isFree)])
+        }
+        try settle(rows[0].string("code"), room)
+    }
+
+    /// Counts a new address, or gives its room back. Throws if there was no room.
+    private func settle(_ code: String, _ room: StorageRoom) throws {
+        if code == "added" { storage.added(.addresses) } else { storage.giveBack(room) }
+        if code == "full" { throw room.refusal ?? .storageFull(.addresses) }
     }
 
     /// Removes one address of the device, or all with this provider.

@@ -1,3 +1,4 @@
+import Basics
 import FoundationEssentials
 import Messaging
 import Observability
@@ -116,7 +117,8 @@ package actor ConversationFeeds {
         let waits = feed.isBehind && !feed.isPatient
         if waits { feed.isPatient = true }
         feeds[conversation] = feed
-        if waits { Task { await wait(for: conversation, feed.number, after: feed.published) } }
+        let (number, published) = (feed.number, feed.published)
+        if waits { Task.unowned { await self.wait(for: conversation, number, after: published) } }
     }
 
     private func wait(for conversation: UUID, _ number: Int, after published: Int) async {
@@ -133,7 +135,7 @@ package actor ConversationFeeds {
     private func read(_ conversation: UUID) {
         guard let feed = feeds[conversation], !feed.isReading else { return }
         feeds[conversation]?.isReading = true
-        Task { await readOn(conversation, feed.number) }
+        Task.unowned { await self.readOn(conversation, feed.number) }
     }
 
     private func readOn(_ conversation: UUID, _ number: Int) async {

@@ -110,7 +110,7 @@ package final class ConversationShard {
 
     func perform(_ command: ConversationCommand, for subscriber: ConversationSubscriber) {
         let (number, member) = (subscriber.number, subscriber.member)
-        conversations.ask(on: loop) {
+        conversations.ask(on: loop, for: subscriber.sink.requester) {
             await $0.responder.perform(command, for: member)
         } then: { shard, answer in
             if case .success(let event) = answer { shard.entries[number]?.subscriber.done(event) }
@@ -122,7 +122,7 @@ package final class ConversationShard {
     func names(of users: [Int], for subscriber: ConversationSubscriber, in conversation: UUID) -> [String]? {
         if let names = conversations.users[users] { return names }
         let number = subscriber.number
-        conversations.ask(on: loop) {
+        conversations.ask(on: loop, for: subscriber.sink.requester) {
             $0.users.add(users, try await $0.store.names(of: users))
         } then: { shard, answer in
             // The database is unavailable. The next change of presence tries again.
@@ -134,7 +134,7 @@ package final class ConversationShard {
 
     func readPositions(for subscriber: ConversationSubscriber, isRecheck: Bool = false) {
         let (number, device) = (subscriber.number, subscriber.member.device)
-        conversations.ask(on: loop) {
+        conversations.ask(on: loop, for: subscriber.sink.requester) {
             try await $0.store.positions(of: device)
         } then: { shard, answer in
             let subscriber = shard.entries[number]?.subscriber
@@ -177,7 +177,7 @@ package final class ConversationShard {
 
     func readPage(of conversation: UUID, after offset: Int, for subscriber: ConversationSubscriber) {
         let (number, device) = (subscriber.number, subscriber.member.device)
-        conversations.ask(on: loop) {
+        conversations.ask(on: loop, for: subscriber.sink.requester) {
             try await $0.store.messages(in: conversation, .after(offset), for: device)
         } then: { shard, answer in
             switch answer {

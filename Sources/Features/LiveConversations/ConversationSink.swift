@@ -1,3 +1,5 @@
+package import Basics
+
 /// The transport of a subscriber: a WebSocket, an event stream, or a channel of another protocol.
 package protocol ConversationSink: AnyObject {
     func send(_ event: ConversationEvent)
@@ -11,6 +13,8 @@ package protocol ConversationSink: AnyObject {
     func endTurn()
     /// Reports that everything ``ConversationSubscriber/awaitCatchUp()`` waited for was sent.
     func caughtUp()
+    /// The client, for tasks that work for it. The default is `nil`: the client isn't limited.
+    var requester: Requester? { get }
     /// Returns whether the quota of its address allows this many messages.
     func admits(messages count: Int) -> Bool
     /// Whether it receives presence.
@@ -22,6 +26,7 @@ package protocol ConversationSink: AnyObject {
 }
 
 extension ConversationSink {
+    package var requester: Requester? { nil }
     package func caughtUp() {}
     package var wantsPresenceAlone: Bool { false }
 }

@@ -1,4 +1,5 @@
 import Access
+import Basics
 import Domain
 import FoundationEssentials
 import Server
@@ -45,6 +46,7 @@ final class ConversationSocket: WebSocketHandler, ExclusiveConversationSink {
     // MARK: Sending
 
     var wantsPresence: Bool { true }
+    var requester: Requester? { socket.requester }
     func admits(messages count: Int) -> Bool { socket.admits(.message, times: count) }
 
     func send(_ event: ConversationEvent) {

@@ -51,12 +51,17 @@ package final class Conversations: Sendable {
 
     /// Runs a query, and handles its answer on a loop.
     func ask<Answer: Sendable>(
-        on loop: EventLoop, _ work: @escaping @Sendable (Conversations) async throws -> Answer,
+        on loop: EventLoop, for requester: Requester? = nil,
+        _ work: @escaping @Sendable (Conversations) async throws -> Answer,
         then follow: @escaping @Sendable (ConversationShard, Result<Answer, any Error>) -> Void
     ) {
         Task(executorPreference: executor) {
             let answer: Result<Answer, any Error>
-            do { answer = .success(try await work(self)) } catch { answer = .failure(error) }
+            do {
+                answer = .success(try await Requester.$current.withValue(requester) { try await work(self) })
+            } catch {
+                answer = .failure(error)
+            }
             loop.submit { follow(self.shard(on: $0, loop: loop), answer) }
         }
     }

@@ -17,9 +17,12 @@ package struct ConversationsController: RouteCollection, Sendable {
         self.identities = identities
     }
 
+    /// The list has up to a thousand conversations with all their names and last messages.
+    private static let listCost = 20
+
     func boot(routes: RoutesBuilder) {
         routes.post("conversations", as: ConversationDescriptions.make, registers: true, use: make)
-        routes.get("conversations", as: ConversationDescriptions.list, use: list)
+        routes.get("conversations", as: ConversationDescriptions.list, cost: Self.listCost, use: list)
         routes.get("conversations", ":conversation", "messages", as: ConversationDescriptions.messages, use: messages)
         for kind in ParticipantRequest.Kind.allCases {
             routes.post("conversations", ":conversation", kind.rawValue, as: ConversationDescriptions.set(kind)) {

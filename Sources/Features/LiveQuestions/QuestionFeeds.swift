@@ -156,7 +156,11 @@ package actor QuestionFeeds {
         {
             return try await reading.task.value
         }
-        let task = Task { try await store.page(of: session, after: last, all: all) }
+        // Many clients share the first page, so it doesn't wait for the turn of the client that asked first.
+        let requester = last == nil ? nil : Requester.current
+        let task = Requester.$current.withValue(requester) {
+            Task { try await store.page(of: session, after: last, all: all) }
+        }
         if let gathering {
             if pages.count >= Self.pageLimit { pages = [:] }
             pages[key] = PageReading(task: task, published: gathering.published, known: gathering.known)
@@ -200,7 +204,7 @@ package actor QuestionFeeds {
                 guard let action = feeds[session]?.gathering.timeHasCome() else { return }
                 perform(action, in: session)
             }
-        case .read(let version): Task { await publishChanges(in: session, after: version) }
+        case .read(let version): Task.unowned { await self.publishChanges(in: session, after: version) }
         }
     }
 

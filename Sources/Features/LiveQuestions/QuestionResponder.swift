@@ -69,7 +69,7 @@ struct QuestionResponder: Sendable {
 
     private func vote(_ vote: Vote) async -> QuestionEvent? {
         do {
-            switch try await votes.call(vote) {
+            switch try await store.vote(vote, countedBy: { try await votes.call($0) }) {
             case .counted(let version):
                 metrics.votes.add()
                 await feeds.changed(vote.session, to: version)

@@ -122,9 +122,11 @@ package final class QuestionShard {
     // MARK: What waits for the database
 
     func perform(_ message: QuestionMessage, for subscriber: QuestionSubscriber) {
-        let (number, member) = (subscriber.number, subscriber.member)
+        let (number, member, requester) = (subscriber.number, subscriber.member, subscriber.requester)
         Task(executorPreference: questions.executor) { [questions, loop] in
-            let events = await questions.responder.perform(message, for: member, erased: questions.end)
+            let events = await Requester.$current.withValue(requester) {
+                await questions.responder.perform(message, for: member, erased: questions.end)
+            }
             loop.submit { questions.shard(on: $0, loop: loop).entries[number]?.subscriber.done(events) }
         }
     }
@@ -133,13 +135,15 @@ package final class QuestionShard {
     private static let retryDelay = Duration.milliseconds(500)
 
     func readPage(after last: UUID?, for subscriber: QuestionSubscriber) {
-        let (number, member) = (subscriber.number, subscriber.member)
+        let (number, member, requester) = (subscriber.number, subscriber.member, subscriber.requester)
         Task(executorPreference: questions.executor) { [questions, loop] in
             let page: Result<QuestionPage?, any Error>
             do {
                 page = .success(
-                    try await questions.feeds.page(
-                        of: member.session, after: last, all: member.isPresenter, follows: true))
+                    try await Requester.$current.withValue(requester) {
+                        try await questions.feeds.page(
+                            of: member.session, after: last, all: member.isPresenter, follows: true)
+                    })
             } catch {
                 page = .failure(error)
             }

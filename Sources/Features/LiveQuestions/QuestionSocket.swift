@@ -1,4 +1,5 @@
 import Access
+import Basics
 import Domain
 import FoundationEssentials
 import Rooms
@@ -48,6 +49,7 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
     var webSocket: WebSocket? { socket }
     var network: IPAddress? { socket.limitedNetwork }
     var wantsPresence: Bool { true }
+    var requester: Requester? { socket.requester }
     func admitsMessage() -> Bool { socket.admits(.message) }
 
     func send(_ event: QuestionEvent) {

@@ -1,4 +1,5 @@
 import Access
+import Basics
 import Domain
 import FoundationEssentials
 import Messaging
@@ -55,6 +56,8 @@ package final class QuestionSubscriber: RoomListener {
     /// Answered questions that aren't reported yet, because a question is being stored. Its asker receives the id of
     /// the new question first.
     private var heldAnswers: [UUID] = []
+
+    var requester: Requester? { sink.requester }
 
     init(_ member: QuestionMember, _ number: QuestionShard.Number, _ sink: any QuestionSink, on shard: QuestionShard) {
         self.member = member

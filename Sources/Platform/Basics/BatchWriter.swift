@@ -50,7 +50,8 @@ package actor BatchWriter<Destination: BatchDestination> {
     /// Adds items without waiting, from any thread. The items of one thread keep their order.
     package nonisolated func submit(_ items: [Destination.Item]) {
         inbox.withLock { if $0.isEmpty { $0 = items } else { $0 += items } }
-        Task(executorPreference: executor) { await self.takeInbox() }
+        // Detached, because a batch has many authors and no requester.
+        Task.detached(executorPreference: executor) { await self.takeInbox() }
     }
 
     private func takeInbox() async {
@@ -64,7 +65,7 @@ package actor BatchWriter<Destination: BatchDestination> {
     private func enqueue(_ items: [Destination.Item], _ evenIfFull: Bool = false) async {
         guard !items.isEmpty else { return }
         guard queue.add(items, evenIfFull: evenIfFull) else { return await destination.dropped(items, nil) }
-        if work == nil { work = Task(executorPreference: executor) { await self.empty() } }
+        if work == nil { work = Task.detached(executorPreference: executor) { await self.empty() } }
     }
 
     /// Returns when the queue is empty, or the destination doesn't accept the rest.

@@ -50,7 +50,8 @@ package actor GatheredCalls<Item: Sendable, Outcome: Sendable> {
             waitingBytes += bytes
             guard !isPerforming else { return }
             isPerforming = true
-            Task(executorPreference: executor) { await self.performAll() }
+            // Detached, because one call works for many callers and has no requester.
+            Task.detached(executorPreference: executor) { await self.performAll() }
         }
     }
 

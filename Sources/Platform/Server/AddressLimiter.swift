@@ -155,6 +155,21 @@ package final class AddressLimiter: @unchecked Sendable {
         return true
     }
 
+    /// Takes back what was charged for actions that weren't performed.
+    func giveBack(_ action: LimitedAction, times count: Int, at slots: ConnectionPermit.Slots) {
+        guard let words, count > 0 else { return }
+        for scope in AddressScope.allCases {
+            guard let slot = slots[scope] else { continue }
+            let cost = allowances[scope.rawValue].rate(of: action).cost(of: count)
+            let word = words + slot * Self.wordsPerSlot + 1 + action.rawValue
+            for _ in 0..<Self.attempts {
+                let paid = word.pointee.load(ordering: .relaxed)
+                // An instant in the past counts like now.
+                if Self.exchange(paid, for: paid > cost ? paid - cost : 0, in: word.pointee) { break }
+            }
+        }
+    }
+
     /// Returns the maximum number of seconds that a refused address must wait, if it requests nothing else.
     func seconds(for action: LimitedAction, times count: Int) -> Int {
         allowances[AddressScope.subscriber.rawValue].rate(of: action).seconds(for: count)

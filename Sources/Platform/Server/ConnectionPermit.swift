@@ -8,6 +8,8 @@ package import Wire
 package final class ConnectionPermit: Sendable {
     /// The counted address.
     package let address: IPAddress
+    /// The same for tasks that work for the client.
+    package let requester: Requester
     private let limiter: AddressLimiter
     private let slots: Slots
 
@@ -40,6 +42,7 @@ package final class ConnectionPermit: Sendable {
 
     init(of address: IPAddress, in limiter: AddressLimiter, at slots: Slots) {
         self.address = address
+        requester = Requester(address)
         self.limiter = limiter
         self.slots = slots
     }
@@ -59,8 +62,24 @@ package final class ConnectionPermit: Sendable {
         limiter.pay(for: action, times: count, at: slots, now)
     }
 
+    /// See ``Request/giveBack(_:times:)``.
+    func giveBack(_ action: LimitedAction, times count: Int) {
+        limiter.giveBack(action, times: count, at: slots)
+    }
+
     /// See ``Request/wait(for:times:)``.
     package func wait(for action: LimitedAction, times count: Int, at now: MonotonicTime) -> Int? {
         admits(action, times: count, at: now) ? nil : limiter.seconds(for: action, times: count)
+    }
+}
+
+extension Requester {
+    /// - Parameter address: An ``IPAddress/subscriber``.
+    package init(_ address: IPAddress) {
+        self.init(
+            networks: AddressScope.scopes(of: address).map {
+                let network = $0.network(of: address)
+                return UInt128(network.high) << 64 | UInt128(network.low)
+            })
     }
 }

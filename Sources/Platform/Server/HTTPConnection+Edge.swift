@@ -22,11 +22,13 @@ extension HTTPConnection {
     func refusalOfPace(_ head: HTTPRequestHead, _ match: Router.Match) -> Response? {
         guard let permit = peer.permit else { return nil }
         var registers = false
+        var cost = 1
         if case .found(let route, _) = match {
             if case .webSocket = route.endpoint { return nil }
             registers = route.registers
+            cost = route.cost
         }
-        if !permit.admits(.request, at: socket.reactor.now) {
+        if !permit.admits(.request, times: cost, at: socket.reactor.now) {
             server.counters.rateLimitedRequests += 1
             return Self.asksTooFast
         }

@@ -73,9 +73,9 @@ extension HTTPConnection {
         state = .awaiting(ticket)
         // The handler has its own time limits.
         socket.deadline = .distantFuture
-        let (loop, application) = (server.loop, server.application)
+        let (loop, application, requester) = (server.loop, server.application, peer.permit?.requester)
         Task(executorPreference: application.responder.executor) {
-            let result = await work()
+            let result = await Requester.$current.withValue(requester) { await work() }
             loop.submit { reactor in
                 guard let connection = application.server(on: reactor).redeem(ticket) else { return }
                 connection.state = .answering

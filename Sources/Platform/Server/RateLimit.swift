@@ -53,7 +53,7 @@ package struct RateLimit: Sendable, Hashable {
     func seconds(for count: Int) -> Int { Int((cost(of: count) + 999_999_999) / 1_000_000_000) }
 
     /// In nanoseconds. More than a burst costs exactly a burst; otherwise it would be refused for ever.
-    private func cost(of count: Int) -> UInt64 { min(interval &* UInt64(max(1, count)), tolerance) }
+    func cost(of count: Int) -> UInt64 { min(interval &* UInt64(max(1, count)), tolerance) }
 
     /// Returns the rate and burst of `count` clients together; at least one.
     package func times(_ count: Int) -> RateLimit {

@@ -44,4 +44,9 @@ package struct Request: Sendable {
     package func wait(for action: LimitedAction, times count: Int = 1) -> Int? {
         permit?.wait(for: action, times: count, at: .now())
     }
+
+    /// Takes back what ``wait(for:times:)`` charged for actions that weren't performed. Any thread.
+    package func giveBack(_ action: LimitedAction, times count: Int) {
+        permit?.giveBack(action, times: count)
+    }
 }

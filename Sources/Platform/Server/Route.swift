@@ -30,16 +30,19 @@ package final class Route: Sendable {
     let answersAnyHost: Bool
     /// Whether its requests store something for a long time, for which each address has a daily limit.
     let registers: Bool
+    /// The number of requests that one request of the route counts as.
+    let cost: Int
     /// Its description for clients' developers.
     let description: RouteDescription?
 
     init(
         method: HTTPMethod, path: [String], endpoint: Endpoint, audience: Audience, answersAnyHost: Bool,
-        registers: Bool = false, description: RouteDescription? = nil
+        registers: Bool = false, cost: Int = 1, description: RouteDescription? = nil
     ) {
         self.method = method
         self.description = description
         self.registers = registers
+        self.cost = cost
         self.endpoint = endpoint
         self.audience = audience
         self.answersAnyHost = answersAnyHost

@@ -17,10 +17,12 @@ package final class RoutesBuilder {
         self.audience = audience
     }
 
+    /// - Parameter cost: The number of requests that one request counts as, for a route whose statement takes much of the database's time.
     package func get(
-        _ path: String..., as description: RouteDescription? = nil, use handler: @escaping Route.AsyncHandler
+        _ path: String..., as description: RouteDescription? = nil, cost: Int = 1,
+        use handler: @escaping Route.AsyncHandler
     ) {
-        add(.get, path, .asynchronous(handler), description)
+        add(.get, path, .asynchronous(handler), description, cost: cost)
     }
 
     /// Adds a handler that doesn't wait. It runs on the connection's loop, without a task.
@@ -108,12 +110,12 @@ package final class RoutesBuilder {
 
     private func add(
         _ method: HTTPMethod, _ path: [String], _ endpoint: Route.Endpoint, _ description: RouteDescription?,
-        registers: Bool = false
+        registers: Bool = false, cost: Int = 1
     ) {
         routes.append(
             Route(
                 method: method, path: path, endpoint: endpoint, audience: audience, answersAnyHost: answersAnyHost,
-                registers: registers, description: description))
+                registers: registers, cost: cost, description: description))
     }
 }
 

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 package import Sockets
 package import Wire
 
@@ -56,6 +56,9 @@ package final class WebSocket: StreamSocketHandler {
 
     /// The number of bytes that the peer hasn't taken.
     package var unsentBytes: Int { socket.unsentBytes }
+
+    /// The peer, for tasks that work for it. `nil` if the peer isn't limited.
+    package var requester: Requester? { (socket.companion as? ConnectionPermit)?.requester }
 
     /// Charges the peer's address for an action, for messages that cost as much as a request, or are stored. Returns
     /// whether it is admitted.

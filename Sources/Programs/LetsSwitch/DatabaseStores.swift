@@ -64,7 +64,11 @@ struct DatabaseStores: Sendable {
         single.maxConnections = Configuration.connectionsOfOtherDeliveries
         otherDeliveryClient = PostgresClient(configuration: single, observer: observer)
 
-        let quota = StorageQuota(settings.storage)
+        var limits = settings.storage
+        limits.taskRetention = settings.schedule.horizon + settings.schedule.retention
+        limits.sessionRetention = settings.schedule.retention
+        limits.historyRetention = settings.conversations.retention
+        let quota = StorageQuota(limits)
         schedule = ScheduleStore(database: requests, settings: settings.schedule, storage: quota)
         days = DayStore(database: requests)
         partners = PartnerStore(database: requests, settings: settings.schedule)
@@ -82,7 +86,7 @@ struct DatabaseStores: Sendable {
         questions = QuestionStore(database: requests, settings: settings.questions, storage: quota)
         conversations = ConversationStore(database: requests, settings: settings.conversations, storage: quota)
         blocks = BlockStore(database: requests, storage: quota)
-        storage = StorageMonitor(store: StorageStore(database: requests), quota: quota, log: log)
+        storage = StorageMonitor(store: StorageStore(database: otherDeliveryClient), quota: quota, log: log)
         backgroundSchedule = ScheduleStore(database: background, settings: settings.schedule)
         scheduler = (
             ReminderStore(database: claimClient), ReminderStore(database: background),

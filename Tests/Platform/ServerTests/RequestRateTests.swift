@@ -66,6 +66,40 @@ import Wire
         }
     }
 
+    @Test("A request to a dear route counts as several requests")
+    func cost() async throws {
+        try await TestServer.withLimits {
+            // Thirty at once.
+            ($0.requestRate, $0.addressBurst) = (3, .seconds(10))
+        } _: { server in
+            let connection = try await server.connection()
+            let client = HTTPTestClient(over: connection)
+            let request = "GET /dear HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.7\r\n\r\n"
+            try await connection.send(String(repeating: request, count: 5))
+            var statuses: [Int] = []
+            for _ in 0..<5 { statuses.append(try await client.readResponse(to: "GET").status) }
+            #expect(statuses == [200, 200, 200, 429, 429])
+        }
+    }
+
+    @Test("What a route gives back can be used again")
+    func givenBack() async throws {
+        try await TestServer.withLimits {
+            $0.registrationsPerDay = 8
+        } _: { server in
+            let client = try await server.client()
+            var statuses: [Int] = []
+            for _ in 0..<5 {
+                statuses.append(
+                    try await client.request(
+                        "POST", "/registrations", headers: .forwarded("203.0.113.7")
+                    ).status)
+            }
+            // Each takes two of eight, and needs two more for a moment.
+            #expect(statuses == [200, 200, 200, 429, 429])
+        }
+    }
+
     @Test("A client that ignores refusals is disconnected, and a proxy isn't")
     func unheeded() async throws {
         var edge = EdgePolicy()

@@ -86,7 +86,14 @@ extension RoutesBuilder {
             immediately: { request in
                 .text(String(repeating: "x", count: Int(request.query("size") ?? "") ?? 0))
             })
+        get("dear", cost: 10) { _ in .text("dear") }
         post("registration", registers: true) { _ in Response() }
+        // Pays for three, and gives two of them back.
+        post("registrations", registers: true) { request in
+            guard request.wait(for: .registration, times: 3) == nil else { return Response(.tooManyRequests) }
+            request.giveBack(.registration, times: 2)
+            return Response()
+        }
         post("echo") { Response(.ok, body: .bytes($0.body)) }
     }
 }

@@ -31,17 +31,19 @@ BEGIN
 END
 $$;
 
--- A device's address, of which it has p_most with this provider: the oldest go. An address that another device had is this
--- one's from now on. Returns whether it was taken: with p_is_full only if it makes them no more. Addresses wander, so that two may
--- want each other's rows: the device's lock, the address's lock, then rows in order of id, as everywhere.
-CREATE FUNCTION letsswitch.register_address(
+-- Registers a device's address. The device has at most p_most of them with this provider, and its oldest go. An address that another device
+-- had belongs to this one from now on. Returns added, if there is one address more; kept, if there isn't; full, if there would be one more
+-- with p_is_full. Two devices may take each other's addresses at once, so the locks come in this order: the device's, the address's, then
+-- rows in order of id.
+CREATE FUNCTION letsswitch.place_address(
     p_device text, p_channel text, p_address text, p_details text, p_most integer, p_is_full boolean DEFAULT false
-) RETURNS boolean
+) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
     -- Renewed, it has its reminders already.
     v_is_new boolean;
+    v_is_added boolean;
     v_is_late boolean := letsswitch.is_reminded_soon(p_device);
 BEGIN
     IF v_is_late THEN
@@ -51,12 +53,13 @@ BEGIN
     PERFORM letsswitch.lock_device(p_device);
     -- Nobody can add the address now, so its row is among the locked ones.
     PERFORM letsswitch.lock_address(p_channel, p_address);
-    IF p_is_full AND NOT EXISTS (
+    v_is_added := NOT EXISTS (
         SELECT FROM letsswitch.address WHERE channel = p_channel AND address = p_address
     ) AND p_most > (
         SELECT count(*) FROM letsswitch.address WHERE device_id = p_device AND channel = p_channel
-    ) THEN
-        RETURN false;
+    );
+    IF p_is_full AND v_is_added THEN
+        RETURN 'full';
     END IF;
     PERFORM letsswitch.lock_address_rows(ARRAY(
         SELECT known.id FROM letsswitch.address AS known WHERE known.channel = p_channel AND known.address = p_address
@@ -81,8 +84,16 @@ BEGIN
     IF v_is_late AND v_is_new THEN
         PERFORM letsswitch.write_late(p_device, p_channel, p_address);
     END IF;
-    RETURN true;
+    RETURN CASE WHEN v_is_added THEN 'added' ELSE 'kept' END;
 END
+$$;
+
+-- Daemons of earlier builds register addresses by this. Returns whether the address was accepted.
+CREATE FUNCTION letsswitch.register_address(
+    p_device text, p_channel text, p_address text, p_details text, p_most integer, p_is_full boolean DEFAULT false
+) RETURNS boolean
+LANGUAGE sql AS $$
+    SELECT letsswitch.place_address(p_device, p_channel, p_address, p_details, p_most, p_is_full) <> 'full'
 $$;
 
 -- Forgets a device's address; all with the provider when p_address is NULL.
@@ -100,12 +111,20 @@ BEGIN
 END
 $$;
 
--- A device's push token: one address among others, of which it has one.
+-- Registers a device's push token, of which it has one. Returns what place_address returns.
+CREATE FUNCTION letsswitch.place_token(
+    p_device text, p_token text, p_sandbox boolean, p_is_full boolean DEFAULT false
+) RETURNS text
+LANGUAGE sql AS $$
+    SELECT letsswitch.place_address(
+        p_device, 'apns', p_token, CASE WHEN p_sandbox THEN '{"sandbox":true}' ELSE '{"sandbox":false}' END, 1,
+        p_is_full)
+$$;
+
+-- Daemons of earlier builds register push tokens by this. Returns whether the token was accepted.
 CREATE FUNCTION letsswitch.register_token(
     p_device text, p_token text, p_sandbox boolean, p_is_full boolean DEFAULT false
 ) RETURNS boolean
 LANGUAGE sql AS $$
-    SELECT letsswitch.register_address(
-        p_device, 'apns', p_token, CASE WHEN p_sandbox THEN '{"sandbox":true}' ELSE '{"sandbox":false}' END, 1,
-        p_is_full)
+    SELECT letsswitch.place_token(p_device, p_token, p_sandbox, p_is_full) <> 'full'
 $$;

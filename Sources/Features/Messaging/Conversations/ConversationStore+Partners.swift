@@ -76,13 +76,18 @@ extension ConversationStore {
     }
 
     private func partner(_ request: PartnerRequest, asks: Bool) async throws -> PartnerConversation {
-        let row = try await database.query(
-            Statement.askPartner,
-            [
-                .text(request.device.text), .text(request.task.text), .boolean(asks), .text(UUID().text),
-                .integer(settings.perDevice), .boolean(!storage.isFull(.conversations)),
-            ])[0]
+        let room = storage.room(for: .conversations, count: asks ? 1 : 0)
+        let row = try await storage.using(room) {
+            try await database.query(
+                Statement.askPartner,
+                [
+                    .text(request.device.text), .text(request.task.text), .boolean(asks), .text(UUID().text),
+                    .integer(settings.perDevice), .boolean(room.isFree),
+                ])[0]
+        }
         let code = try row.string("code")
+        if code != "made" { storage.giveBack(room) }
+        if code == "conversations_full", let refusal = room.refusal { throw refusal }
         let progress: PartnerConversation.Progress
         switch code {
         case "nobody_asked": progress = .waiting(hasAsked: false, partnerHasAsked: false)

@@ -22,7 +22,19 @@ extension ConversationStore {
     /// Stores a message in all its conversations, or in none. A message to one known conversation is stored together
     /// with others of the same moment. A message to several conversations or to people is stored alone.
     package func send(_ message: OutgoingMessage, by device: DeviceID) async throws -> Sent {
-        let (conversations, ids, names) = try message.destinations()
+        let destinations = try message.destinations()
+        let room = storage.room(for: .messages, count: destinations.1.count)
+        // If the total is full, the statement still accepts repeats.
+        if let refusal = room.refusal, !storage.isFull(.messages) { throw refusal }
+        let sent = try await storage.using(room) { try await send(message, by: device, to: destinations) }
+        storage.giveBack(room, used: sent.entries.count(where: \.isNew))
+        return sent
+    }
+
+    private func send(
+        _ message: OutgoingMessage, by device: DeviceID, to destinations: ([UUID], [UUID], [String]?)
+    ) async throws -> Sent {
+        let (conversations, ids, names) = destinations
         guard names == nil, conversations.count == 1 else {
             return try await writer.store(message.content, by: device, in: conversations, ids, to: names)
         }

@@ -144,16 +144,20 @@ package struct ConversationStore: Sendable {
 
     /// Creates a conversation, unless the pair already has one or the id exists.
     package func make(_ request: NewConversationRequest) async throws -> (conversation: Conversation, isNew: Bool) {
-        let row = try await database.query(
-            Statement.make,
-            [
-                .text(request.device.text), .text((request.id ?? UUID()).text),
-                .textArray(request.participants.map(\.text)), .integer(settings.perDevice),
-                .boolean(!storage.isFull(.conversations)),
-            ])[0]
+        let room = storage.room(for: .conversations)
+        let row = try await storage.using(room) {
+            try await database.query(
+                Statement.make,
+                [
+                    .text(request.device.text), .text((request.id ?? UUID()).text),
+                    .textArray(request.participants.map(\.text)), .integer(settings.perDevice),
+                    .boolean(room.isFree),
+                ])[0]
+        }
         let code = try row.string("code")
+        if code == "made" { storage.added(.conversations) } else { storage.giveBack(room) }
+        if code == "conversations_full", let refusal = room.refusal { throw refusal }
         guard ["made", "there"].contains(code) else { throw try settings.refusal(code) }
-        if code == "made" { storage.added(.conversations) }
         return (try Conversation(row), code == "made")
     }
 

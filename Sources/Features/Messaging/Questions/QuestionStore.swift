@@ -70,15 +70,19 @@ package struct QuestionStore: Sendable {
     // MARK: Sessions
 
     package func makeSession(_ request: SessionRequest, key: PresenterKey) async throws -> QuestionSession {
-        guard !storage.isFull(.sessions) else { throw RequestError.storageFull(.sessions) }
+        let room = storage.room(for: .sessions)
+        if let refusal = room.refusal { throw refusal }
         let session = QuestionSession(id: UUID(), title: request.title, isModerated: request.isModerated)
-        let row = try await database.query(
-            Statement.makeSession,
-            [
-                .text(session.id.text), .text(request.device.text), .text(session.title),
-                .boolean(session.isModerated), .text(try key.digest().text), .integer(settings.sessionsPerDevice),
-            ])[0]
+        let row = try await storage.using(room) {
+            try await database.query(
+                Statement.makeSession,
+                [
+                    .text(session.id.text), .text(request.device.text), .text(session.title),
+                    .boolean(session.isModerated), .text(try key.digest().text), .integer(settings.sessionsPerDevice),
+                ])[0]
+        }
         guard try row.string("code") == "made" else {
+            storage.giveBack(room)
             throw RequestError(
                 status: 429, code: "too_many_sessions",
                 reason: "This device already has \(settings.sessionsPerDevice) question sessions, the maximum.",
@@ -127,16 +131,21 @@ package struct QuestionStore: Sendable {
     package func ask(
         _ content: String, in session: UUID, asker: UUID, device: DeviceID?, present: Duration = .zero
     ) async throws -> Asked {
-        guard !storage.isFull(.questions) else { throw RequestError.storageFull(.questions) }
+        let room = storage.room(for: .questions)
+        if let refusal = room.refusal { throw refusal }
         let id = UUID()
-        let row = try await database.query(
-            Statement.ask,
-            [
-                .text(id.text), .text(session.text), .text(asker.text),
-                device.map { .text($0.text) } ?? .null, .text(content), .integer(Self.questionsPerMinute),
-                .integer(settings.questionsPerSession), .double(present / .seconds(1)),
-            ])[0]
-        switch try row.string("code") {
+        let row = try await storage.using(room) {
+            try await database.query(
+                Statement.ask,
+                [
+                    .text(id.text), .text(session.text), .text(asker.text),
+                    device.map { .text($0.text) } ?? .null, .text(content), .integer(Self.questionsPerMinute),
+                    .integer(settings.questionsPerSession), .double(present / .seconds(1)),
+                ])[0]
+        }
+        let code = try row.string("code")
+        if code != "asked" { storage.giveBack(room) }
+        switch code {
         case "asked":
             storage.added(.questions)
             return Asked(id: id, createdAt: try row.double("created_at"), version: try row.integer("version"))
@@ -177,6 +186,18 @@ package struct QuestionStore: Sendable {
         /// Counted, now or before. The session's version after it.
         case counted(version: Int)
         case refused(RequestError)
+    }
+
+    /// Has a vote counted by `count`, with room from the share of the client's network. A withdrawn vote needs no room.
+    package func vote(
+        _ vote: Vote, countedBy count: (Vote) async throws -> VoteOutcome
+    ) async throws -> VoteOutcome {
+        guard vote.isFor else { return try await count(vote) }
+        let room = storage.room(for: .votes)
+        if let refusal = room.refusal { return .refused(refusal) }
+        let outcome = try await storage.using(room) { try await count(vote) }
+        if case .refused = outcome { storage.giveBack(room) }
+        return outcome
     }
 
     /// Counts votes in their order.

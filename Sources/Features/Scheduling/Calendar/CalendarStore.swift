@@ -24,11 +24,15 @@ package struct CalendarStore: Sendable {
 
     /// Returns the secret of the device's feed. Stores `candidate` if there is none.
     package func secret(of device: DeviceID, candidate: CalendarSecret) async throws -> CalendarSecret {
-        let rows = try await database.query(
-            Self.keep, [.text(device.text), .text(candidate.text), .boolean(storage.isFull(.calendars))],
-            timeout: nil)
-        guard let secret = try rows[0].optionalString("secret") else { throw RequestError.storageFull(.calendars) }
-        if secret == candidate.text { storage.added(.calendars) }
+        let room = storage.room(for: .calendars)
+        let rows = try await storage.using(room) {
+            try await database.query(
+                Self.keep, [.text(device.text), .text(candidate.text), .boolean(!room.isFree)])
+        }
+        guard let secret = try rows[0].optionalString("secret") else {
+            throw room.refusal ?? .storageFull(.calendars)
+        }
+        if secret == candidate.text { storage.added(.calendars) } else { storage.giveBack(room) }
         return CalendarSecret(stored: secret)
     }
 

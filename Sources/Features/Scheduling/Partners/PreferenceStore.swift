@@ -29,13 +29,15 @@ package struct PreferenceStore: Sendable {
 
     /// Prefers the partner of this task.
     package func prefer(_ task: OwnTask) async throws -> (preference: Preference, isNew: Bool) {
-        let row = try await database.query(
-            Self.prefer,
-            [
-                .text(task.device.text), .text(task.id.text), .integer(Self.perDevice),
-                .boolean(!storage.isFull(.preferences)),
-            ])[0]
-        switch try row.string("code") {
+        let room = storage.room(for: .preferences)
+        let row = try await storage.using(room) {
+            try await database.query(
+                Self.prefer,
+                [.text(task.device.text), .text(task.id.text), .integer(Self.perDevice), .boolean(room.isFree)])[0]
+        }
+        let code = try row.string("code")
+        if code != "preferred" { storage.giveBack(room) }
+        switch code {
         case "preferred":
             storage.added(.preferences)
             return (try Preference(row), true)
@@ -48,8 +50,8 @@ package struct PreferenceStore: Sendable {
             throw RequestError(
                 status: 429, code: "too_many_preferences",
                 reason: "This device already prefers \(Self.perDevice) partners, the maximum.")
-        case "preferences_full": throw RequestError.storageFull(.preferences)
-        case let code: throw PostgresError(kind: .decoding, message: "unknown outcome \(code)")
+        case "preferences_full": throw room.refusal ?? .storageFull(.preferences)
+        default: throw PostgresError(kind: .decoding, message: "unknown outcome \(code)")
         }
     }
 

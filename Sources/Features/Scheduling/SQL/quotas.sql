@@ -171,3 +171,27 @@ LANGUAGE sql VOLATILE AS $$
         ('blocks', letsswitch.stored('letsswitch.block')),
         ('preferences', letsswitch.stored('letsswitch.preference'))
 $$;
+
+-- Collects statistics of the tables that have doubled since theirs were collected, so that plans fit a table that grows before autovacuum
+-- looks at it. A plan that was made while the table was empty is made again then. Tables above 80 MB are left to autovacuum. Returns the
+-- number of tables.
+CREATE FUNCTION letsswitch.analyze_grown() RETURNS integer
+LANGUAGE plpgsql AS $$
+DECLARE
+    c_most_pages CONSTANT integer := 10000;
+    v_page integer := current_setting('block_size')::integer;
+    v_table record;
+    v_count integer := 0;
+BEGIN
+    FOR v_table IN
+        SELECT grown.oid::regclass AS name FROM pg_catalog.pg_class AS grown
+        WHERE grown.relnamespace = 'letsswitch'::regnamespace AND grown.relkind = 'r' AND grown.relpages < c_most_pages
+            AND pg_relation_size(grown.oid) / v_page > 2 * grown.relpages
+        ORDER BY grown.oid
+    LOOP
+        EXECUTE format('ANALYZE (SKIP_LOCKED) %s', v_table.name);
+        v_count := v_count + 1;
+    END LOOP;
+    RETURN v_count;
+END
+$$;

@@ -47,20 +47,30 @@ package struct SeriesStore: Sendable {
     package func begin(
         _ request: SeriesRequest, tell: (SeriesPromises) async -> Void = { _ in }
     ) async throws -> SeriesBeginning {
-        let isFull = storage.isFull(.tasks)
-        let rows = try await rows(
-            Statement.begin,
+        let tasks = storage.room(for: .tasks, count: mostTasks(of: request))
+        let place = storage.room(for: .series)
+        let parameters: [PostgresParameter] =
             [
                 .text(UUID().text), .text(request.device.text), .text(request.title),
                 .integer(request.startTime.seconds), .text(request.timeZone), .integer(request.days.rawValue),
                 request.until.map { .integer($0.days) } ?? .null, .integer(settings.seriesDays),
             ] + [settings.reminderLead, settings.horizon, settings.roomDuration].map(seconds) + [
-                .integer(isFull ? 0 : settings.maxTasksPerDevice),
-                .integer(storage.isFull(.series) ? 0 : settings.maxSeriesPerDevice),
-            ])
+                .integer(tasks.isFree ? settings.maxTasksPerDevice : 0),
+                .integer(place.isFree ? settings.maxSeriesPerDevice : 0),
+            ]
+        let rows = try await storage.using(tasks) {
+            try await storage.using(place) { try await self.rows(Statement.begin, parameters) }
+        }
         let code = rows.first?.code ?? ""
-        guard ["begun", "repeated"].contains(code) else { throw try refusal(code) }
-        if code == "begun" { storage.added(.series) }
+        storage.giveBack(tasks, used: rows.count - 1)
+        if code != "begun" { storage.giveBack(place) }
+        switch code {
+        case "begun": storage.added(.series)
+        case "repeated": break
+        case "too_many_series": throw try place.refusal ?? refusal(code)
+        case "too_many_tasks": throw try tasks.refusal ?? refusal(code)
+        default: throw try refusal(code)
+        }
         let promises = try SeriesPromises(Array(rows.dropFirst()))
         for _ in promises.made { storage.added(.tasks) }
         await tell(promises)
@@ -70,6 +80,11 @@ package struct SeriesStore: Sendable {
         // It may have ended meanwhile.
         guard let own else { throw try refusal("no_such_series") }
         return SeriesBeginning(series: own, isNew: code == "begun", promises: promises)
+    }
+
+    /// The number of tasks that a new series makes at once, at most.
+    package func mostTasks(of request: SeriesRequest) -> Int {
+        min(request.days.names.count * ((settings.seriesDays + 7) / 7), settings.seriesDays + 1)
     }
 
     /// Returns all series of a device.
@@ -144,13 +159,12 @@ package struct SeriesStore: Sendable {
         case "until_past":
             return .invalid("until", "must not be in the past")
         case "too_many_series":
-            guard !storage.isFull(.series) else { return .storageFull(.series) }
             return RequestError(
                 status: 429, code: code,
                 reason: "This device already has \(settings.maxSeriesPerDevice) series, the maximum.",
                 quota: .seriesPerDevice)
         case "too_many_tasks":
-            return storage.isFull(.tasks) ? .storageFull(.tasks) : .tooManyTasks(settings.maxTasksPerDevice)
+            return .tooManyTasks(settings.maxTasksPerDevice)
         default:
             throw PostgresError(kind: .decoding, message: "unknown outcome \(code)")
         }

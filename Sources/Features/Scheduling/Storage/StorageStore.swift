@@ -7,11 +7,14 @@ package import Postgres
 /// `PostgresError`.
 package struct StorageStore: Sendable {
     /// The statements' names in metrics.
-    package static let statementNames = [stored, forgetUnused].map(\.name)
+    package static let statementNames = [stored, forgetUnused, analyzeGrown].map(\.name)
 
     private static let stored = PostgresStatement(name: "stored", sql: "SELECT * FROM letsswitch.stored()")
     private static let forgetUnused = PostgresStatement(
         name: "forget_unused", sql: "SELECT letsswitch.forget_unused($1, $2) AS taken")
+
+    private static let analyzeGrown = PostgresStatement(
+        name: "analyze_grown", sql: "SELECT letsswitch.analyze_grown() AS count")
 
     private let database: PostgresClient
 
@@ -35,6 +38,12 @@ package struct StorageStore: Sendable {
         let rows = try await database.query(
             Self.forgetUnused, [.double(retention), .integer(limit)], timeout: nil)
         return try rows[0].integer("taken")
+    }
+
+    /// Collects statistics of tables that have grown much. Returns the number of tables.
+    @discardableResult
+    package func analyzeGrown() async throws -> Int {
+        try await database.query(Self.analyzeGrown)[0].integer("count")
     }
 }
 
@@ -79,6 +88,7 @@ package actor StorageMonitor: Service {
         while !Task.isCancelled {
             do {
                 try await look()
+                try await store.analyzeGrown()
                 if MonotonicTime.now() >= purgesAt {
                     try await purge()
                     purgesAt = .now() + Self.purgeInterval

@@ -1,4 +1,5 @@
 import ActionCable
+import Basics
 import LiveConversations
 import Messaging
 import Wire
@@ -23,6 +24,7 @@ final class CableConversationSink: ConversationSink {
         present = PresentUsers(tellsJoins: outlet.joins)
     }
 
+    var requester: Requester? { outlet.requester }
     func admits(messages count: Int) -> Bool { outlet.admits(messages: count) }
 
     func send(_ event: ConversationEvent) {

@@ -1,5 +1,6 @@
 import Access
 import ActionCable
+import Basics
 import LiveQuestions
 import Messaging
 import Rooms
@@ -20,6 +21,7 @@ final class CableQuestionSink: QuestionSink {
 
     var sender: Sender? { outlet.sender }
     var network: IPAddress? { outlet.limitedNetwork }
+    var requester: Requester? { outlet.requester }
     func admitsMessage() -> Bool { outlet.admits(messages: 1) }
 
     func send(_ event: QuestionEvent) {

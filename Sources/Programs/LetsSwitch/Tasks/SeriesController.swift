@@ -23,7 +23,13 @@ struct SeriesController: RouteCollection, Sendable {
 
     @Sendable private func begin(_ request: Request) async throws -> Response {
         let asked = try SeriesRequest.decode(request.body, zones: await zones())
+        // The route has paid for one registration. A series pays for each of its tasks too.
+        let most = store.mostTasks(of: asked)
+        if let seconds = request.wait(for: .registration, times: most) {
+            throw RequestError.tooManyRegistrations(retryAfter: seconds)
+        }
         let begun = try await store.begin(asked, tell: news.promised)
+        request.giveBack(.registration, times: most - begun.promises.made.count)
         if begun.isNew { log.info("series created", begun.series.logged) }
         return .json(begun.series.json, status: begun.isNew ? .created : .ok)
     }

@@ -42,23 +42,31 @@ import Testing
         }
     }
 
-    @Test("However many of a device's registrations come at once, it gets hardly more than it may")
-    func concurrentTasks() async throws {
-        let connections = 4
-        try await ScheduleDatabase.with(now: Self.start, connections: connections) { database in
-            let schedule = ScheduleStore(
-                database: database.client, settings: ScheduleSettings(maxTasksPerDevice: 5))
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for second in 10..<50 {
-                    group.addTask {
-                        _ = try await schedule.register(
-                            try ScheduleDatabase.request("ada", "2026-11-22T10:00:\(second)Z", "x", zone: "UTC"))
-                    }
-                }
-                try await group.waitForAll()
+    @Test("Tables that have grown get statistics once, and no statement waits for autovacuum")
+    func statistics() async throws {
+        try await ScheduleDatabase.with(now: Self.start) { database in
+            let store = StorageStore(database: database.client)
+            func rows() async throws -> Int {
+                try await database.run(
+                    "SELECT reltuples::bigint AS n FROM pg_class WHERE oid = 'letsswitch.participant'::regclass"
+                )[0].integer("n")
             }
-            let count = try await database.count("task")
-            #expect(count >= 5 && count < 5 + connections)
+            try await database.run("ALTER TABLE letsswitch.participant SET (autovacuum_enabled = off)")
+            try await store.analyzeGrown()
+            #expect(try await rows() <= 0)
+            for round in 1...2 {
+                try await database.run(
+                    """
+                    INSERT INTO letsswitch.participant (conversation_id, user_id)
+                    SELECT gen_random_uuid(), number FROM generate_series(1, \(round * 5_000)) AS number
+                    """)
+                #expect(try await store.analyzeGrown() > 0)
+                #expect(try await rows() == (round == 1 ? 5_000 : 15_000))
+            }
+            try await database.run(
+                "INSERT INTO letsswitch.participant (conversation_id, user_id) VALUES (gen_random_uuid(), 1)")
+            try await store.analyzeGrown()
+            #expect(try await rows() == 15_000)
         }
     }
 

@@ -1,0 +1,68 @@
+import Basics
+
+/// Room for new rows, or the reason why there is none.
+package struct StorageRoom: Sendable {
+    let table: StoredTable
+    let count: Int
+    /// The client whose networks have paid for the room.
+    var requester: Requester?
+    package var refusal: RequestError?
+
+    package var isFree: Bool { refusal == nil }
+}
+
+extension StorageQuota {
+    /// Takes room for `count` new rows, from the total and from the shares of the current requester's networks. The caller reports with
+    /// ``added(_:)`` that it has used the room, or gives it back.
+    package func room(for table: StoredTable, count: Int = 1) -> StorageRoom {
+        guard !isFull(table) else { return StorageRoom(table: table, count: count, refusal: .storageFull(table)) }
+        guard let requester = Requester.current else { return StorageRoom(table: table, count: count) }
+        let wait = shares.withLock {
+            $0.pay(
+                count, for: table, of: requester, limit: limits[table], time: limits.retention(of: table), at: .now())
+        }
+        return StorageRoom(
+            table: table, count: count, requester: wait == nil ? requester : nil,
+            refusal: wait.map { .shareUsed(table, retryAfter: $0) })
+    }
+
+    /// Returns what `work` returns. Gives the room back if `work` throws.
+    package func using<Value>(_ room: StorageRoom, _ work: () async throws -> Value) async throws -> Value {
+        do {
+            return try await work()
+        } catch {
+            giveBack(room)
+            throw error
+        }
+    }
+
+    /// Gives back the room of rows that weren't added: all of them, or those beyond `used`.
+    package func giveBack(_ room: StorageRoom, used: Int = 0) {
+        guard let requester = room.requester, used < room.count else { return }
+        shares.withLock {
+            $0.giveBack(
+                room.count - used, for: room.table, of: requester, limit: limits[room.table],
+                time: limits.retention(of: room.table))
+        }
+    }
+}
+
+extension RequestError {
+    /// The client's address has registered as much as it may in a day.
+    package static func tooManyRegistrations(retryAfter: Int) -> RequestError {
+        RequestError(
+            status: 429, code: "too_many_registrations",
+            reason: "This address has reached its daily limit of registrations. Try again later.",
+            retryAfter: retryAfter)
+    }
+
+    /// The requester's network has added as many rows as its share of the total.
+    static func shareUsed(_ table: StoredTable, retryAfter: Int) -> RequestError {
+        let isSaid = [StoredTable.questions, .votes, .messages].contains(table)
+        return RequestError(
+            status: 429, code: isSaid ? "too_many_messages" : "too_many_registrations",
+            reason:
+                "This network has added its share of the \(table.rawValue) that this server keeps. Try again later.",
+            retryAfter: retryAfter, quota: table.quota)
+    }
+}
