@@ -11,6 +11,9 @@ package struct PostgresConfiguration: Sendable, Hashable {
 
     /// Connections of the pool at most, counted until the server has ended them: ``endPatience`` says what else it may have.
     package var maxConnections = 8
+    /// The number of connections that may have queries of one ``Requester`` at the same time. So one client's slow queries leave connections
+    /// to other clients. `nil` sets no limit, and requesters don't take turns.
+    package var maxConnectionsPerRequester: Int?
     /// Queries sent on a connection and not yet answered, at most.
     package var maxPipelined = 32
     /// The maximum number of queries that wait for a connection. Further ones fail at once.

@@ -50,7 +50,9 @@ struct DatabaseStores: Sendable {
     init(
         _ configuration: PostgresConfiguration, settings: Configuration, observer: any PostgresObserver, log: Log
     ) {
-        requests = PostgresClient(configuration: configuration, observer: observer)
+        var fair = configuration
+        fair.maxConnectionsPerRequester = max(1, configuration.maxConnections * 3 / 4)
+        requests = PostgresClient(configuration: fair, observer: observer)
         var few = configuration
         few.maxConnections = Configuration.connectionsPerPool
         background = PostgresClient(configuration: few, observer: observer)

@@ -43,13 +43,20 @@ package final class Journey: Sendable {
         client = Self.client(conninfo)
     }
 
+    /// For clients of the test's own.
+    package var configuration: PostgresConfiguration { Self.configuration(conninfo) }
+
     private static func client(_ conninfo: String) -> PostgresClient {
+        PostgresClient(configuration: configuration(conninfo))
+    }
+
+    private static func configuration(_ conninfo: String) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(conninfo: conninfo)
         configuration.maxConnections = 4
         configuration.connectTimeout = .seconds(20)
         configuration.queryTimeout = .seconds(60)
         configuration.stallTimeout = .seconds(30)
-        return PostgresClient(configuration: configuration)
+        return configuration
     }
 
     package static func run(

@@ -11,7 +11,8 @@ struct PendingQuery {
 /// Sending and answering of queries.
 extension Pool {
     func query(
-        _ statement: PostgresStatement, _ parameters: EncodedParameters, timeout: Duration
+        _ statement: PostgresStatement, _ parameters: EncodedParameters, timeout: Duration,
+        owner: WaitingQueries.Owner = nil
     ) async throws -> PostgresRows {
         lastQuery += 1
         let id = lastQuery
@@ -21,7 +22,7 @@ extension Pool {
                 let now = ContinuousClock.now
                 pending[id] = PendingQuery(
                     statement: statement, parameters: parameters, limit: limit, submittedAt: now, waiter: waiter)
-                perform(machine.submit(id, deadline: now + timeout, now: now))
+                perform(machine.submit(id, of: owner, deadline: now + timeout, now: now))
             }
         } onCancel: {
             // The task runs on the actor after the submission, which doesn't suspend.

@@ -18,7 +18,7 @@ extension PoolStateMachine {
         } else {
             let until = now + longest + configuration.serverMargin
             slots.update(connection) {
-                $0.inFlight = []
+                $0.removeAll()
                 $0.state = .ending(since: now, until: until)
             }
             wake(at: now + configuration.endPatience)

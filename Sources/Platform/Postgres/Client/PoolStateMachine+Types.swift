@@ -52,7 +52,9 @@ extension PoolStateMachine {
         let id: ConnectionID
         var state = State.connecting
         /// In the order sent, which is the order of the answers. At most `maxPipelined`.
-        var inFlight: [QueryID] = []
+        private(set) var inFlight: [QueryID] = []
+        /// Of the queries in flight, in their order.
+        private(set) var owners: [WaitingQueries.Owner] = []
         var openedAt: Instant
         var retireAt: Instant
         var idleSince: Instant
@@ -60,6 +62,22 @@ extension PoolStateMachine {
         var lastReceivedAt: Instant
 
         var isReady: Bool { state.isReady }
+
+        mutating func append(_ query: QueryID, of owner: WaitingQueries.Owner) {
+            inFlight.append(query)
+            owners.append(owner)
+        }
+
+        mutating func remove(_ query: QueryID) {
+            guard let index = inFlight.firstIndex(of: query) else { return }
+            inFlight.remove(at: index)
+            owners.remove(at: index)
+        }
+
+        mutating func removeAll() {
+            inFlight = []
+            owners = []
+        }
 
         var isConnecting: Bool {
             if case .connecting = state { return true }
@@ -113,11 +131,27 @@ extension PoolStateMachine {
             all.indices.lazy.filter { all[$0].state.isLeaving && all[$0].inFlight.isEmpty }.map { all[$0].id }
         }
 
-        /// The ready connection with the fewest queries in flight, if it has less than `limit`.
-        func leastBusy(limit: Int) -> (ConnectionID, lastReceivedAt: Instant)? {
+        /// The connection for the next query of an owner. `nil` if all are full, or the owner has queries on `most` connections and these are
+        /// full. While a connection `isOpening`, the query of one owner waits rather than behind those of another, which may be slow.
+        func place(
+            for owner: WaitingQueries.Owner, limit: Int, most: Int?, isOpening: Bool
+        ) -> (ConnectionID, lastReceivedAt: Instant)? {
+            guard let owner, let most else { return leastBusy(limit: limit) }
+            let isEverywhere = all.count { $0.owners.contains(owner) } >= most
+            return leastBusy(limit: limit) { slot in
+                (!isEverywhere || slot.owners.contains(owner))
+                    && (!isOpening || slot.owners.allSatisfy { $0 == owner })
+            }
+        }
+
+        /// The ready connection with the fewest queries in flight, among those that `isAllowed` accepts and that have less than `limit`.
+        func leastBusy(
+            limit: Int, where isAllowed: (Slot) -> Bool = { _ in true }
+        ) -> (ConnectionID, lastReceivedAt: Instant)? {
             var best: Int?
             var fewest = limit
-            for index in all.indices where all[index].state.isReady && all[index].inFlight.count < fewest {
+            for index in all.indices
+            where all[index].state.isReady && all[index].inFlight.count < fewest && isAllowed(all[index]) {
                 best = index
                 fewest = all[index].inFlight.count
             }

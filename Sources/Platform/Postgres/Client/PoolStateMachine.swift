@@ -67,12 +67,19 @@ struct PoolStateMachine {
 
     // MARK: - Queries
 
-    mutating func submit(_ query: QueryID, deadline: Instant, now: Instant) -> [Action] {
+    /// - Parameter owner: The network of the client that the query is for. `nil` is the daemon itself.
+    mutating func submit(
+        _ query: QueryID, of owner: WaitingQueries.Owner = nil, deadline: Instant, now: Instant
+    ) -> [Action] {
         guard !stopping else { return [.fail(query, .shutDown)] }
-        guard waiting.count < configuration.maxWaiters else { return [.fail(query, .tooManyWaiters)] }
-        waiting.append(WaitingQueries.Entry(id: query, submittedAt: now, deadline: deadline))
+        var failed: [Action] = []
+        if waiting.count >= configuration.maxWaiters {
+            guard let excess = waiting.removeExcess(for: owner) else { return [.fail(query, .tooManyWaiters)] }
+            failed = [.fail(excess, .tooManyWaiters)]
+        }
+        waiting.append(WaitingQueries.Entry(id: query, owner: owner, submittedAt: now, deadline: deadline))
         wake(at: min(deadline, now + configuration.stallTimeout))
-        return advance(now)
+        return failed + advance(now)
     }
 
     /// Cancels a query for its caller. If it is in flight, it continues, and its deadline still applies to the
@@ -90,7 +97,7 @@ struct PoolStateMachine {
         queries[query] = nil
         guard slots[connection] != nil else { return [] }
         slots.update(connection) {
-            $0.inFlight.removeAll { $0 == query }
+            $0.remove(query)
             $0.idleSince = now
         }
         noteReceived(connection, now)
@@ -197,11 +204,15 @@ extension PoolStateMachine {
     /// opens connections. O(connections) for each query sent.
     private mutating func advance(_ now: Instant) -> [Action] {
         var actions = closeEmpty(now)
-        while !waiting.isEmpty, let (id, lastReceivedAt) = slots.leastBusy(limit: configuration.maxPipelined),
-            let query = waiting.popFirst()
+        let (limit, most) = (configuration.maxPipelined, configuration.maxConnectionsPerRequester)
+        let isOpening = nextAttempt == nil && slots.census.connecting > 0
+        while !waiting.isEmpty, slots.leastBusy(limit: limit) != nil,
+            let (query, (id, lastReceivedAt)) = waiting.popFirst({ [slots] in
+                slots.place(for: $0, limit: limit, most: most, isOpening: isOpening)
+            })
         {
             queries[query.id] = Query(submittedAt: query.submittedAt, deadline: query.deadline)
-            slots.update(id) { $0.inFlight.append(query.id) }
+            slots.update(id) { $0.append(query.id, of: query.owner) }
             wake(at: min(query.deadline, max(query.submittedAt, lastReceivedAt) + configuration.stallTimeout))
             actions.append(.send(query.id, on: id))
         }

@@ -1,3 +1,5 @@
+import Basics
+
 /// A pool of connections to one database, shared by all callers.
 ///
 /// Queries are pipelined: several are in flight on one connection, each in its own transaction, so that a failure
@@ -27,9 +29,10 @@ package final class PostgresClient: Sendable {
         let deadline = ContinuousClock.now + timeout
         var retries = ConflictRetries(maximum: configuration.maxRetries, deadline: deadline)
         var left = timeout
+        let owner = configuration.maxConnectionsPerRequester == nil ? nil : Requester.current?.network
         while true {
             do {
-                return try await pool.query(statement, encoded, timeout: left)
+                return try await pool.query(statement, encoded, timeout: left, owner: owner)
             } catch let error as PostgresError {
                 let pause = retries.pause(after: error, now: .now, random: .random(in: 0..<1))
                 guard let pause else { throw error }

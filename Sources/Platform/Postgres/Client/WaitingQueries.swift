@@ -1,7 +1,17 @@
-/// Queries that wait for a connection, in the order they came, with removal from the middle.
+/// Queries that wait for a connection. Their owners take turns, and the queries of one owner keep their order.
+///
+/// ```
+/// append ──► line of the owner ──┐
+/// append ──► line of another ────┼──► popFirst: one query of the first owner that may go, which is then the last
+/// append ──► line of the daemon ─┘
+/// ```
 struct WaitingQueries {
+    /// A client's network. `nil` is the daemon itself.
+    typealias Owner = UInt128?
+
     struct Entry: Equatable {
         let id: PoolStateMachine.QueryID
+        var owner: Owner = nil
         let submittedAt: ContinuousClock.Instant
         let deadline: ContinuousClock.Instant
 
@@ -11,48 +21,107 @@ struct WaitingQueries {
         }
     }
 
+    /// The queries of one owner.
+    private struct Line {
+        /// May hold ids that have been removed. They are skipped, and swept when they are the majority.
+        var ids: [PoolStateMachine.QueryID] = []
+        var first = 0
+        /// The number of ids that haven't been removed.
+        var count = 0
+
+        mutating func append(_ id: PoolStateMachine.QueryID, _ entries: [PoolStateMachine.QueryID: Entry]) {
+            if ids.count > 2 * count + 64 {
+                ids = ids[first...].filter { entries[$0] != nil }
+                first = 0
+            }
+            ids.append(id)
+            count += 1
+        }
+
+        /// The next id, which may have been removed.
+        mutating func popFirst() -> PoolStateMachine.QueryID? {
+            guard first < ids.count else { return nil }
+            defer { first += 1 }
+            return ids[first]
+        }
+    }
+
     private var entries: [PoolStateMachine.QueryID: Entry] = [:]
-    /// May hold ids that have been removed: skipped when they come up, swept when they are the majority.
-    private var order: [PoolStateMachine.QueryID] = []
-    private var first = 0
+    /// Of the owners in `turns`. A line may be empty until its turn comes.
+    private var lines: [Owner: Line] = [:]
+    private var turns: [Owner] = []
+    private var firstTurn = 0
 
     var count: Int { entries.count }
     var isEmpty: Bool { entries.isEmpty }
+    /// Owners with queries, and those whose queries were removed lately.
+    var ownerCount: Int { turns.count - firstTurn }
 
     mutating func append(_ entry: Entry) {
-        sweep()
-        order.append(entry.id)
+        if lines[entry.owner] == nil {
+            sweepTurns()
+            turns.append(entry.owner)
+        }
+        lines[entry.owner, default: Line()].append(entry.id, entries)
         entries[entry.id] = entry
+    }
+
+    /// Removes the oldest query of the first owner for which `find` returns something, and returns both. That owner's turn comes last then.
+    mutating func popFirst<Place>(_ find: (Owner) -> Place?) -> (entry: Entry, place: Place)? {
+        var passed = 0
+        while firstTurn + passed < turns.count {
+            let turn = firstTurn + passed
+            let owner = turns[turn]
+            guard let line = lines[owner], line.count > 0 else {
+                removeTurn(at: turn)
+                lines[owner] = nil
+                continue
+            }
+            guard let place = find(owner) else {
+                passed += 1
+                continue
+            }
+            while let id = lines[owner]?.popFirst() {
+                guard let entry = entries.removeValue(forKey: id) else { continue }
+                lines[owner]?.count -= 1
+                removeTurn(at: turn)
+                if lines[owner]?.count == 0 { lines[owner] = nil } else { turns.append(owner) }
+                return (entry, place)
+            }
+            return nil
+        }
+        return nil
+    }
+
+    /// Removes the latest query of the owner with the most queries, if `owner` has fewer by two or more. So no owner keeps others out.
+    mutating func removeExcess(for owner: Owner) -> PoolStateMachine.QueryID? {
+        guard let longest = lines.max(by: { $0.value.count < $1.value.count }),
+            longest.value.count > (lines[owner]?.count ?? 0) + 1,
+            let id = longest.value.ids[longest.value.first...].last(where: { entries[$0] != nil })
+        else { return nil }
+        _ = remove(id)
+        return id
+    }
+
+    /// Returns whether the query was waiting.
+    mutating func remove(_ id: PoolStateMachine.QueryID) -> Bool {
+        guard let entry = entries.removeValue(forKey: id) else { return false }
+        lines[entry.owner]?.count -= 1
+        return true
     }
 
     func nextGiveUp(lastReceivedAt: ContinuousClock.Instant?, patience: Duration) -> ContinuousClock.Instant? {
         entries.values.lazy.map { $0.giveUp(lastReceivedAt: lastReceivedAt, patience: patience) }.min()
     }
 
-    mutating func popFirst() -> Entry? {
-        while first < order.count {
-            let id = order[first]
-            first += 1
-            if let entry = entries.removeValue(forKey: id) { return entry }
-        }
-        order.removeAll(keepingCapacity: true)
-        first = 0
-        return nil
-    }
-
-    /// Whether it was there.
-    mutating func remove(_ id: PoolStateMachine.QueryID) -> Bool {
-        entries.removeValue(forKey: id) != nil
-    }
-
-    /// Those that have waited in vain, oldest first. O(n).
+    /// Removes the queries that have waited too long, and returns them, the oldest first. O(n).
     mutating func removeOverdue(
         _ now: ContinuousClock.Instant, lastReceivedAt: ContinuousClock.Instant?, patience: Duration
     ) -> [PoolStateMachine.QueryID] {
         let overdue = entries.values.filter { $0.giveUp(lastReceivedAt: lastReceivedAt, patience: patience) <= now }
             .map(\.id)
             .sorted()
-        for id in overdue { entries[id] = nil }
+        for id in overdue { _ = remove(id) }
         return overdue
     }
 
@@ -61,9 +130,20 @@ struct WaitingQueries {
         return entries.keys.sorted()
     }
 
-    private mutating func sweep() {
-        guard order.count > 2 * entries.count + 64 else { return }
-        order = order[first...].filter { entries[$0] != nil }
-        first = 0
+    /// Moves the owners before the turn back by one. They are few: each has queries on as many connections as it may.
+    private mutating func removeTurn(at turn: Int) {
+        for index in stride(from: turn, to: firstTurn, by: -1) { turns[index] = turns[index - 1] }
+        firstTurn += 1
+        guard firstTurn > 64, 2 * firstTurn > turns.count else { return }
+        turns.removeFirst(firstTurn)
+        firstTurn = 0
+    }
+
+    /// Removes owners without queries when they are the majority.
+    private mutating func sweepTurns() {
+        guard turns.count - firstTurn > 2 * entries.count + 64 else { return }
+        turns = turns[firstTurn...].filter { (lines[$0]?.count ?? 0) > 0 }
+        firstTurn = 0
+        lines = lines.filter { $0.value.count > 0 }
     }
 }

@@ -70,6 +70,70 @@ import Testing
         #expect(machine.finished(1, on: 1, now: Self.at(0)) == [.send(4, on: 1)])
     }
 
+    @Test("A requester with queries on as many connections as it may leaves the others to other requesters")
+    func aRequesterLeavesConnectionsToOthers() {
+        var machine = Self.patient {
+            $0.maxConnections = 3
+            $0.maxConnectionsPerRequester = 2
+            $0.maxPipelined = 2
+        }
+        var sent: [Action] = []
+        for query in 1...10 { sent += machine.submit(UInt64(query), of: 7, deadline: Self.at(60), now: Self.at(0)) }
+        sent += machine.connected(2, now: Self.at(0)) + machine.connected(3, now: Self.at(0))
+        let sends = sent.compactMap { if case .send(let query, on: let id) = $0 { (query, id) } else { nil } }
+        #expect(sends.map(\.0) == [1, 2, 3, 4] && Set(sends.map(\.1)) == [1, 2])
+        #expect(machine.submit(11, of: 8, deadline: Self.at(60), now: Self.at(0)) == [.send(11, on: 3)])
+        #expect(machine.submit(12, deadline: Self.at(60), now: Self.at(0)) == [.send(12, on: 3)])
+        // Its own connections are its next places.
+        #expect(machine.finished(11, on: 3, now: Self.at(0)) == [])
+        #expect(machine.finished(1, on: 1, now: Self.at(0)) == [.send(5, on: 1)])
+    }
+
+    @Test("A requester's query waits for a connection that opens, and not behind another requester's query")
+    func aRequesterWaitsForAConnectionThatOpens() {
+        var machine = Self.connected {
+            $0.maxConnections = 2
+            $0.maxConnectionsPerRequester = 2
+        }
+        #expect(machine.submit(1, of: 7, deadline: Self.at(10), now: Self.at(0)) == [.send(1, on: 1)])
+        #expect(machine.submit(2, of: 7, deadline: Self.at(10), now: Self.at(0)) == [.send(2, on: 1), .connect(2)])
+        #expect(machine.submit(3, of: 8, deadline: Self.at(10), now: Self.at(0)) == [])
+        #expect(machine.connected(2, now: Self.at(0)) == [.send(3, on: 2)])
+        #expect(machine.submit(4, of: 7, deadline: Self.at(10), now: Self.at(0)).first == .send(4, on: 2))
+        // If none can be opened, the query goes behind others.
+        var failing = Self.connected { $0.maxConnectionsPerRequester = 2 }
+        _ = failing.submit(1, of: 7, deadline: Self.at(10), now: Self.at(0))
+        _ = failing.submit(2, of: 7, deadline: Self.at(10), now: Self.at(0))
+        _ = failing.submit(3, of: 8, deadline: Self.at(10), now: Self.at(0))
+        #expect(failing.connectFailed(2, message: "full", now: Self.at(0)) == [.send(3, on: 1)])
+    }
+
+    @Test("Requesters that wait take turns, however many queries one of them has")
+    func requestersTakeTurns() {
+        var machine = Self.patient {
+            $0.maxConnections = 1
+            $0.maxConnectionsPerRequester = 1
+            $0.maxPipelined = 1
+        }
+        for query in 1...5 { _ = machine.submit(UInt64(query), of: 7, deadline: Self.at(60), now: Self.at(0)) }
+        _ = machine.submit(6, of: 8, deadline: Self.at(60), now: Self.at(0))
+        #expect(machine.finished(1, on: 1, now: Self.at(0)) == [.send(2, on: 1)])
+        #expect(machine.finished(2, on: 1, now: Self.at(0)) == [.send(6, on: 1)])
+        #expect(machine.finished(6, on: 1, now: Self.at(0)) == [.send(3, on: 1)])
+    }
+
+    @Test("A requester that fills the queue loses its latest query when another requester comes")
+    func aFullQueue() {
+        var machine = Self.connected {
+            $0.maxConnections = 1
+            $0.maxPipelined = 1
+            $0.maxWaiters = 3
+        }
+        for query in 1...4 { _ = machine.submit(UInt64(query), of: 7, deadline: Self.at(10), now: Self.at(0)) }
+        #expect(machine.submit(5, of: 7, deadline: Self.at(10), now: Self.at(0)) == [.fail(5, .tooManyWaiters)])
+        #expect(machine.submit(6, of: 8, deadline: Self.at(10), now: Self.at(0)) == [.fail(4, .tooManyWaiters)])
+    }
+
     @Test("While the database is unavailable attempts back off and waiting queries fail")
     func whileTheDatabaseIsAwayAttemptsBackOffAndWaitersGiveUp() {
         var machine = Self.machine()

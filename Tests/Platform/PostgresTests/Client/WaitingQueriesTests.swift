@@ -5,9 +5,12 @@ import Testing
 @Suite struct WaitingQueriesTests {
     private static let start = ContinuousClock.now
 
-    private static func entry(_ id: Int, submittedAt: Double = 0, deadline: Double = 10) -> WaitingQueries.Entry {
+    private static func entry(
+        _ id: Int, of owner: UInt128? = nil, submittedAt: Double = 0, deadline: Double = 10
+    ) -> WaitingQueries.Entry {
         WaitingQueries.Entry(
-            id: UInt64(id), submittedAt: start + .seconds(submittedAt), deadline: start + .seconds(deadline))
+            id: UInt64(id), owner: owner, submittedAt: start + .seconds(submittedAt),
+            deadline: start + .seconds(deadline))
     }
 
     private static func waiting(_ entries: WaitingQueries.Entry...) -> WaitingQueries {
@@ -16,13 +19,71 @@ import Testing
         return queries
     }
 
+    /// Removes the next query, of an owner that isn't among `held`.
+    private static func pop(_ queries: inout WaitingQueries, but held: Set<UInt128?> = []) -> UInt64? {
+        queries.popFirst { held.contains($0) ? nil : () }?.entry.id
+    }
+
+    @Test("Owners take turns, and the queries of one owner leave in their order")
+    func turns() {
+        var queries = Self.waiting(
+            Self.entry(1, of: 1), Self.entry(2, of: 1), Self.entry(3, of: 1), Self.entry(4, of: 2), Self.entry(5),
+            Self.entry(6, of: 2))
+        let ids = (0..<7).map { _ in Self.pop(&queries) }
+        #expect(ids == [1, 4, 5, 2, 6, 3, nil])
+    }
+
+    @Test("An owner that may not go keeps its turn")
+    func held() {
+        var queries = Self.waiting(
+            Self.entry(1, of: 1), Self.entry(2, of: 2), Self.entry(3, of: 3), Self.entry(4, of: 2))
+        let second = Self.pop(&queries, but: [1])
+        let third = Self.pop(&queries, but: [1])
+        let first = Self.pop(&queries)
+        let none = Self.pop(&queries, but: [2])
+        #expect([second, third, first, none] == [2, 3, 1, nil] && queries.count == 1)
+    }
+
+    @Test("An owner without queries is skipped, and has a turn again with its next query")
+    func emptied() {
+        var queries = Self.waiting(Self.entry(1, of: 1), Self.entry(2, of: 2), Self.entry(3, of: 2))
+        _ = queries.remove(1)
+        let second = Self.pop(&queries)
+        queries.append(Self.entry(4, of: 1))
+        let ids = (0..<3).map { _ in Self.pop(&queries) }
+        #expect(second == 2 && ids == [3, 4, nil])
+    }
+
+    @Test("The owner with the most queries loses its latest query to another owner, but not to itself")
+    func excess() {
+        var queries = Self.waiting(
+            Self.entry(1, of: 1), Self.entry(2, of: 1), Self.entry(3, of: 1), Self.entry(4, of: 2))
+        let own = queries.removeExcess(for: 1)
+        let latest = queries.removeExcess(for: 3)
+        let equal = queries.removeExcess(for: 2)
+        #expect(own == nil && latest == 3 && equal == nil && queries.count == 3)
+    }
+
+    @Test("Owners that come and give up leave nothing behind")
+    func manyOwners() {
+        var queries = WaitingQueries()
+        for id in 1...10_000 {
+            queries.append(Self.entry(id, of: UInt128(id)))
+            _ = queries.remove(UInt64(id))
+        }
+        queries.append(Self.entry(1, of: 1))
+        let left = queries.ownerCount
+        let id = Self.pop(&queries)
+        #expect(left < 200 && id == 1)
+    }
+
     @Test("Queries leave in order, without removed ones")
     func order() {
         var queries = Self.waiting(Self.entry(3), Self.entry(1), Self.entry(2))
         let wasThere = queries.remove(1)
         let wasThereAgain = queries.remove(1)
         #expect(wasThere && !wasThereAgain && queries.count == 2)
-        let ids = [queries.popFirst()?.id, queries.popFirst()?.id, queries.popFirst()?.id]
+        let ids = [Self.pop(&queries), Self.pop(&queries), Self.pop(&queries)]
         #expect(ids == [3, 2, nil] && queries.isEmpty)
     }
 
@@ -57,7 +118,7 @@ import Testing
             if id % 10 != 0 { _ = queries.remove(UInt64(id)) }
         }
         var ids: [UInt64] = []
-        while let entry = queries.popFirst() { ids.append(entry.id) }
+        while let id = Self.pop(&queries) { ids.append(id) }
         #expect(ids == (1...100).map { UInt64($0 * 10) })
     }
 }
