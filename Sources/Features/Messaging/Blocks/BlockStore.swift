@@ -34,12 +34,15 @@ package struct BlockStore: Sendable {
             case .name(let name): (.text(name.text), .null)
             case .partner(let task): (.null, .text(task.text))
             }
-        let row = try await database.query(
-            Self.block,
-            [
-                .text(request.device.text), name, task, .integer(Self.perDevice), .boolean(!storage.isFull(.blocks)),
-            ])[0]
-        switch try row.string("code") {
+        let room = storage.room(for: .blocks)
+        let row = try await storage.using(room) {
+            try await database.query(
+                Self.block,
+                [.text(request.device.text), name, task, .integer(Self.perDevice), .boolean(room.isFree)])[0]
+        }
+        let code = try row.string("code")
+        if code != "blocked" { storage.giveBack(room) }
+        switch code {
         case "blocked":
             storage.added(.blocks)
             return (try Block(row), true)
@@ -48,8 +51,8 @@ package struct BlockStore: Sendable {
             throw RequestError(
                 status: 429, code: "too_many_blocks",
                 reason: "This device already blocks \(Self.perDevice) people, the maximum.")
-        case "blocks_full": throw RequestError.storageFull(.blocks)
-        case let code: throw try RequestError.conversationRefused(code)
+        case "blocks_full": throw room.refusal ?? .storageFull(.blocks)
+        default: throw try RequestError.conversationRefused(code)
         }
     }
 
