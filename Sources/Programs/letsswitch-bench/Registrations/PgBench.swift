@@ -16,11 +16,22 @@ struct PgBench {
         processors = laboratory.processors
     }
 
-    /// Runs a script for `seconds`.
+    /// Runs a script for `seconds`, or longer if pgbench completes no transaction: its time includes the opening of the
+    /// connections, which can take seconds on a busy machine.
     ///
     /// - Returns: Transactions, the total time, and the time of each. The CPU time is unknown, since several processes
     ///   do the work.
     func run(_ script: String, seconds: Double) throws(BenchFailure) -> Sample {
+        var wholeSeconds = max(1, Int(seconds.rounded()))
+        while true {
+            if let sample = try run(script, wholeSeconds: wholeSeconds) { return sample }
+            guard wholeSeconds < 60 else { throw BenchFailure("pgbench completes no transaction in \(wholeSeconds) s") }
+            wholeSeconds *= 4
+        }
+    }
+
+    /// - Returns: `nil` if no transaction was completed.
+    private func run(_ script: String, wholeSeconds: Int) throws(BenchFailure) -> Sample? {
         let file = "\(directory)/pgbench.sql"
         let prefix = "\(directory)/pgbench-log"
         do {
@@ -32,15 +43,16 @@ struct PgBench {
         let process = try ServerProcess(
             [
                 try Self.program(), "--no-vacuum", "--protocol=prepared", "--client=\(Self.clients)", "--jobs=1",
-                "--time=\(max(1, Int(seconds.rounded())))", "--file=\(file)", "--log", "--log-prefix=\(prefix)",
+                "--time=\(wholeSeconds)", "--file=\(file)", "--log", "--log-prefix=\(prefix)",
                 conninfo,
             ], on: processors, output: "\(directory)/pgbench.out")
-        let patience = ContinuousClock.now + .seconds(seconds + 60)
+        let patience = ContinuousClock.now + .seconds(wholeSeconds + 60)
         while process.isRunning() {
             guard ContinuousClock.now < patience else { throw BenchFailure("pgbench doesn't end") }
             usleep(20_000)
         }
         let output = process.written()
+        if output.contains("number of transactions actually processed: 0\n") { return nil }
         guard let line = output.split(separator: "\n").first(where: { $0.hasPrefix("tps = ") }),
             let rate = line.dropFirst("tps = ".count).split(separator: " ").first.flatMap({ Double($0) }), rate > 0
         else { throw BenchFailure("pgbench: \(output)") }
