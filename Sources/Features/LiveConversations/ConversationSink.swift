@@ -13,7 +13,7 @@ package protocol ConversationSink: AnyObject {
     func endTurn()
     /// Reports that everything ``ConversationSubscriber/awaitCatchUp()`` waited for was sent.
     func caughtUp()
-    /// The client, for tasks that work for it. The default is `nil`: the client isn't limited.
+    /// The client, for tasks that work for it; `nil` if limits don't count it.
     var requester: Requester? { get }
     /// Returns whether the quota of its address allows this many messages.
     func admits(messages count: Int) -> Bool
@@ -26,7 +26,6 @@ package protocol ConversationSink: AnyObject {
 }
 
 extension ConversationSink {
-    package var requester: Requester? { nil }
     package func caughtUp() {}
     package var wantsPresenceAlone: Bool { false }
 }

@@ -1,3 +1,4 @@
+import Basics
 import Domain
 import FoundationEssentials
 import Messaging
@@ -57,6 +58,7 @@ final class ConversationStream: ExclusiveConversationSink {
     // MARK: Sending
 
     var wantsPresence: Bool { false }
+    var requester: Requester? { stream.requester }
     /// A stream can't send messages.
     func admits(messages count: Int) -> Bool { false }
 

@@ -13,7 +13,7 @@ package protocol QuestionSink: AnyObject {
     var network: IPAddress? { get }
     /// Whether it gets the number of people, if it is live.
     var wantsPresence: Bool { get }
-    /// The client, for tasks that work for it. The default is `nil`: the client isn't limited.
+    /// The client, for tasks that work for it; `nil` if limits don't count it.
     var requester: Requester? { get }
     /// Whether its address may have one thing more kept that it says.
     func admitsMessage() -> Bool
@@ -36,7 +36,6 @@ package protocol QuestionSink: AnyObject {
 
 /// The defaults for a WebSocket. A channel may be in several rooms.
 extension QuestionSink {
-    package var requester: Requester? { nil }
     package var webSocket: WebSocket? { nil }
     package var sender: Sender? { nil }
     package var network: IPAddress? { nil }

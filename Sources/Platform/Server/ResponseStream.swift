@@ -1,3 +1,4 @@
+package import Basics
 package import Sockets
 import Wire
 
@@ -24,6 +25,9 @@ package final class ResponseStream {
         self.reactor = reactor
         self.loop = loop
     }
+
+    /// See ``WebSocket/requester``.
+    package var requester: Requester? { connection?.peer.permit?.requester }
 
     /// Writes `piece`. Does nothing after the end of the stream.
     package func write(_ piece: StreamChunk) {

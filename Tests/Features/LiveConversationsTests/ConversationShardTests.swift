@@ -27,6 +27,7 @@ import Testing
         }
         func reportDrain() {}
         func admits(messages count: Int) -> Bool { true }
+        var requester: Requester? { nil }
         var wantsPresence: Bool { false }
         /// The sink stays registered after its end, unlike a real connection.
         func end(_ cause: ConversationSinkEnd) { heard.append("\(cause)") }

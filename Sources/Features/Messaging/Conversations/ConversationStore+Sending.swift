@@ -10,6 +10,8 @@ extension ConversationStore {
             package let page: ConversationPage
             /// `false` for a repeat of a stored message.
             package let isNew: Bool
+            /// Whether the conversation was made for the message.
+            let makesConversation: Bool
         }
 
         package let entries: [Entry]
@@ -26,17 +28,24 @@ extension ConversationStore {
         let room = storage.room(for: .messages, count: destinations.1.count)
         // If the total is full, the statement still accepts repeats.
         if let refusal = room.refusal, !storage.isFull(.messages) { throw refusal }
-        let sent = try await storage.using(room) { try await send(message, by: device, to: destinations) }
+        let newConversation = storage.room(for: .conversations, count: destinations.2 == nil ? 0 : 1)
+        let sent = try await storage.using(room) {
+            try await storage.using(newConversation) {
+                try await send(message, by: device, to: destinations, newConversation)
+            }
+        }
         storage.giveBack(room, used: sent.entries.count(where: \.isNew))
+        storage.giveBack(newConversation, used: sent.entries.count(where: \.makesConversation))
         return sent
     }
 
     private func send(
-        _ message: OutgoingMessage, by device: DeviceID, to destinations: ([UUID], [UUID], [String]?)
+        _ message: OutgoingMessage, by device: DeviceID, to destinations: ([UUID], [UUID], [String]?),
+        _ newConversation: StorageRoom
     ) async throws -> Sent {
         let (conversations, ids, names) = destinations
         guard names == nil, conversations.count == 1 else {
-            return try await writer.store(message.content, by: device, in: conversations, ids, to: names)
+            return try await writer.store(message.content, by: device, in: conversations, ids, to: names, newConversation: newConversation)
         }
         let lane = lanes[Int(conversations[0].uuid.15) % lanes.count]
         let one = MessageWriter.Message(

@@ -89,26 +89,29 @@ struct MessageWriter: Sendable {
     // MARK: One
 
     /// Stores a message in all of these conversations, or in none. With names, in the conversation of exactly these
-    /// users.
+    /// users, which takes `newConversation` if there is none yet.
     func store(
-        _ content: String, by device: DeviceID, in conversations: [UUID], _ ids: [UUID], to names: [String]?
+        _ content: String, by device: DeviceID, in conversations: [UUID], _ ids: [UUID], to names: [String]?,
+        newConversation: StorageRoom? = nil
     ) async throws -> Sent {
         try await store(
             Statement.send,
             [
                 .text(device.text), .uuidArray(conversations), .uuidArray(ids),
                 .text(content), names.map { .textArray($0) } ?? .null,
-            ])
+            ], newConversation: newConversation)
     }
 
     /// Runs `send_messages`, or a function with the same result.
-    func store(_ statement: PostgresStatement, _ what: [PostgresParameter]) async throws -> Sent {
+    func store(
+        _ statement: PostgresStatement, _ what: [PostgresParameter], newConversation: StorageRoom? = nil
+    ) async throws -> Sent {
         func send() async throws -> PostgresRows {
             try await database.query(
                 statement,
                 what + [
                     .integer(settings.perDevice), .boolean(!storage.isFull(.messages)),
-                    .boolean(!storage.isFull(.conversations)), .text(origin),
+                    .boolean(newConversation?.isFree ?? !storage.isFull(.conversations)), .text(origin),
                 ])
         }
         let rows: PostgresRows
@@ -119,6 +122,8 @@ struct MessageWriter: Sendable {
             // it.
             rows = try await send()
         }
+        let codes = try rows.map { try $0.string("code") }
+        if codes.contains("conversations_full"), let refusal = newConversation?.refusal { throw refusal }
         return Sent(entries: try rows.map { try entry($0) })
     }
 
@@ -126,12 +131,13 @@ struct MessageWriter: Sendable {
         let code = try row.string("code")
         guard ["sent", "repeated"].contains(code) else { throw try settings.refusal(code) }
         if code == "sent" { storage.added(.messages) }
-        if try row.boolean("makes_conversation") { storage.added(.conversations) }
+        let makesConversation = try row.boolean("makes_conversation")
+        if makesConversation { storage.added(.conversations) }
         let message = try ConversationMessage(row)
         let page = ConversationPage(
             conversation: message.conversation, kind: try Conversation.Kind(row), messages: [message],
             lastOffset: message.offset, routingKey: try row.string("names"), epoch: try row.string("epoch"))
-        return Sent.Entry(page: page, isNew: code == "sent")
+        return Sent.Entry(page: page, isNew: code == "sent", makesConversation: makesConversation)
     }
 }
 

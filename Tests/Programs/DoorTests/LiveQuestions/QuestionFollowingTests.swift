@@ -1,3 +1,4 @@
+import Basics
 import Domain
 import Foundation
 import JourneyTestSupport
@@ -23,6 +24,7 @@ import Testing
 
         init(_ heard: EventRecorder<String>) { self.heard = heard }
 
+        var requester: Requester? { nil }
         var wantsPresence: Bool { true }
         func admitsMessage() -> Bool { true }
         func send(presence count: Int, _ shared: Publication) { heard.append("\(count) here") }

@@ -101,6 +101,25 @@ import Testing
         }
     }
 
+    @Test("A network uses up its share of the stored conversations also by messages that begin them")
+    func conversationsByMessages() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.storage.conversations = 64 }
+            try await endpoint.makeUsers(1...6)
+            let client = try await HTTPTestClient.connect(to: endpoint)
+            func send(to user: Int, from address: String) async throws -> TestResponse {
+                let body = #"{"deviceId":"d1","content":"Tea?","routingKey":"user\#(user)"}"#
+                return try await client.request(
+                    "POST", "/messages", headers: Self.forwarded(address), body: Array(body.utf8))
+            }
+            for user in 2...5 { #expect(try await send(to: user, from: "203.0.113.7").status == 201) }
+            #expect(try await send(to: 6, from: "203.0.113.7").code == "too_many_registrations")
+            // A message in a conversation that exists takes no share.
+            #expect(try await send(to: 2, from: "203.0.113.7").status == 201)
+            #expect(try await send(to: 6, from: "203.0.113.8").status == 201)
+        }
+    }
+
     @Test("A series counts as one registration and one more for each task that it makes")
     func series() async throws {
         try await Journey.run { journey in
