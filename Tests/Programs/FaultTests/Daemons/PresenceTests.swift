@@ -222,4 +222,40 @@ import Testing
             }
         }
     }
+
+    @Test("The webhook gets room.left for each member of a killed daemon")
+    func webhookAfterKill() async throws {
+        try await HTTPRecorder.run { recorder in
+            try await Journey.run { journey in
+                let fleet = try await DaemonFleet.start(
+                    2, in: journey,
+                    [
+                        "--webhook-url", recorder.url("/hook"), "--webhook-secret",
+                        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+                    ])
+                func expect(_ event: String, of task: RegisteredTask, peers: Int) async throws {
+                    try await recorder.requests.next("\(event) of \(task.title) with \(peers)") { asked in
+                        guard let json = try? asked.json(), json["type"].string == event else { return false }
+                        return json["data"]["taskId"].string == task.id.uuidString && json["data"]["peers"].int == peers
+                    }
+                }
+                let streams = try await fleet.endpoints.asyncMap { try await $0.reminders(of: "ada") }
+                let start = try await journey.instant(in: 3600)
+                let ada = try await fleet.endpoints[0].register("ada", start)
+                let bob = try await fleet.endpoints[1].register("bob", start, "Maths")
+                try await journey.advance(to: start, -59)
+                for stream in streams { _ = try await stream.nextReminder() }
+                let room = ada.socketId
+                let member = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&taskId=\(ada.id.uuidString)")
+                try await expect("room.joined", of: ada, peers: 1)
+                let killed = try await FleetPeer.enter(room, at: fleet.endpoints[1], "&taskId=\(bob.id.uuidString)")
+                try await expect("room.joined", of: bob, peers: 2)
+                await fleet[1].process.signal(SIGKILL)
+                try await expect("room.left", of: bob, peers: 1)
+                await member.leave()
+                try await expect("room.left", of: ada, peers: 0)
+                await killed.leave()
+            }
+        }
+    }
 }
