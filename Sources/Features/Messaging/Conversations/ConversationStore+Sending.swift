@@ -45,7 +45,8 @@ extension ConversationStore {
     ) async throws -> Sent {
         let (conversations, ids, names) = destinations
         guard names == nil, conversations.count == 1 else {
-            return try await writer.store(message.content, by: device, in: conversations, ids, to: names, newConversation: newConversation)
+            return try await writer.store(
+                message.content, by: device, in: conversations, ids, to: names, newConversation: newConversation)
         }
         let lane = lanes[Int(conversations[0].uuid.15) % lanes.count]
         let one = MessageWriter.Message(
