@@ -54,7 +54,7 @@ package enum DatabaseSchema {
     /// matching rows before `LIMIT` applies.
     package static let sessionSettings = [
         "enable_seqscan": "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
-        "max_parallel_workers_per_gather": "0", "jit": "off",
+        "max_parallel_workers_per_gather": "0", "jit": "off", "plan_cache_mode": "auto",
     ]
 
     private static func text(_ sql: EmbeddedFile) -> String { String(cString: sql.bytes) }

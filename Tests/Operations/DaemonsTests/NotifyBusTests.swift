@@ -165,26 +165,26 @@ import Testing
     func refusal() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         try await withSession(database) { session in
-            // This schema's `pg_notify` hides PostgreSQL's, and can fail like a full queue.
+            // This `pg_notify` replaces PostgreSQL's, and can fail like a full queue.
             try await session.execute(
                 """
-                CREATE SCHEMA played;
-                CREATE TABLE played.refusal (text text);
-                CREATE FUNCTION played.pg_notify(channel text, payload text) RETURNS void LANGUAGE plpgsql AS $$
+                SET allow_system_table_mods = on;
+                CREATE TABLE refusal (text text);
+                ALTER FUNCTION pg_catalog.pg_notify(text, text) RENAME TO pg_notify_of_server;
+                CREATE FUNCTION pg_catalog.pg_notify(channel text, payload text) RETURNS void LANGUAGE plpgsql AS $$
                 BEGIN
-                    IF EXISTS (SELECT FROM played.refusal) THEN
+                    IF EXISTS (SELECT FROM public.refusal) THEN
                         RAISE program_limit_exceeded USING MESSAGE = 'too many notifications in the NOTIFY queue';
                     END IF;
-                    PERFORM pg_catalog.pg_notify(channel, payload);
-                END $$;
-                DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = played, pg_catalog', current_database()); END $$
+                    PERFORM pg_catalog.pg_notify_of_server(channel, payload);
+                END $$
                 """)
             try await withMembers(database) { one, other in
-                try await session.execute("INSERT INTO played.refusal VALUES ('')")
+                try await session.execute("INSERT INTO refusal VALUES ('')")
                 await #expect(throws: BusError.refused(message: "too many notifications in the NOTIFY queue")) {
                     try await one.bus.send([BusPacket(to: .everyDaemon, [1])])
                 }
-                try await session.execute("DELETE FROM played.refusal")
+                try await session.execute("DELETE FROM refusal")
                 try await Recovery.expect(after: "refused notifications") {
                     try await one.bus.send([BusPacket(to: .everyDaemon, [2])])
                     try await other.hears([2], from: one)

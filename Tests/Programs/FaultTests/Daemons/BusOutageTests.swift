@@ -31,26 +31,22 @@ import Testing
     @Test("NOTIFYs refused under load close no connection, every ale is received or counted, and reminders continue")
     func refusal() async throws {
         try await Journey.run { journey in
-            // This schema's `pg_notify` hides PostgreSQL's, and can fail like a full queue.
-            for statement in [
-                "CREATE SCHEMA played", "CREATE TABLE played.refusal (text text)",
+            // This `pg_notify` replaces PostgreSQL's, and can fail like a full queue.
+            try await TestCluster.execute(
                 """
-                CREATE FUNCTION played.pg_notify(channel text, payload text) RETURNS void LANGUAGE plpgsql AS $$
+                SET allow_system_table_mods = on;
+                CREATE TABLE refusal (text text);
+                ALTER FUNCTION pg_catalog.pg_notify(text, text) RENAME TO pg_notify_of_server;
+                CREATE FUNCTION pg_catalog.pg_notify(channel text, payload text) RETURNS void LANGUAGE plpgsql AS $$
                 BEGIN
-                    IF channel LIKE 'letsswitch_bus%' AND EXISTS (SELECT FROM played.refusal) THEN
+                    IF channel LIKE 'letsswitch_bus%' AND EXISTS (SELECT FROM public.refusal) THEN
                         RAISE program_limit_exceeded USING MESSAGE = 'too many notifications in the NOTIFY queue';
                     END IF;
-                    PERFORM pg_catalog.pg_notify(channel, payload);
+                    PERFORM pg_catalog.pg_notify_of_server(channel, payload);
                 END $$
-                """,
-                """
-                DO $$ BEGIN
-                    EXECUTE format('ALTER DATABASE %I SET search_path = played, pg_catalog, public', current_database());
-                END $$
-                """,
-            ] { try await journey.sql(statement) }
+                """, journey.conninfo)
             try await outlasts("refused notifications", journey) {
-                try await journey.sql("INSERT INTO played.refusal VALUES ('')")
+                try await journey.sql("INSERT INTO refusal VALUES ('')")
             } start: { fleet in
                 for (number, endpoint) in fleet.endpoints.enumerated() {
                     let stream = try await endpoint.reminders(of: "device-\(number)")
@@ -60,7 +56,7 @@ import Testing
                     #expect(try await stream.nextReminder().title == "now")
                     #expect(try await MetricsReading(endpoint).sum("letsswitch_bus_connected") == 1)
                 }
-                try await journey.sql("DELETE FROM played.refusal")
+                try await journey.sql("DELETE FROM refusal")
             }
         }
     }
