@@ -39,7 +39,8 @@ package final class ListeningSocket: Pollable {
             try Self.prepare(descriptor, for: address)
             try Self.bind(descriptor, to: address, mode: mode)
             guard listen(descriptor, Self.backlog) == 0 else { throw SocketError("listen", on: name) }
-            self.address = try SocketAddress.bound(to: descriptor)
+            // The kernel knows only the short form of a long path.
+            self.address = address.family == AF_UNIX ? address : try SocketAddress.bound(to: descriptor)
         } catch {
             Glibc.close(descriptor)
             throw error

@@ -5,15 +5,24 @@ import Glibc
 package struct SocketAddress: Sendable, CustomStringConvertible {
     private var storage = sockaddr_storage()
     private var length: socklen_t
+    /// The path of a Unix socket that is too long for `sun_path`.
+    private var longPath: LongSocketPath?
 
-    /// The address of a Unix socket.
+    /// The address of a Unix socket. The path may be longer than `sun_path`, which holds 107 bytes.
     ///
-    /// - Throws: `ENAMETOOLONG` for a path of more than 107 bytes.
+    /// - Throws: `ENAMETOOLONG` for a path whose last component is too long, and the kernel's error if the directory of a
+    ///   long path can't be opened.
     package init(path: String) throws(SocketError) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path), !bytes.isEmpty else {
+        var bytes = Array(path.utf8)
+        let capacity = MemoryLayout.size(ofValue: address.sun_path)
+        if bytes.count >= capacity {
+            let longPath = try LongSocketPath(path)
+            bytes = Array(longPath.short.utf8)
+            self.longPath = longPath
+        }
+        guard bytes.count < capacity, !bytes.isEmpty else {
             throw SocketError("bind", on: path, errno: ENAMETOOLONG)
         }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
@@ -76,6 +85,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
     /// The path of a Unix socket; `nil` for other sockets and for an unnamed peer.
     package var path: String? {
         guard family == AF_UNIX else { return nil }
+        if let longPath { return longPath.path }
         return withUnsafeBytes(of: storage) { memory in
             let bytes = memory[MemoryLayout<sa_family_t>.size..<min(Int(length), memory.count)].prefix { $0 != 0 }
             return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)

@@ -22,6 +22,26 @@ import Testing
         }
     }
 
+    @Test("Commands reach a daemon whose state directory has a longer path than a Unix socket's address holds")
+    func longPath() async throws {
+        let folder = "/" + String(repeating: "a", count: 120) + "/" + String(repeating: "b", count: 120)
+        try await ControlledDaemon.run(in: folder) { control in
+            var status = stat()
+            #expect(lstat(control.socket, &status) == 0 && status.st_mode == S_IFSOCK | 0o600)
+            #expect(try await control.command(["connections"]).status == .exited(0))
+            // A second daemon takes the path over after a crash, as it does with a short path.
+            await control.daemon.signal(SIGKILL)
+            _ = try await control.daemon.waitForExit()
+            let (second, _) = try await control.journey.process(["--state-dir", control.directory])
+            try await second.waitForLog("listening for operators' commands")
+            #expect(try await control.command(["connections"]).status == .exited(0))
+            #expect(try await second.terminate() == .exited(0))
+            #expect(access(control.socket, F_OK) != 0)
+            let nobody = try await control.command(["connections"])
+            #expect(nobody.errors == "letsswitchd: no daemon is listening at \(control.socket)")
+        }
+    }
+
     @Test("A killed daemon's socket is taken over, and a live one's isn't")
     func succession() async throws {
         try await ControlledDaemon.run { control in

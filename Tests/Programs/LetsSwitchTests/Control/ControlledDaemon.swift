@@ -11,11 +11,13 @@ struct ControlledDaemon: Sendable {
 
     var socket: String { "\(directory)/control.sock" }
 
+    /// - Parameter folder: The path of the state directory in the test's directory, with a slash at its beginning.
     static func run(
-        _ arguments: [String] = [], _ body: (ControlledDaemon) async throws -> Void
+        _ arguments: [String] = [], in folder: String = "", _ body: (ControlledDaemon) async throws -> Void
     ) async throws {
         try await Journey.run { journey in
-            let directory = TestClusterDirectories.shared.make()
+            let directory = TestClusterDirectories.shared.make() + folder
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             let (daemon, endpoint) = try await journey.process(["--state-dir", directory] + arguments)
             let control = ControlledDaemon(
                 journey: journey, daemon: daemon, endpoint: endpoint, directory: directory)
