@@ -64,7 +64,7 @@ package struct CommandLineParser: Sendable {
             }
         }
         try configuration.checkCombinations()
-        configuration.warnings = unknownVariables()
+        configuration.warnings = unknownVariables() + configuration.providers.warnings
         if let order {
             guard !configuration.tickets.secrets.isEmpty else { throw UsageError("ticket: --ticket-secret is missing") }
             return .ticket(order, configuration.tickets)

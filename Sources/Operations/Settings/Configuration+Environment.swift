@@ -1,12 +1,13 @@
 import Access
 import Daemons
+import Glibc
 import Scheduling
 import Server
 
 extension Configuration {
     /// Creates the defaults, changed by conventional environment variables: `PORT` (hosting platforms), `DATABASE_URL`
-    /// and libpq's variables, `STATE_DIRECTORY` and `NOTIFY_SOCKET` (systemd). `LETSSWITCH_…` variables and flags
-    /// override them.
+    /// and libpq's variables, `STATE_DIRECTORY`, `NOTIFY_SOCKET` and `WATCHDOG_USEC` (systemd). `LETSSWITCH_…`
+    /// variables and flags override them.
     ///
     /// - Throws: ``UsageError`` that names the variable.
     init(environment: [String: String]) throws(UsageError) {
@@ -24,6 +25,16 @@ extension Configuration {
             stateDirectory = String(first)
         }
         notifySocket = environment["NOTIFY_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
+        watchdog = Self.watchdog(environment)
+    }
+
+    /// sd_watchdog_enabled(3): `WATCHDOG_PID` names the process that must report, or isn't set.
+    private static func watchdog(_ environment: [String: String]) -> Duration? {
+        if let pid = environment["WATCHDOG_PID"], !pid.isEmpty, pid != "\(getpid())" { return nil }
+        guard let microseconds = environment["WATCHDOG_USEC"].flatMap({ Int64($0) }), microseconds > 0 else {
+            return nil
+        }
+        return .microseconds(microseconds)
     }
 
     /// Checks the settings that depend on each other.

@@ -108,7 +108,10 @@ package struct Configuration: Sendable, Equatable {
 
     /// systemd's notification socket (`$NOTIFY_SOCKET`). See ``SystemdNotifier``.
     package var notifySocket: String?
-    /// Warnings about the environment that don't prevent a start. The daemon logs them when it starts.
+    /// The time after which systemd restarts a daemon that doesn't report (`$WATCHDOG_USEC`, from the unit's
+    /// `WatchdogSec=`). `nil` if systemd doesn't watch this process.
+    package var watchdog: Duration?
+    /// Warnings about the environment and about settings that don't prevent a start. The daemon logs them when it starts.
     package var warnings: [String] = []
 
     package init() {}

@@ -13,6 +13,35 @@ extension ProviderSettings {
         if ntfy.token != nil, ntfy.server == nil { throw UsageError("--ntfy-token: --ntfy-server is missing") }
         try apns.check()
     }
+
+    /// Warnings about settings that are valid, but that a provider's server refuses.
+    var warnings: [String] { [webPush.contactWarning].compactMap(\.self) }
+}
+
+extension WebPushSettings {
+    /// The last labels of names that nobody outside can reach (RFC 2606, RFC 6761, RFC 6762).
+    private static let reservedLabels: Set = [
+        "example", "internal", "invalid", "local", "localdomain", "localhost", "test",
+    ]
+
+    /// A warning about a contact that push services refuse, Apple's for example with `BadJwtToken`.
+    fileprivate var contactWarning: String? {
+        guard let contact, let host = Self.host(of: contact) else { return nil }
+        let labels = host.split(separator: ".")
+        guard labels.count < 2 || labels.last.map({ Self.reservedLabels.contains(String($0)) }) == true else {
+            return nil
+        }
+        return """
+            --web-push-contact: push services such as Apple's refuse \(contact), because \(host) is no public domain. \
+            Use an address in your own domain.
+            """
+    }
+
+    /// Returns the host in lowercase, of an address after `mailto:` or of a URL. `nil` for an IPv6 address.
+    private static func host(of contact: String) -> String? {
+        let host = ProviderURL(contact)?.host ?? contact.lowercased().split(separator: "@").last.map { String($0) }
+        return host.flatMap { $0.hasPrefix("[") ? nil : $0 }
+    }
 }
 
 extension APNsSettings {

@@ -31,6 +31,11 @@ package struct SystemdNotifier: Sendable {
         send("STOPPING=1\nSTATUS=draining")
     }
 
+    /// Reports that the daemon works. systemd restarts a unit with `WatchdogSec=` that doesn't report for that long.
+    package func alive() {
+        send("WATCHDOG=1")
+    }
+
     /// Sets the status line of `systemctl status`.
     package func status(_ text: String) {
         send("STATUS=\(Self.oneLine(text))")

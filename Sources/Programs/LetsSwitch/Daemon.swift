@@ -28,6 +28,7 @@ package actor Daemon {
     /// The status that systemd shows while everything works.
     private(set) var status = ""
     private var clock: ClockStepWatcher?
+    private var watchdog: Task<Void, Never>?
     private var stopping: Task<Void, Never>?
     var isStopping: Bool { stopping != nil }
 
@@ -64,6 +65,10 @@ package actor Daemon {
         for endpoint in endpoints { report(endpoint, data: data) }
         status = "listening on \(endpoints.map(\.description).joined(separator: ", "))"
         notifier.ready(status: status)
+        if let limit = configuration.watchdog {
+            let own = Watchdog(loops: parts.application.loops, notifier: notifier)
+            watchdog = Task { await own.run(within: limit) }
+        }
         return endpoints
     }
 
@@ -128,6 +133,7 @@ package actor Daemon {
             if !hasDrained { log.warning("connections were closed before they had ended", ["drained": false]) }
             await parts.control.stop(within: deadline - .now() - reserve)
             await parts.services.stop(within: deadline - .now() - reserve / 2)
+            watchdog?.cancel()
             await parts.application.stop()
         }
         clock = nil

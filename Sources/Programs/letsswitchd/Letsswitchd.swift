@@ -17,7 +17,7 @@ enum Letsswitchd {
         signal(SIGPIPE, SIG_IGN)
         let parser = CommandLineParser(environment: environment())
         // Child processes must not notify systemd for the daemon. No other thread reads the environment yet.
-        unsetenv("NOTIFY_SOCKET")
+        for variable in ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"] { unsetenv(variable) }
         do {
             switch try parser.parse(Array(CommandLine.arguments.dropFirst())) {
             case .serve(let configuration):

@@ -171,6 +171,38 @@ import Wire
         #expect(try configuration(["--state-dir", "s"], systemd).stateDirectory == "s")
     }
 
+    @Test(
+        "A Web Push contact that push services refuse causes a warning",
+        arguments: [
+            ("mailto:ops@localhost", "localhost"), ("mailto:ops@LocalHost", "localhost"), ("mailto:ops@host", "host"),
+            ("mailto:ops@switch.invalid", "switch.invalid"), ("mailto:ops@switch.local", "switch.local"),
+            ("mailto:ops@switch.test", "switch.test"), ("mailto:ops@switch.example.", "switch.example."),
+            ("https://localhost:8080/contact", "localhost"), ("https://switch.internal", "switch.internal"),
+        ]) func contact(_ contact: String, _ host: String) throws
+    {
+        let warnings = try configuration(["--web-push-contact", contact]).warnings
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.hasPrefix("--web-push-contact: ") == true)
+        #expect(warnings.first?.contains(" \(host) is no public domain") == true)
+    }
+
+    @Test(
+        "A Web Push contact in a public domain causes no warning",
+        arguments: ["mailto:ops@example.org", "mailto:ops@localhost.example.org", "https://example.org/contact"])
+    func publicContact(_ contact: String) throws {
+        #expect(try configuration(["--web-push-contact", contact]).warnings == [])
+    }
+
+    @Test("systemd's watchdog is for the process that WATCHDOG_PID names, or for any process without it")
+    func watchdog() throws {
+        func limit(_ environment: [String: String]) throws -> Duration? { try configuration([], environment).watchdog }
+        #expect(try limit([:]) == nil)
+        #expect(try limit(["WATCHDOG_USEC": "30000000"]) == .seconds(30))
+        #expect(try limit(["WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "\(getpid())"]) == .seconds(30))
+        #expect(try limit(["WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "1"]) == nil)
+        for text in ["", "0", "-1", "soon"] { #expect(try limit(["WATCHDOG_USEC": text]) == nil) }
+    }
+
     @Test("A message size above the send queue's is refused") func messagesThatNoSendQueueCouldHoldAreRefused() throws {
         let arguments = ["--send-queue-bytes", "2048", "--max-message-bytes"]
         #expect(try configuration(arguments + ["2038"]).limits.maxMessageBytes == 2038)

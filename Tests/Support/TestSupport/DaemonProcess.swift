@@ -105,7 +105,7 @@ package struct DaemonProcess: Sendable {
     package static func cleanEnvironment() -> [String: String] {
         ProcessInfo.processInfo.environment.filter { name, _ in
             !name.hasPrefix("PG") && !name.hasPrefix("LETSSWITCH_") && !name.hasPrefix("LISTEN_")
-                && !["DATABASE_URL", "PORT", "NOTIFY_SOCKET"].contains(name)
+                && !["DATABASE_URL", "PORT", "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"].contains(name)
         }
     }
 

@@ -48,6 +48,13 @@ import Testing
         #expect(try await offered("restore", "/etc/os-r") == ["/etc/os-release"])
     }
 
+    @Test("`check` names a Web Push contact that push services refuse")
+    func contact() async throws {
+        let (status, output) = try await run(["check", "--web-push-contact", "mailto:ops@localhost"])
+        #expect(status == .exited(0))
+        #expect(output.contains("warning: --web-push-contact: ") && output.contains("localhost is no public domain"))
+    }
+
     @Test("`--version` prints the versions")
     func version() async throws {
         let (status, output) = try await run(["--version"])
