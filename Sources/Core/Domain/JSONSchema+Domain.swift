@@ -9,6 +9,6 @@ extension JSONSchema {
     package static let zone = JSONSchema.said("An IANA time zone, such as Europe/London.", .text())
     package static let title = JSONSchema.text(length: 1...RequestText.maximumTitleScalars)
     /// `{}`, the response of a successful command.
-    package static let nothingToSay = JSONSchema.object([])
+    package static let nothingToSay = JSONSchema.shared("Empty", .object([]))
     package static let count = JSONSchema.integer(0 ... .max)
 }

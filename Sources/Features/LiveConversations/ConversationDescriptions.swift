@@ -18,20 +18,26 @@ package enum ConversationDescriptions {
     private static let nameless = RouteDescription.Answer.refusal(
         409, "name_required", "device_erased", meaning: "You have no name, or your device was erased.")
 
-    package static let message = JSONSchema.object([
-        .member("id", .uuid), .member("content", .text()), .member("author", .text()), .member("date", .instant),
-        .member("conversation", .uuid), .member("offset", .integer(1 ... .max)),
-    ])
+    package static let message = JSONSchema.shared(
+        "Message",
+        .object([
+            .member("id", .uuid), .member("content", .text()), .member("author", .text()), .member("date", .instant),
+            .member("conversation", .uuid), .member("offset", .integer(1 ... .max)),
+        ]))
 
     private static let summaryMembers: [JSONSchema.Member] = [
         .member("id", .uuid), .member("name", .text()), .member("type", .words(["person", "group"])),
         .member("participants", .array(.text())), .member("lastOffset", .count), .optional("lastMessage", message),
     ]
     /// The part of a conversation that is the same for all participants.
-    package static let summary = JSONSchema.object(summaryMembers)
+    package static let summary = JSONSchema.shared("ConversationSummary", .object(summaryMembers))
 
-    private static let conversation = JSONSchema.object(
-        summaryMembers + [.member("readOffset", .count), .member("muted", .boolean)])
+    private static let conversation = JSONSchema.shared(
+        "Conversation",
+        .object(
+            summaryMembers + [.member("readOffset", .count), .member("muted", .boolean)]))
+
+    private static let user = JSONSchema.shared("User", .object([.member("name", name)]))
 
     static let takeName = RouteDescription(
         "Take a name",
@@ -39,8 +45,8 @@ package enum ConversationDescriptions {
         body: .init(
             .object([device, .member("name", name)]), example: #"{"deviceId":"anna-7c1f","name":"anna"}"#),
         answers: [
-            .json(201, "The name is now yours.", .object([.member("name", name)])),
-            .json(200, "The name was yours already.", .object([.member("name", name)])),
+            .json(201, "The name is now yours.", user),
+            .json(200, "The name was yours already.", user),
             .refusal(
                 409, "name_taken", "has_name", "device_erased",
                 meaning: "Another device has the name, you have another name, or your device was erased."),
@@ -53,10 +59,12 @@ package enum ConversationDescriptions {
         answers: [.json("At most 100 names.", .object([.member("users", .array(name, most: 100))]))]
             + RouteDescription.ticketRefusals)
 
-    private static let block = JSONSchema.object([
-        .member("id", .uuid), .optional("name", name), .optional("title", .text()), .optional("startsAt", .instant),
-        .member("blockedAt", .instant),
-    ])
+    private static let block = JSONSchema.shared(
+        "Block",
+        .object([
+            .member("id", .uuid), .optional("name", name), .optional("title", .text()), .optional("startsAt", .instant),
+            .member("blockedAt", .instant),
+        ]))
 
     static let makeBlock = RouteDescription(
         "Block someone",
@@ -102,9 +110,11 @@ package enum ConversationDescriptions {
         .storageFull,
         RouteDescription.ticketRefusals[0],
     ]
-    private static let partner = JSONSchema.object([
-        .member("asked", .boolean), .member("partnerAsked", .boolean), .optional("conversation", conversation),
-    ])
+    private static let partner = JSONSchema.shared(
+        "PartnerConversation",
+        .object([
+            .member("asked", .boolean), .member("partnerAsked", .boolean), .optional("conversation", conversation),
+        ]))
 
     package static let askPartner = RouteDescription(
         "Ask for a conversation with your partner",
@@ -185,6 +195,9 @@ package enum ConversationDescriptions {
                 + RouteDescription.ticketRefusals)
     }
 
+    private static let sentMessages = JSONSchema.shared(
+        "SentMessages", .object([.member("messages", .array(message))]))
+
     static let send = RouteDescription(
         "Send a message",
         details:
@@ -200,9 +213,8 @@ package enum ConversationDescriptions {
                 .optional("routingKey", .text()),
             ]), example: #"{"deviceId":"anna-7c1f","content":"Tea?","routingKey":"ben"}"#),
         answers: [
-            .json(201, "The message in each conversation.", .object([.member("messages", .array(message))])),
-            .json(
-                200, "The messages sent by the first request.", .object([.member("messages", .array(message))])),
+            .json(201, "The message in each conversation.", sentMessages),
+            .json(200, "The messages sent by the first request.", sentMessages),
             .refusal(
                 404, "no_such_user", "no_such_conversation",
                 meaning: "There is no such user, or no such conversation with you in it."),

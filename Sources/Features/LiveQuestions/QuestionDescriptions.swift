@@ -21,18 +21,22 @@ package enum QuestionDescriptions {
         403, "presenter_only", "origin_not_allowed",
         meaning: "The presenter's key is missing or wrong, or the page belongs to an origin that isn't allowed.")
 
-    private static let session = JSONSchema.object([
-        .member("id", .uuid), .member("title", .text()), .member("state", .words(["open", "closed"])),
-        .member("moderated", .boolean),
-        .optional("presenterKey", .said("The presenter's key. The server shows it only in this answer.", .text())),
-    ])
+    private static let session = JSONSchema.shared(
+        "QuestionSession",
+        .object([
+            .member("id", .uuid), .member("title", .text()), .member("state", .words(["open", "closed"])),
+            .member("moderated", .boolean),
+            .optional("presenterKey", .said("The presenter's key. The server shows it only in this answer.", .text())),
+        ]))
 
-    package static let question = JSONSchema.object([
-        .member("id", .uuid), .member("session", .uuid), .member("content", .text()), .member("answered", .boolean),
-        .optional("answer", .text()), .member("votes", .count), .member("state", .text()),
-        .member("askedAt", .instant),
-        .optional("askedFrom", .said("The id of the member that asked. Only presenters receive it.", .uuid)),
-    ])
+    package static let question = JSONSchema.shared(
+        "Question",
+        .object([
+            .member("id", .uuid), .member("session", .uuid), .member("content", .text()), .member("answered", .boolean),
+            .optional("answer", .text()), .member("votes", .count), .member("state", .text()),
+            .member("askedAt", .instant),
+            .optional("askedFrom", .said("The id of the member that asked. Only presenters receive it.", .uuid)),
+        ]))
 
     private static let content = JSONSchema.text(length: 1...QuestionText.maximumScalars)
 

@@ -6,11 +6,23 @@ import Wire
 /// The description of the server's routes in OpenAPI 3.1.
 struct OpenAPIDocument {
     private static let references = "#/components/"
+    private static let schemas = references + "schemas/"
 
-    let routes: [DescribedRoute]
-    /// The server's address, as the client uses it.
-    let address: String
-    let maximumBodyBytes: Int
+    private let routes: [DescribedRoute]
+    private let address: String
+    private let maximumBodyBytes: Int
+    /// Parameters of several routes, by their names.
+    private let parameters: [String: RouteDescription.Parameter]
+
+    /// - Parameter address: The server's address, as the client uses it.
+    init(routes: [DescribedRoute], address: String, maximumBodyBytes: Int) {
+        self.routes = routes
+        self.address = address
+        self.maximumBodyBytes = maximumBodyBytes
+        let all = routes.flatMap { $0.description?.parameters ?? [] }
+        let counts = all.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        parameters = Dictionary(all.filter { counts[$0, default: 0] > 1 }.map { ($0.name, $0) }) { first, _ in first }
+    }
 
     var json: [UInt8] {
         var json = JSONText()
@@ -24,7 +36,8 @@ struct OpenAPIDocument {
                     "description",
                     """
                     Instants are in UTC, to the second. The server writes UUIDs in capitals and reads them in either \
-                    case. A body is JSON of at most \(maximumBodyBytes) bytes. The server ignores unknown members.
+                    case. In a query, + means a space, as in HTML forms. A body is JSON of at most \
+                    \(maximumBodyBytes) bytes. The server ignores unknown members.
                     """)
             }
             object.name("servers")
@@ -33,6 +46,15 @@ struct OpenAPIDocument {
             object.object(writePaths)
             object.name("components")
             object.object { components in
+                components.name("schemas")
+                components.object(writeSchemas)
+                components.name("parameters")
+                components.object { object in
+                    for (name, parameter) in parameters.sorted(by: { $0.key < $1.key }) {
+                        object.name(name)
+                        object.object { write(parameter, to: &$0) }
+                    }
+                }
                 components.name("responses")
                 components.object { responses in
                     for answer in RouteDescription.common {
@@ -45,6 +67,22 @@ struct OpenAPIDocument {
             }
         }
         return json.bytes
+    }
+
+    /// Writes the schemas that the routes share.
+    private func writeSchemas(to object: inout JSONText) {
+        var shared: [String: JSONSchema] = [:]
+        JSONSchema.refusal.collectShared(into: &shared)
+        for description in routes.compactMap(\.description) {
+            var schemas = description.parameters.map(\.schema)
+            if let body = description.body { schemas += [body.schema, body.form].compactMap(\.self) }
+            for case .json(let schema) in description.answers.map(\.content) { schemas.append(schema) }
+            for schema in schemas { schema.collectShared(into: &shared) }
+        }
+        for (name, schema) in shared.sorted(by: { $0.key < $1.key }) {
+            object.name(name)
+            schema.write(to: &object, references: Self.schemas)
+        }
     }
 
     /// Writes one example for each error code; the answers refer to it.
@@ -81,7 +119,17 @@ struct OpenAPIDocument {
         if route.isWebSocket { object.member("x-websocket", true) }
         if !description.parameters.isEmpty {
             object.name("parameters")
-            object.array { array in for parameter in description.parameters { write(parameter, to: &array) } }
+            object.array { array in
+                for parameter in description.parameters {
+                    array.object { object in
+                        if parameters[parameter.name] == parameter {
+                            object.member("$ref", "\(Self.references)parameters/\(parameter.name)")
+                        } else {
+                            write(parameter, to: &object)
+                        }
+                    }
+                }
+            }
         }
         if let body = description.body {
             object.name("requestBody")
@@ -102,15 +150,13 @@ struct OpenAPIDocument {
         }
     }
 
-    private func write(_ parameter: RouteDescription.Parameter, to array: inout JSONText) {
-        array.object { object in
-            object.member("name", parameter.name)
-            object.member("in", parameter.place.rawValue)
-            object.member("description", parameter.meaning)
-            if parameter.isRequired { object.member("required", true) }
-            object.name("schema")
-            parameter.schema.write(to: &object, references: Self.references)
-        }
+    private func write(_ parameter: RouteDescription.Parameter, to object: inout JSONText) {
+        object.member("name", parameter.name)
+        object.member("in", parameter.place.rawValue)
+        object.member("description", parameter.meaning)
+        if parameter.isRequired { object.member("required", true) }
+        object.name("schema")
+        parameter.schema.write(to: &object, references: Self.schemas)
     }
 
     private func write(_ body: RouteDescription.Body, to object: inout JSONText) {
@@ -120,7 +166,7 @@ struct OpenAPIDocument {
             content.name("application/json")
             content.object { media in
                 media.name("schema")
-                body.schema.write(to: &media, references: Self.references)
+                body.schema.write(to: &media, references: Self.schemas)
                 media.name("example")
                 media.value(body.example.utf8)
             }
@@ -128,7 +174,7 @@ struct OpenAPIDocument {
             content.name("application/x-www-form-urlencoded")
             content.object { media in
                 media.name("schema")
-                form.write(to: &media, references: Self.references)
+                form.write(to: &media, references: Self.schemas)
             }
         }
     }
@@ -156,7 +202,6 @@ struct OpenAPIDocument {
 
     /// Writes all answers of one status.
     private func write(_ answers: [RouteDescription.Answer], example: [UInt8]?, to object: inout JSONText) {
-        object.member("description", answers.map(\.meaning).joined(separator: " Or: "))
         var (schemas, codes, type): ([JSONSchema], [String], String?) = ([], [], nil)
         for answer in answers {
             switch answer.content {
@@ -166,7 +211,11 @@ struct OpenAPIDocument {
             case .none: break
             }
         }
-        if !codes.isEmpty { schemas.append(.refusal(codes)) }
+        // All errors share a schema, and the description names the codes of this answer.
+        let remark = codes.isEmpty ? [] : ["Codes: \(codes.joined(separator: ", "))."]
+        object.member(
+            "description", ([answers.map(\.meaning).joined(separator: " Or: ")] + remark).joined(separator: " "))
+        if !codes.isEmpty { schemas.append(.refusal) }
         guard !schemas.isEmpty || type != nil else { return }
         object.name("content")
         object.object { content in
@@ -174,7 +223,7 @@ struct OpenAPIDocument {
                 content.name("application/json")
                 content.object { media in
                     media.name("schema")
-                    schema.write(to: &media, references: Self.references)
+                    schema.write(to: &media, references: Self.schemas)
                     if let example {
                         media.name("example")
                         media.value(example)
@@ -198,13 +247,13 @@ extension RouteDescription {
 }
 
 extension JSONSchema {
-    /// Returns the schema of an error with one of these codes.
-    fileprivate static func refusal(_ codes: [String]) -> JSONSchema {
+    fileprivate static let refusal = JSONSchema.shared(
+        "Error",
         .object([
-            .member("error", .boolean), .member("code", .words(codes)), .member("reason", .text()),
-            .optional("opensAt", .instant),
-        ])
-    }
+            .member("error", .boolean),
+            .member("code", .shared("ErrorCode", .words(AnswerExamples.refusals.keys.sorted()))),
+            .member("reason", .text()), .optional("opensAt", .instant),
+        ]))
 }
 
 extension DescribedRoute {

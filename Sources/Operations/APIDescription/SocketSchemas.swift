@@ -37,7 +37,9 @@ struct SocketSchemas {
             JSONSchema.write(parts.map { .named($0.name) }, to: &object)
             object.name("$defs")
             object.object { definitions in
-                for (name, schema) in parts {
+                var shared: [String: JSONSchema] = [:]
+                for part in parts { part.schema.collectShared(into: &shared) }
+                for (name, schema) in parts + shared.sorted(by: { $0.key < $1.key }).map({ ($0.key, $0.value) }) {
                     definitions.name(name)
                     schema.write(to: &definitions, references: "#/$defs/")
                 }

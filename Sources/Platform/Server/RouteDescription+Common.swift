@@ -3,7 +3,7 @@ package import Wire
 extension RouteDescription.Parameter {
     /// The caller's device, as a plain text parameter.
     package static func device(_ schema: JSONSchema) -> RouteDescription.Parameter {
-        .query("deviceId", "The device.", schema)
+        .query("deviceId", "The device. Write a plus sign as %2B, because + means a space in a query.", schema)
     }
 }
 

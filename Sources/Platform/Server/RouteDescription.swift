@@ -25,7 +25,7 @@ package struct RouteDescription: Sendable {
         self.example = example
     }
 
-    package struct Parameter: Sendable {
+    package struct Parameter: Sendable, Hashable {
         package enum Place: String, Sendable { case path, query, header }
 
         package let name: String

@@ -6,12 +6,17 @@ package struct SchemaCheck: Sendable {
     private let root: SchemaNode
     private let definitions: [String: SchemaNode]
 
+    /// - Parameter document: The OpenAPI document that has the schema, whose `components` it may refer to.
     /// - Throws: An error for an unknown keyword, type or format.
-    package init(_ schema: TestJSON) throws {
+    package init(_ schema: TestJSON, in document: TestJSON = [:]) throws {
         root = try SchemaNode(schema, at: "#")
         var definitions: [String: SchemaNode] = [:]
-        for (name, definition) in schema["$defs"].object ?? [:] {
-            definitions["#/$defs/\(name)"] = try SchemaNode(definition, at: "#/$defs/\(name)")
+        for (place, named) in [
+            ("#/$defs", schema["$defs"]), ("#/components/schemas", document["components"]["schemas"]),
+        ] {
+            for (name, definition) in named.object ?? [:] {
+                definitions["\(place)/\(name)"] = try SchemaNode(definition, at: "\(place)/\(name)")
+            }
         }
         self.definitions = definitions
     }

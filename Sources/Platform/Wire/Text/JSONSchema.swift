@@ -15,6 +15,8 @@ package indirect enum JSONSchema: Sendable, Hashable {
     case either([JSONSchema])
     /// A reference to a named schema.
     case named(String)
+    /// A schema that a document defines once, under this name, and refers to elsewhere.
+    case shared(String, JSONSchema)
     /// A schema with a description.
     case said(String, JSONSchema)
     case anything
@@ -38,6 +40,22 @@ package indirect enum JSONSchema: Sendable, Hashable {
     package var demandsMembers: Bool {
         guard case .object(let members) = self else { return false }
         return members.contains(where: \.isRequired)
+    }
+
+    /// Adds the shared schemas in this schema to `schemas`, by their names.
+    package func collectShared(into schemas: inout [String: JSONSchema]) {
+        switch self {
+        case .shared(let name, let schema):
+            guard schemas.updateValue(schema, forKey: name) == nil else { return }
+            schema.collectShared(into: &schemas)
+        case .object(let members):
+            for member in members { member.schema.collectShared(into: &schemas) }
+        case .either(let choices):
+            for choice in choices { choice.collectShared(into: &schemas) }
+        case .array(let schema, _), .map(let schema), .said(_, let schema):
+            schema.collectShared(into: &schemas)
+        case .text, .integer, .number, .boolean, .words, .named, .anything: break
+        }
     }
 
     /// - Parameter references: The prefix of references, with a slash at the end: `#/components/schemas/`.
@@ -82,7 +100,7 @@ package indirect enum JSONSchema: Sendable, Hashable {
         case .either(let schemas):
             object.name("anyOf")
             object.array { array in for schema in schemas { schema.write(to: &array, references: references) } }
-        case .named(let name):
+        case .named(let name), .shared(let name, _):
             object.member("$ref", references + name)
         case .said(let sentence, let schema):
             object.member("description", sentence)

@@ -8,10 +8,12 @@ enum OperationsDescriptions {
         answers: [.json("The process is up.", .object([.member("status", .words(["ok"]))]))],
         example: "/healthz")
 
-    private static let readiness = JSONSchema.object([
-        .member("ready", .boolean), .member("database", .boolean), .member("migrated", .boolean),
-        .member("draining", .boolean), .optional("reason", .text()),
-    ])
+    private static let readiness = JSONSchema.shared(
+        "Readiness",
+        .object([
+            .member("ready", .boolean), .member("database", .boolean), .member("migrated", .boolean),
+            .member("draining", .boolean), .optional("reason", .text()),
+        ]))
 
     static let ready = RouteDescription(
         "Check that requests are answered and reminders are sent",

@@ -83,8 +83,10 @@ enum InvitationDescriptions {
     private static let token = RouteDescription.Parameter.path(
         "token", "The last part of the invitation's link.", .text(pattern: "^[0-9a-f]{32}$"))
 
-    private static let preference = JSONSchema.object([
-        .member("id", .uuid), .member("title", .text()), .member("startsAt", .instant),
-        .member("preferredAt", .instant),
-    ])
+    private static let preference = JSONSchema.shared(
+        "Preference",
+        .object([
+            .member("id", .uuid), .member("title", .text()), .member("startsAt", .instant),
+            .member("preferredAt", .instant),
+        ]))
 }

@@ -15,7 +15,7 @@ enum SeriesDescriptions {
         body: .init(
             .object([
                 .member("deviceId", .device), .member("title", .title), .member("startTime", wallTime),
-                .member("timeZone", .zone), .member("days", .array(.words(Weekdays.names))),
+                .member("timeZone", .zone), .member("days", .array(weekday)),
                 .optional("until", day),
             ]),
             example: """
@@ -61,12 +61,16 @@ enum SeriesDescriptions {
         ])
 
     private static let day = JSONSchema.text(format: "date")
+    private static let weekday = JSONSchema.shared("Weekday", .words(Weekdays.names))
     private static let wallTime = JSONSchema.text(pattern: "^[0-9]{2}:[0-9]{2}(:[0-9]{2})?$")
 
-    private static let series = JSONSchema.object([
-        .member("id", .uuid), .member("deviceId", .device), .member("title", .text()), .optional("laterTitle", .text()),
-        .optional("laterFrom", day), .member("startTime", wallTime), .member("timeZone", .zone),
-        .member("days", .array(.words(Weekdays.names))), .optional("until", day),
-        .member("tasks", .array(TaskDescriptions.task)),
-    ])
+    private static let series = JSONSchema.shared(
+        "Series",
+        .object([
+            .member("id", .uuid), .member("deviceId", .device), .member("title", .text()),
+            .optional("laterTitle", .text()),
+            .optional("laterFrom", day), .member("startTime", wallTime), .member("timeZone", .zone),
+            .member("days", .array(weekday)), .optional("until", day),
+            .member("tasks", .array(TaskDescriptions.task)),
+        ]))
 }

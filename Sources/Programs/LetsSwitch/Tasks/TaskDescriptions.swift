@@ -61,12 +61,14 @@ enum TaskDescriptions {
         ],
         example: "/task/4294EB43-D59F-4C87-BBC9-A4EFF1D431E2/move")
 
-    private static let past = JSONSchema.object([
-        .member("id", .uuid), .member("title", .text()), .member("startTime", .text()), .member("timeZone", .zone),
-        .member("startsAt", .instant), .optional("startedAt", .instant),
-        .optional("outcome", .words(["kept", "letDown", "missed"])), .optional("letDown", .boolean),
-        .optional("attendance", .words(["came", "late", "absent"])), .optional("partnerTask", .text()),
-    ])
+    private static let past = JSONSchema.shared(
+        "PastTask",
+        .object([
+            .member("id", .uuid), .member("title", .text()), .member("startTime", .text()), .member("timeZone", .zone),
+            .member("startsAt", .instant), .optional("startedAt", .instant),
+            .optional("outcome", .words(["kept", "letDown", "missed"])), .optional("letDown", .boolean),
+            .optional("attendance", .words(["came", "late", "absent"])), .optional("partnerTask", .text()),
+        ]))
 
     static let started = RouteDescription(
         "Record that you have started", parameters: [.path("id", "The task.", .uuid)],
@@ -130,15 +132,20 @@ enum TaskDescriptions {
             409, "has_partner", "registration_closed", meaning: "The task has a partner, or its reminder was sent."),
     ]
 
-    static let task = JSONSchema.object([
-        .member("id", .uuid), .member("deviceId", .device), .member("title", .text()), .member("startTime", .text()),
-        .member("timeZone", .zone), .member("startsAt", .instant), .member("remindsAt", .instant),
-        .member("isPaired", .boolean), .optional("partnerTitle", .text()), .member("socketId", .uuid),
-        .optional("seriesId", .uuid), .optional("invitation", .text()),
-    ])
+    static let task = JSONSchema.shared(
+        "Task",
+        .object([
+            .member("id", .uuid), .member("deviceId", .device), .member("title", .text()),
+            .member("startTime", .text()),
+            .member("timeZone", .zone), .member("startsAt", .instant), .member("remindsAt", .instant),
+            .member("isPaired", .boolean), .optional("partnerTitle", .text()), .member("socketId", .uuid),
+            .optional("seriesId", .uuid), .optional("invitation", .text()),
+        ]))
 
-    private static let daySlot = JSONSchema.object([
-        .member("id", .uuid), .member("title", .text()), .member("hasOwnTask", .boolean),
-        .member("hasSomebodyElse", .boolean), .optional("partnerTask", .text()), .optional("roomId", .uuid),
-    ])
+    private static let daySlot = JSONSchema.shared(
+        "DaySlot",
+        .object([
+            .member("id", .uuid), .member("title", .text()), .member("hasOwnTask", .boolean),
+            .member("hasSomebodyElse", .boolean), .optional("partnerTask", .text()), .optional("roomId", .uuid),
+        ]))
 }

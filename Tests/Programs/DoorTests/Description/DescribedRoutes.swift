@@ -26,8 +26,13 @@ struct DescribedRoutes {
 
     /// The operations by their `operationId`.
     let operations: [String: Operation]
+    private let document: TestJSON
+
+    /// Returns a check of values against a schema of the document.
+    func check(_ schema: TestJSON) throws -> SchemaCheck { try SchemaCheck(schema, in: document) }
 
     init(_ document: TestJSON) {
+        self.document = document
         var operations: [String: Operation] = [:]
         for (path, item) in document["paths"].object ?? [:] {
             for (method, description) in item.object ?? [:] {

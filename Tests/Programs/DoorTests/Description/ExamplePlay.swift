@@ -39,7 +39,7 @@ struct ExamplePlay {
         let answer = try response.json()
         #expect(response.status == expected, "\(name): \(response.text)")
         let described = try #require(operation.answers[response.status], "\(name) may not answer \(response.status)")
-        let complaint = try SchemaCheck(described["schema"]).complaint(about: answer)
+        let complaint = try routes.check(described["schema"]).complaint(about: answer)
         #expect(complaint == nil, "\(name) \(response.status): \(complaint ?? ""), \(response.text)")
         // When answers are recorded, the old examples are about to be replaced.
         if !AnswerRecord.isWanted, let difference = answer.difference(from: described["example"]) {

@@ -20,7 +20,8 @@ import Testing
         // Lists are in the order of time.
         try await Journey.run(clock: .running) { journey in
             let document = try await OpenAPITests.endpoint(journey).get("/openapi.json").json()
-            let operations = DescribedRoutes(document).operations.filter { !Self.documents.contains($0.key) }
+            let routes = DescribedRoutes(document)
+            let operations = routes.operations.filter { !Self.documents.contains($0.key) }
             var examples = 0
             for (name, operation) in operations {
                 var media = operation.successes.map { ("\(name) \($0.key)", $0.value) }
@@ -31,7 +32,7 @@ import Testing
                         Issue.record("\(name) has no example")
                         continue
                     }
-                    let complaint = try SchemaCheck(media["schema"]).complaint(about: media["example"])
+                    let complaint = try routes.check(media["schema"]).complaint(about: media["example"])
                     #expect(complaint == nil, "\(name): \(complaint ?? "")")
                 }
             }

@@ -27,6 +27,14 @@ import Wire
         }
     }
 
+    /// Returns the parameters of an operation, including those that it refers to.
+    private func parameters(of operation: TestJSON, _ document: TestJSON) -> [TestJSON] {
+        (operation["parameters"].array ?? []).map { parameter in
+            guard let name = parameter["$ref"].string?.split(separator: "/").last else { return parameter }
+            return document["components"]["parameters"][String(name)]
+        }
+    }
+
     @Test("Every route has a summary, its path parameters and its responses") func routes() async throws {
         try await Journey.run { journey in
             let document = try await Self.endpoint(journey).get("/openapi.json").json()
@@ -38,7 +46,7 @@ import Wire
                 let answers = (operation["responses"].object ?? [:]).keys
                 #expect(answers.contains { $0.hasPrefix("1") || $0.hasPrefix("2") }, "\(name) has no answer of its own")
                 let named = path.matches(of: #/\{([a-z]+)\}/#).map { String($0.output.1) }
-                let declared = (operation["parameters"].array ?? []).filter { $0["in"] == "path" }
+                let declared = parameters(of: operation, document).filter { $0["in"] == "path" }
                 #expect(Set(named) == Set(declared.compactMap { $0["name"].string }), "\(name)")
                 #expect(operation["requestBody"] == .absent || !name.hasPrefix("get "), "\(name)")
             }
@@ -83,8 +91,9 @@ import Wire
     @Test("The limit of recipients in the description is the server's") func recipients() async throws {
         try await Journey.run { journey in
             let document = try await Self.endpoint(journey).get("/openapi.json").json()
-            let announce = try #require(DescribedRoutes(document).operations["postQuestionsSessionAnnounce"])
-            let described = try SchemaCheck(announce.body["schema"])
+            let routes = DescribedRoutes(document)
+            let announce = try #require(routes.operations["postQuestionsSessionAnnounce"])
+            let described = try routes.check(announce.body["schema"])
             func names(_ count: Int) -> TestJSON {
                 .array(Array(repeating: .string(UUID().uuidString), count: count))
             }
@@ -139,6 +148,56 @@ import Wire
                 }
             }
             #expect(codes > 30)
+        }
+    }
+
+    @Test("A plus sign in a query is a space, and the description of `deviceId` says so") func plus() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await Self.endpoint(journey)
+            let document = try await endpoint.get("/openapi.json").json()
+            let history = try #require(DescribedRoutes(document).operations["getHistory"])
+            let device = try #require(parameters(of: history.description, document).first { $0["name"] == "deviceId" })
+            #expect(device["description"].string?.contains("%2B") == true)
+            let start = try await journey.instant(in: 3_600)
+            let task = try await endpoint.register("anna+1", start)
+            for (device, status) in [("anna+1", 404), ("anna%2B1", 200)] {
+                let target = "/task/\(task.id.uuidString)?deviceId=\(device)"
+                let answer = try await HTTPTestClient.request(at: endpoint, "DELETE", target)
+                #expect(answer.status == status, "\(device)")
+            }
+        }
+    }
+
+    @Test("Every shared schema and parameter is used, and every reference has its target") func references()
+        async throws
+    {
+        try await Journey.run { journey in
+            let answer = try await Self.endpoint(journey).get("/openapi.json")
+            let document = try answer.json()
+            let used = Set(answer.text.matches(of: #/"\$ref":"([^"]+)"/#).map { String($0.output.1) })
+            var defined: Set<String> = []
+            for (kind, named) in document["components"].object ?? [:] {
+                for name in (named.object ?? [:]).keys { defined.insert("#/components/\(kind)/\(name)") }
+            }
+            #expect(used == defined)
+            let schemas = try #require(document["components"]["schemas"].object)
+            for name in ["Error", "Message", "Question", "QuestionSession", "Task"] { #expect(schemas[name] != nil) }
+        }
+    }
+
+    /// Returns the number of objects and enumerations in a document's schemas. A generated client has a type for each.
+    private static func types(in json: TestJSON) -> Int {
+        if let elements = json.array { return elements.reduce(0) { $0 + types(in: $1) } }
+        let members = json.object ?? [:]
+        let own = members["type"] == "object" || members["enum"]?.array != nil ? 1 : 0
+        return members.filter { !["example", "examples"].contains($0.key) }.values.reduce(own) { $0 + types(in: $1) }
+    }
+
+    @Test("A generated client has at most 120 types, because routes share their schemas") func types() async throws {
+        try await Journey.run { journey in
+            let document = try await Self.endpoint(journey).get("/openapi.json").json()
+            let count = Self.types(in: ["paths": document["paths"], "components": document["components"]])
+            #expect((40...120).contains(count))
         }
     }
 
