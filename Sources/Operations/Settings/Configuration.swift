@@ -111,7 +111,8 @@ package struct Configuration: Sendable, Equatable {
     /// The time after which systemd restarts a daemon that doesn't report (`$WATCHDOG_USEC`, from the unit's
     /// `WatchdogSec=`). `nil` if systemd doesn't watch this process.
     package var watchdog: Duration?
-    /// Warnings about the environment and about settings that don't prevent a start. The daemon logs them when it starts.
+    /// Warnings about the environment and about settings that don't prevent a start. The daemon logs them when it
+    /// starts.
     package var warnings: [String] = []
 
     package init() {}

@@ -10,8 +10,8 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
 
     /// The address of a Unix socket. The path may be longer than `sun_path`, which holds 107 bytes.
     ///
-    /// - Throws: `ENAMETOOLONG` for a path whose last component is too long, and the kernel's error if the directory of a
-    ///   long path can't be opened.
+    /// - Throws: `ENAMETOOLONG` for a path whose last component is too long, and the kernel's error if the directory of
+    ///   a long path can't be opened.
     package init(path: String) throws(SocketError) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -50,8 +50,8 @@ struct SessionSettings {
     /// - The first list makes the server notice within half a second that a client has gone, and within 25 s that its
     ///   machine has. It also removes limits of newer releases: idle sessions (since PostgreSQL 14) and long
     ///   transactions (since 17). Settings that can't be set are left out. The other limits apply then.
-    /// - The second list has settings of superusers, which turn off foreign keys or change the meaning of functions. The
-    ///   connection fails if such a setting has another value and the role may not set it.
+    /// - The second list has settings of superusers, which turn off foreign keys or change the meaning of functions.
+    ///   The connection fails if such a setting has another value and the role may not set it.
     private static let conditional = """
         DO $$
         DECLARE

@@ -66,9 +66,9 @@ import Testing
         let client = PostgresClient(configuration: configuration)
         let statement = PostgresStatement(
             name: "",
-            sql:
-                "SELECT current_setting('idle_session_timeout', true) AS idle, current_setting('statement_timeout') AS statement"
-        )
+            sql: """
+                SELECT current_setting('idle_session_timeout', true) AS idle, current_setting('statement_timeout') AS statement
+                """)
         let row = try await client.query(statement)[0]
         #expect(try row.string("idle") == "0")
         #expect(try row.string("statement") == "11s")
