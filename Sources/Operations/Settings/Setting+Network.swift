@@ -20,21 +20,24 @@ extension Setting {
             "requires a PROXY header, v1 or v2, from a trusted proxy on every connection"),
         list(
             "hosts", placeholder: "NAME", default: "this machine's and --public-url's",
-            "further host names to answer for, or * for all; a list"
+            "list of further host names: example.org, *.example.org, * for all"
         ) { configuration, values throws(InvalidValue) in
             var hosts = AllowedHosts()
             for value in values where !hosts.insert(value) {
-                throw InvalidValue(value, "must be a host name like example.org, without a port, or * for all")
+                throw InvalidValue(
+                    value, "must be a host name like example.org or *.example.org, without a port, or * for all")
             }
             configuration.hosts = hosts
         },
         list(
             "allowed-origins", placeholder: "ORIGIN", default: "the server's own",
-            "origins whose pages may use the server: https://example.org, or * for all; a list"
+            "list of origins to allow: https://example.org, https://*.example.org, or * for all"
         ) { configuration, values throws(InvalidValue) in
             var origins = AllowedOrigins()
             for value in values where !origins.insert(value) {
-                throw InvalidValue(value, "must be an origin like https://example.org, without a path, or * for all")
+                throw InvalidValue(
+                    value,
+                    "must be an origin like https://example.org or https://*.example.org, without a path, or * for all")
             }
             configuration.allowedOrigins = origins
         },

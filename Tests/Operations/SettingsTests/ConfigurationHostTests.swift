@@ -23,10 +23,11 @@ import Wire
     func further() throws {
         let own = try served()
         for (arguments, names) in [
-            (["--public-url", "https://Example.org:8443/letsswitch"], ["example.org"]),
+            (["--public-url", "https://Example.org:8443/"], ["example.org"]),
             (["--listen", "lan.example:80", "--listen", "[::1]:1", "--listen", "unix:/a"], ["lan.example"]),
             (["--operations-listen", "ops.example:9464"], ["ops.example"]),
             (["--hosts", "a.example,b.example"], ["a.example", "b.example"]),
+            (["--hosts", "*.example.org"], ["*.example.org"]),
         ] {
             #expect(try served(arguments) == own.union(names))
         }

@@ -95,7 +95,9 @@ import Wire
             ("--trusted-proxies", "10.0.0.1/8"), ("--trusted-proxies", "proxy.example"), ("--trusted-proxies", ","),
             ("--allowed-origins", "example.org"), ("--allowed-origins", "https://example.org/"),
             ("--allowed-origins", ""), ("--hosts", "example.org:80"), ("--hosts", "https://example.org"),
-            ("--hosts", "*.example.org"), ("--operations-listen", "9464"),
+            ("--hosts", "*a.example.org"), ("--hosts", ".example.org"),
+            ("--allowed-origins", "https://*"), ("--allowed-origins", "https://a.*.org"),
+            ("--operations-listen", "9464"),
         ] {
             #expect(try complaint([flag, value]).hasPrefix("\(flag): "))
         }
@@ -304,6 +306,7 @@ import Wire
             "ntfy-concurrency": "77",
             "webhook-batch": "77", "bus": "postgresql", "amqp-url": "amqp://x", "amqp-url-file": brokerFile,
             "ticket-secret": webhookSecret, "ticket-secret-file": secretFile,
+            "public-url": "https://example.org",
         ]
         for setting in Setting.all where samples[setting.name] == nil {
             switch setting.kind {

@@ -4,7 +4,7 @@
 /// there as the page's own origin. The page can only use its own name, so requests for other names than the server's
 /// are refused. IP addresses need no list.
 package struct AllowedHosts: Sendable, Hashable {
-    /// In lowercase. Few names: each request is compared with all of them.
+    /// In lowercase. The first label may be an asterisk. Few names: each request is compared with all of them.
     private var names: [[UInt8]] = []
     /// Whether every name is accepted.
     package private(set) var includesAll = false
@@ -18,7 +18,8 @@ package struct AllowedHosts: Sendable, Hashable {
         return hosts
     }()
 
-    /// Adds `example.org`, or every name for `*`. Returns `false` for anything else.
+    /// Adds `example.org`, the names with one label before `.example.org` for `*.example.org`, or every name for `*`.
+    /// Returns `false` for anything else.
     @discardableResult
     package mutating func insert(_ text: some StringProtocol) -> Bool {
         if text == "*" {
@@ -27,17 +28,24 @@ package struct AllowedHosts: Sendable, Hashable {
         }
         var name = Array(text.lowercased().utf8)
         if name.last == UInt8(ascii: ".") { name.removeLast() }
-        guard (1...255).contains(name.count), name.allSatisfy(Self.isInNames) else { return false }
-        let isKnown = names.contains(name) || name.withUnsafeBytes { Self.isAddress($0) }
+        let labels = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isWildcard = labels.count > 1 && labels[0].elementsEqual([UInt8(ascii: "*")])
+        guard (1...255).contains(name.count),
+            labels.dropFirst(isWildcard ? 1 : 0).allSatisfy({ !$0.isEmpty && $0.allSatisfy(Self.isInLabels) })
+        else { return false }
+        let isAddress = name.dropFirst(isWildcard ? 2 : 0).withUnsafeBytes { Self.isAddress($0) }
+        // An address has no labels that an asterisk could stand for.
+        guard !(isAddress && isWildcard) else { return false }
+        let isKnown = names.contains(name) || isAddress
         if !isKnown { names.append(name) }
         return true
     }
 
     /// The characters of host names (RFC 1123 §2.1), and the underscore, which some names have.
-    private static func isInNames(_ byte: UInt8) -> Bool {
+    private static func isInLabels(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-            UInt8(ascii: "."), UInt8(ascii: "_"):
+            UInt8(ascii: "_"):
             true
         default: false
         }
@@ -57,7 +65,14 @@ package struct AllowedHosts: Sendable, Hashable {
         if end > 0, authority[end - 1] == UInt8(ascii: ".") { end -= 1 }
         let host = authority.part(0..<end)
         return Self.isAddress(host)
-            || names.contains { name in name.withUnsafeBytes { host.equalsIgnoringCase($0) } }
+            || names.contains { name in name.withUnsafeBytes { Self.matches(host, $0) } }
+    }
+
+    /// An asterisk stands for exactly one label: `*.example.org` is neither `example.org` nor `a.b.example.org`.
+    private static func matches(_ host: UnsafeRawBufferPointer, _ name: UnsafeRawBufferPointer) -> Bool {
+        guard name.first == UInt8(ascii: "*") else { return host.equalsIgnoringCase(name) }
+        guard let dot = host.firstOffset(of: UInt8(ascii: ".")), dot > 0 else { return false }
+        return host.part(dot..<host.count).equalsIgnoringCase(name.part(1..<name.count))
     }
 
     /// IPv4. Digits and dots alone are never a name: no top-level domain is a number (RFC 3696 §2).

@@ -1,5 +1,6 @@
 /// The origins of pages that may use the server from a browser. The server's own pages always may.
 package struct AllowedOrigins: Sendable, Hashable {
+    /// The first label of an origin's host may be an asterisk.
     private var listed: Set<HTTPOrigin> = []
     /// Whether every origin is allowed.
     package private(set) var includesAll = false
@@ -7,13 +8,14 @@ package struct AllowedOrigins: Sendable, Hashable {
     /// Allows only the server's own pages.
     package init() {}
 
-    /// Adds `https://example.org`, or every origin for `*`. Returns `false` for anything else.
+    /// Adds `https://example.org`, the origins with one label before `.example.org` for `https://*.example.org`, or
+    /// every origin for `*`. Returns `false` for anything else.
     package mutating func insert(_ text: some StringProtocol) -> Bool {
         if text == "*" {
             includesAll = true
             return true
         }
-        guard let origin = HTTPOrigin(text) else { return false }
+        guard let origin = HTTPOrigin(text), !origin.hasAsterisk || origin.isWildcard else { return false }
         listed.insert(origin)
         return true
     }
@@ -31,7 +33,7 @@ package struct AllowedOrigins: Sendable, Hashable {
     /// Returns the same value for an `Origin` field; `nil` if the request has none.
     package func sharing(origin text: String?) -> String? {
         if includesAll { return "*" }
-        guard let text, let origin = HTTPOrigin(text), listed.contains(origin) else { return nil }
+        guard let text, let origin = HTTPOrigin(text), isListed(origin) else { return nil }
         return origin.text
     }
 
@@ -48,7 +50,11 @@ package struct AllowedOrigins: Sendable, Hashable {
         // A page that hides its origin (`Referrer-Policy: no-referrer`) may still be the server's own.
         if values == ["null"] { return Self.page(of: head, is: "same-origin") }
         guard values.count == 1, let origin = HTTPOrigin(values[0]) else { return false }
-        return listed.contains(origin) || head.host.map(origin.isServed) == true
+        return isListed(origin) || head.host.map(origin.isServed) == true
+    }
+
+    private func isListed(_ origin: HTTPOrigin) -> Bool {
+        !listed.isEmpty && (listed.contains(origin) || origin.wildcard.map(listed.contains) == true)
     }
 
     /// Whether the browser reports this relation of the page to the server (Fetch Metadata §2.3).

@@ -27,6 +27,29 @@ package struct HTTPOrigin: Sendable, Hashable {
         self.text = "\(scheme)://\(self.authority)"
     }
 
+    private init(_ scheme: Substring, _ authority: String) {
+        self.scheme = scheme
+        self.authority = authority
+        text = "\(scheme)://\(authority)"
+    }
+
+    /// This origin with an asterisk for the first label of its host: `https://*.example.org` for
+    /// `https://a.example.org`. `nil` if no wildcard can stand for the origin.
+    var wildcard: HTTPOrigin? {
+        guard let dot = authority.firstIndex(of: "."), dot > authority.startIndex else { return nil }
+        return HTTPOrigin(scheme, "*\(authority[dot...])")
+    }
+
+    var hasAsterisk: Bool { authority.contains("*") }
+
+    /// Whether the first label of the host is an asterisk that stands for any label. The rest is a name, not the end of
+    /// an address.
+    var isWildcard: Bool {
+        guard authority.hasPrefix("*.") else { return false }
+        let name = authority.dropFirst(2).prefix { $0 != ":" }
+        return name.first != "." && !name.contains("*") && name.contains { $0.isLetter }
+    }
+
     /// Whether a page of this origin is the server's own, by the request's `Host`. The scheme isn't compared, because a
     /// server behind a TLS proxy doesn't know its own.
     package func isServed(by host: String) -> Bool {

@@ -35,6 +35,20 @@ import Testing
         #expect(try hosts("example.org", "*").admit(head(host)))
     }
 
+    @Test(
+        "An asterisk at the beginning of a name stands for exactly one label",
+        arguments: [
+            ("a.example.org", true), ("A.EXAMPLE.org", true), ("a.example.org:8080", true), ("a.example.org.", true),
+            ("a-b_c.example.org", true), ("*.example.org", true), ("example.org", false), (".example.org", false),
+            ("a.b.example.org", false), ("a..example.org", false), ("aexample.org", false), ("a.example.org..", false),
+            ("a.example.org.evil.example", false), ("evil.example", false), ("[::1]", true), ("192.0.2.1", true),
+        ])
+    func wildcards(host: String, isServed: Bool) throws {
+        #expect(try hosts("*.Example.ORG").admit(head(host)) == isServed)
+        #expect(try hosts("*.example.org.").admit(head(host)) == isServed)
+        #expect(hosts("*.Example.org", "b.example").description == "*.example.org, b.example")
+    }
+
     @Test("An absolute target counts instead of Host, and a request without either is accepted")
     func targets() throws {
         let hosts = hosts("example.org")
@@ -47,8 +61,9 @@ import Testing
     @Test(
         "An invalid name is refused",
         arguments: [
-            "", "a b", "example.org:80", "https://example.org", "example.org/", "[::1]", ".", "a@b", "*.example.org",
-            "ä.example",
+            "", "a b", "example.org:80", "https://example.org", "example.org/", "[::1]", ".", "a@b", "ä.example",
+            "*.", "**.example.org", "*a.example.org", "a*.example.org", "a.*.example.org", "*.*.example.org",
+            "example.*", "*.0.0.1", "**", ".example.org", "a..example.org", "example.org..",
             String(repeating: "x", count: 256),
         ])
     func notTaken(text: String) {

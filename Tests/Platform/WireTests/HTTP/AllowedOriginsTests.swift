@@ -34,7 +34,7 @@ import Testing
         arguments: [
             "", "null", "example.org", "https://", "https://example.org/", "https://example.org/path", "https://a b",
             "https://user@example.org", "https://example.org:", "https://example.org:99999", "://example.org", "1a://x",
-            "https:example.org", "https://*.example.org/", "https://example.org?x",
+            "https:example.org", "https://*.example.org/", "https://example.org?x", "*.example.org",
             "https://" + String(repeating: "x", count: 600),
             // Swift lowercases a Kelvin sign to a k.
             "https://\u{212A}.example", "https://caf\u{E9}.example",
@@ -44,6 +44,36 @@ import Testing
         var origins = AllowedOrigins()
         let isTaken = origins.insert(text)
         #expect(!isTaken)
+    }
+
+    @Test(
+        "An asterisk that isn't the whole first label of a name is refused",
+        arguments: [
+            "https://*", "https://*:8443", "https://**.example.org", "https://*a.example.org", "https://a*.example.org",
+            "https://a.*.example.org", "https://*.*.example.org", "https://*..example.org", "https://*.0.0.1",
+            "https://*.",
+        ])
+    func badWildcards(text: String) {
+        var origins = AllowedOrigins()
+        let isTaken = origins.insert(text)
+        #expect(!isTaken && origins == AllowedOrigins())
+    }
+
+    @Test(
+        "An asterisk at the beginning of a listed host stands for exactly one label",
+        arguments: [
+            ("https://a.example.org", true), ("https://A.EXAMPLE.org:443", true), ("https://example.org", false),
+            ("https://a.b.example.org", false), ("https://.example.org", false), ("https://aexample.org", false),
+            ("http://a.example.org", false), ("https://a.example.org:8443", false),
+            ("https://a.example.org.evil.example", false), ("https://127.0.0.1", false), ("null", false),
+            ("http://b.local.example:3000", true), ("http://b.local.example", false),
+        ])
+    func wildcards(origin: String, isAdmitted: Bool) throws {
+        let list = origins("https://*.Example.org", "http://*.local.example:3000")
+        #expect(try list.admit(head(origin: [origin], host: "server.example")) == isAdmitted)
+        let shared = isAdmitted ? HTTPOrigin(origin)?.text : nil
+        #expect(try list.sharing(head(origin: [origin], host: "server.example")) == shared)
+        #expect(list.areSeveral)
     }
 
     @Test(
