@@ -6,9 +6,9 @@ extension Setting {
         [
             text(
                 "public-url", .providers, placeholder: "URL", default: "none",
-                "public address of this server, for links: https://example.org"
+                "public address of this server, without a path, for links: https://example.org"
             ) { configuration, value throws(InvalidValue) in
-                configuration.providers.publicURL = try baseURL(value)
+                configuration.providers.publicURL = try publicURL(value)
             }
         ] + webhook + ntfy + apns + webPush
 
@@ -99,6 +99,20 @@ extension Setting {
         }
         while text.hasSuffix("/") { text.removeLast() }
         return text
+    }
+
+    /// Checks the server's own address, and removes a slash at its end. The pages name their files, sockets and routes
+    /// by paths from the root, so the server can't be below a path.
+    private static func publicURL(_ text: String) throws(InvalidValue) -> String {
+        let url = try baseURL(text)
+        guard url.split(separator: "/", omittingEmptySubsequences: false).count == 3 else {
+            throw InvalidValue(
+                text,
+                "must have no path, because pages and sockets are at the root of a host name; "
+                    + "give the server a host name or a port of its own, like https://switch.example.org")
+        }
+        guard !url.contains("*") else { throw InvalidValue(text, "must name one host, without an asterisk") }
+        return url
     }
 
     static func providerFile(_ name: String, _ field: Field<String?>, _ help: String) -> Setting {

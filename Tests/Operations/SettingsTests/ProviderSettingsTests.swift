@@ -45,10 +45,29 @@ import Testing
 
     @Test("Addresses lose their final slash")
     func addresses() throws {
-        let providers = try configure(["--ntfy-server", "https://ntfy.sh/", "--public-url", "https://example.org/ls/"])
+        let providers = try configure(["--ntfy-server", "https://ntfy.sh/x/", "--public-url", "https://example.org/"])
             .providers
-        #expect(providers.ntfy.server == "https://ntfy.sh")
-        #expect(providers.publicURL == "https://example.org/ls")
+        #expect(providers.ntfy.server == "https://ntfy.sh/x")
+        #expect(providers.publicURL == "https://example.org")
+        for url in ["http://example.org:8080", "https://192.0.2.1", "http://[2001:db8::7]:81"] {
+            #expect(try configure(["--public-url", url]).providers.publicURL == url)
+        }
+    }
+
+    @Test(
+        "A public URL with a path is refused, and the message says what is allowed",
+        arguments: [
+            "https://example.org/base", "https://example.org/base/", "https://example.org/a/b",
+            "https://example.org//b",
+            "http://[::1]:8080/base",
+        ])
+    func publicPath(_ url: String) {
+        let error = #expect(throws: UsageError.self) { try configure(["--public-url", url]) }
+        #expect(
+            error?.description == """
+                --public-url: "\(url)": must have no path, because pages and sockets are at the root of a host name; \
+                give the server a host name or a port of its own, like https://switch.example.org
+                """)
     }
 
     @Test(
@@ -60,6 +79,8 @@ import Testing
             ["--webhook-url", "https://example.org/", "--webhook-secret-file", "/nonexistent"],
             ["--ntfy-server", "https://ntfy.sh/?a"], ["--ntfy-token", "tk_x"], ["--ntfy-server", "ntfy.sh"],
             ["--ntfy-server", "https://ntfy.sh", "--ntfy-token", "a b"],
+            ["--public-url", "https://*.example.org"], ["--public-url", "https://*"],
+            ["--public-url", "https://example.org/?a"], ["--public-url", "https://example.org/#a"],
         ])
     func refused(_ arguments: [String]) {
         let error = #expect(throws: UsageError.self) { try configure(arguments) }
