@@ -15,6 +15,15 @@ extension Configuration {
         return hosts
     }
 
+    /// The addresses of `--listen` that other machines can connect to.
+    package var openAddresses: [ListenAddress] { listen.filter(\.isOpen) }
+
+    /// Whether the settings name a host by which people reach the server.
+    package var namesHost: Bool {
+        providers.publicURL != nil || hosts != AllowedHosts()
+            || openAddresses.contains { $0.host.map { IPAddress($0) == nil && !$0.contains(":") } == true }
+    }
+
     /// The names of a machine called `box.example.org`: that name, `box`, and `box.local` for home networks (RFC 6762
     /// §3). No name server is asked.
     private static var machineNames: [String] {
@@ -40,5 +49,11 @@ extension ListenAddress {
         case .tcp(let host, _), .tls(let host, _): host
         case .unix: nil
         }
+    }
+
+    /// Whether other machines can connect to it. Not a loopback address, and not a Unix socket.
+    fileprivate var isOpen: Bool {
+        guard let host else { return false }
+        return host.lowercased() != "localhost" && IPAddress(host)?.isLoopback != true
     }
 }

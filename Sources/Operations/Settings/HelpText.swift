@@ -16,7 +16,7 @@ package enum HelpText {
 
             Pairs two people who start something at the same minute, reminds both, and opens a room for them.
 
-              check              checks the settings, the certificate, providers and brokers, without serving
+              check              checks settings, certificate, database, providers and brokers, without serving
               ticket             prints a ticket that proves the device's identity, for a duration and for some topics
               backup             writes the private cluster's database to a file; a daemon may serve meanwhile
               restore            restores a backup file into an empty database, while no daemon serves

@@ -2,6 +2,16 @@ package import Sockets
 
 /// Listening sockets and TLS.
 extension Application {
+    /// Checks that the endpoints are free, and leaves them free. Until ``listen(on:)`` clients are refused, so that a
+    /// proxy uses another server meanwhile.
+    ///
+    /// - Throws: ``SocketError`` of the first endpoint that can't be bound.
+    package static func checkEndpoints(_ endpoints: [ServerEndpoint]) throws(SocketError) {
+        var listeners: [ListeningSocket] = []
+        for endpoint in endpoints { listeners.append(try ListeningSocket(endpoint.address)) }
+        for listener in listeners { listener.close() }
+    }
+
     /// Starts the loops and listens at each endpoint.
     ///
     /// - Returns: The endpoints, with the ports that the kernel chose where 0 was requested.

@@ -53,13 +53,16 @@ package actor Daemon {
     package func start(patience: Duration = databasePatience) async throws -> [ServerEndpoint] {
         for warning in configuration.warnings { log.warning("configuration", ["warning": .string(warning)]) }
         let tls = try loadCertificate()
+        let addresses = try resolveAddresses()
+        // An address in use ends the start before a private cluster is created.
+        try Application.checkEndpoints(addresses)
         let (conninfo, data) = try await supervisor.open()
         let parts = try compose(conninfo: conninfo, tls: tls)
         self.parts = parts
         await supervisor.prepare(parts.database, patience: patience, enter: parts.enter) { [weak self] in
             await self?.startServices()
         }
-        let endpoints = try await parts.application.listen(on: try resolveAddresses())
+        let endpoints = try await parts.application.listen(on: addresses)
         await parts.control.start()
         StartPages.release()
         for endpoint in endpoints { report(endpoint, data: data) }

@@ -8,6 +8,9 @@ struct PostgresBinaries: Sendable, Equatable {
 
     func path(_ program: String) -> String { "\(directory)/\(program)" }
 
+    /// The message if there is no installation.
+    static let missing = "PostgreSQL's server is not installed: apt-get install postgresql"
+
     /// Debian's directory, with one directory per version.
     static let debian = "/usr/lib/postgresql"
 
@@ -24,7 +27,7 @@ struct PostgresBinaries: Sendable, Equatable {
     ) throws -> PostgresBinaries {
         let installed = installed()
         guard let newest = installed.first else {
-            throw PrivateClusterError("PostgreSQL's server is not installed: apt-get install postgresql")
+            throw PrivateClusterError(missing)
         }
         guard let existing else { return newest }
         if let match = installed.first(where: { $0.major == existing }) { return match }

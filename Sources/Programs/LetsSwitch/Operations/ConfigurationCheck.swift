@@ -1,5 +1,7 @@
 import Delivery
 import Domain
+import Glibc
+import Postgres
 package import Settings
 import Sockets
 import Wire
@@ -21,11 +23,42 @@ package struct ConfigurationCheck: Sendable {
             add("operations: \(configuration.operationsListen.map(\.description).joined(separator: ", "))")
         }
         add("hosts: \(configuration.servedHosts.description)")
+        checkPublicAddress(of: configuration)
+        checkStateDirectory(of: configuration)
         do throws(TLSFileError) {
             guard let context = try configuration.tlsContext() else { return }
             add(context, at: now)
         } catch {
             refuse("\(error)")
+        }
+    }
+
+    private mutating func checkPublicAddress(of configuration: Configuration) {
+        if let publicURL = configuration.providers.publicURL { return add("public URL: \(publicURL)") }
+        let open = configuration.openAddresses.map(\.description).joined(separator: ", ")
+        guard !open.isEmpty else { return }
+        guard configuration.namesHost else {
+            return refuse(
+                """
+                --public-url is missing: other machines can connect to \(open), but the server doesn't know the name that \
+                people use. Requests for that name are refused, and links in invitations, calendars and messages have no \
+                address. Set, for example, --public-url https://example.org
+                """)
+        }
+        add("warning: --public-url is missing: links in invitations, calendars and messages have no address")
+    }
+
+    private mutating func checkStateDirectory(of configuration: Configuration) {
+        let path = configuration.stateDirectory
+        if configuration.database == .privateCluster {
+            add("state directory: \(path)")
+            if let reason = PrivateCluster.refusal(stateDirectory: path) {
+                refuse(
+                    "private cluster: \(reason); --state-dir sets the directory, and --database-url another database")
+            }
+        } else if access(path, F_OK) == 0, let reason = StateDirectoryCheck.refusal(path) {
+            // The directory then holds only the socket for operators' commands.
+            add("warning: operators' commands will be unavailable: \(reason); --state-dir sets the directory")
         }
     }
 

@@ -83,8 +83,10 @@ import Testing
 
     @Test("The check of a private cluster has no bus")
     func privateCluster() async {
-        var check = ConfigurationCheck(of: Configuration(), at: 0)
-        await check.checkBus(of: Configuration())
+        var configuration = Configuration()
+        configuration.stateDirectory = TestClusterDirectories.shared.make()
+        var check = ConfigurationCheck(of: configuration, at: 0)
+        await check.checkBus(of: configuration)
         #expect(
             check.isPassed && check.report.hasSuffix("daemons: only this one, because the private cluster is used\n"))
     }

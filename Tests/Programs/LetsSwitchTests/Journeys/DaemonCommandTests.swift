@@ -105,6 +105,59 @@ import Testing
         }
     }
 
+    @Test("A port in use is noticed before a private cluster is created")
+    func portInUseBeforeCluster() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let state = "\(TestClusterDirectories.shared.make())/state"
+            let (status, output) = try await run(["--listen", "\(endpoint)", "--state-dir", state])
+            #expect(status == .exited(1))
+            #expect(output.contains("\(endpoint)") && output.lowercased().contains("in use"))
+            #expect(access(state, F_OK) != 0)
+        }
+    }
+
+    @Test("`check` refuses an address open to other machines without --public-url, and says why")
+    func checkPublicAddress() async throws {
+        let state = "\(TestClusterDirectories.shared.make())/state"
+        func check(_ arguments: String...) async throws -> (status: TestSupport.ExitStatus, output: String) {
+            try await run(["check", "--state-dir", state] + arguments)
+        }
+        for address in ["0.0.0.0:8080", "[::]:8080", "192.0.2.1:80"] {
+            let (status, output) = try await check("--listen", address)
+            #expect(status == .exited(1), "\(address)")
+            #expect(output.contains("error: --public-url is missing: other machines can connect to \(address), but"))
+        }
+        #expect(try await check("--listen", "0.0.0.0:8080", "--public-url", "https://example.org").status == .exited(0))
+        // The name is known, but links have no address.
+        let (status, output) = try await check("--listen", "0.0.0.0:8080", "--hosts", "example.org")
+        #expect(status == .exited(0) && output.contains("warning: --public-url is missing: links "))
+        for address in ["127.0.0.1:8080", "[::1]:8080", "localhost:8080", "unix:/run/x.sock"] {
+            let (status, output) = try await check("--listen", address)
+            #expect(status == .exited(0) && !output.contains("--public-url"), "\(address)")
+        }
+        // `check` creates nothing.
+        #expect(access(state, F_OK) != 0)
+    }
+
+    @Test("`check` refuses a state directory that can't be written")
+    func checkStateDirectory() async throws {
+        let file = "\(TestClusterDirectories.shared.make())/file"
+        try Data().write(to: URL(fileURLWithPath: file))
+        for directory in [file, "\(file)/state", "/proc/letsswitch/state"] {
+            let (status, output) = try await run(["check", "--state-dir", directory])
+            let existing = directory.hasPrefix("/proc") ? "/proc" : file
+            #expect(status == .exited(1), "\(directory)")
+            #expect(output.contains("error: private cluster: cannot write \(existing): "), "\(output)")
+        }
+        // With another database the directory has only the operators' socket.
+        try await Journey.run { journey in
+            let (status, output) = try await run(["check", "--state-dir", file, "--database-url", journey.conninfo])
+            #expect(status == .exited(0))
+            #expect(output.contains("warning: operators' commands will be unavailable: cannot write \(file): "))
+        }
+    }
+
     @Test("An unknown variable with the server's prefix gets a warning; known ones, PORT and DATABASE_URL work")
     func environment() async throws {
         try await Journey.run { journey in

@@ -150,6 +150,7 @@ import Testing
         func check(_ key: String) async throws -> (status: TestSupport.ExitStatus, output: String) {
             let daemon = try await DaemonProcess.start([
                 "check", "--listen", "tls:127.0.0.1:0", "--tls-certificate", identity.certificate, "--tls-key", key,
+                "--state-dir", authority.directory, "--public-url", "https://localhost",
             ])
             return (try await daemon.waitForExit(), daemon.output)
         }
@@ -170,6 +171,7 @@ import Testing
         let identity = try await authority.issue(days: 1)
         var configuration = Configuration()
         (configuration.tlsCertificate, configuration.tlsKey) = (identity.certificate, identity.key)
+        configuration.stateDirectory = authority.directory
         let now = Int64(Date().timeIntervalSince1970)
         #expect(ConfigurationCheck(of: configuration, at: now + 60).isPassed)
         let later = ConfigurationCheck(of: configuration, at: now + 2 * 86_400)
