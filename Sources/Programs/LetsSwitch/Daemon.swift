@@ -59,7 +59,7 @@ package actor Daemon {
         let (conninfo, data) = try await supervisor.open()
         let parts = try compose(conninfo: conninfo, tls: tls)
         self.parts = parts
-        await supervisor.prepare(parts.database, patience: patience, enter: parts.enter) { [weak self] in
+        try await supervisor.prepare(parts.database, patience: patience, enter: parts.enter) { [weak self] in
             await self?.startServices()
         }
         let endpoints = try await parts.application.listen(on: addresses)

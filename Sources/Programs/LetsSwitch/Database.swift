@@ -37,10 +37,12 @@ actor Database {
         self.refusals = refusals
     }
 
-    /// Updates the schema, and reads the data that is read once.
+    /// Updates the schema, and reads the data that is read once. Before that, it refuses a connection pooler through
+    /// which no reminder would be sent.
     ///
     /// - Parameter enter: Writes what the database must contain before the first request is answered.
     func prepare(_ enter: @Sendable () async throws -> Void) async throws -> PostgresSchema.Change {
+        try await stores.background.checkSessions()
         let change = try await stores.background.migrate(DatabaseSchema.current)
         try await enter()
         let secret = try await stores.background.query(Self.roomKeySecret).first?.string("value")

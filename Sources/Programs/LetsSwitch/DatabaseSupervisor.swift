@@ -14,6 +14,9 @@ actor DatabaseSupervisor {
     private let log: Log
     private var cluster: PrivateCluster?
     private var preparing: Task<Void, Never>?
+    /// The reason why the daemon must not start, and whether ``prepare(_:patience:enter:ready:)`` still waits for one.
+    private var refusal: TransactionPoolerError?
+    private var isStarting = true
     private var isReviving = false
     private var isEnding = false
 
@@ -46,13 +49,16 @@ actor DatabaseSupervisor {
     /// Prepares the database, and then calls `ready`. Returns when this is done, or after `patience`.
     ///
     /// - Parameter enter: Writes what the database must contain before the first request is answered.
+    /// - Throws: ``TransactionPoolerError`` if that is found within `patience`. Later it is only logged.
     func prepare(
         _ database: Database, patience: Duration, enter: @escaping @Sendable () async throws -> Void,
         ready: @escaping @Sendable () async -> Void
-    ) async {
+    ) async throws {
         let preparing = Task { await self.keepPreparing(database, enter, ready) }
         self.preparing = preparing
         await preparing.ends(within: patience)
+        isStarting = false
+        if let refusal { throw refusal }
     }
 
     private func keepPreparing(
@@ -68,6 +74,9 @@ actor DatabaseSupervisor {
                         ["migrations": .int(change.migrations.count), "functions": .bool(change.replacedFunctions)])
                 }
                 return await ready()
+            } catch let error as TransactionPoolerError where isStarting {
+                refusal = error
+                return
             } catch {
                 report(error, after: &reported)
                 try? await Task.sleep(for: Self.retryPause)

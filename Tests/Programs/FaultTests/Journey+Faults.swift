@@ -12,21 +12,9 @@ extension Journey {
 
     /// Starts a relay to the database's server. Returns it, and the connection string that uses it.
     func relay() throws -> (relay: StallingRelay, conninfo: String) {
-        let words = conninfo.split(separator: " ").map { $0.split(separator: "=", maxSplits: 1) }
-        func value(_ keyword: Substring) throws -> String {
-            guard let word = words.last(where: { $0.first == keyword && $0.count == 2 }) else {
-                throw ClientFailure.misuse("no \(keyword) in \(conninfo)")
-            }
-            return word[1].filter { $0 != "'" }
-        }
-        let relay = try StallingRelay(to: .unix(path: "\(try value("host"))/.s.PGSQL.\(try value("port"))"))
-        return (
-            relay,
-            """
-            host=127.0.0.1 port=\(relay.port) user=\(try value("user")) dbname=\(try value("dbname")) \
-            sslmode=disable gssencmode=disable application_name=\(Self.faultyName)
-            """
-        )
+        let words = ConnectionWords(conninfo)
+        let relay = try StallingRelay(to: try words.socket())
+        return (relay, try words.conninfo(through: relay.port) + " application_name=\(Self.faultyName)")
     }
 
     /// Runs a script on a new connection by the simple protocol, which works with any defaults of the database.

@@ -14,10 +14,10 @@ package final class StallingRelay: @unchecked Sendable {
     }
 
     /// The port on 127.0.0.1 to connect to.
-    package let port: UInt16
+    package var port: UInt16 { listener.port }
 
     private let server: ClientEndpoint
-    private let listener: Int32
+    private let listener: LoopbackListener
     /// Broadcast whenever something changes.
     private let gate = NSCondition()
     private var stalled: Set<Direction> = []
@@ -30,47 +30,23 @@ package final class StallingRelay: @unchecked Sendable {
     /// Listens, and opens a connection to `server` for each connection that it accepts.
     package init(to server: ClientEndpoint) throws(ClientFailure) {
         self.server = server
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard listener >= 0 else { throw .system(call: "socket", code: errno) }
-        let listener = listener
-        let bound = try ClientEndpoint.tcp(host: "127.0.0.1", port: 0).withSocketAddress { address, length in
-            bind(listener, address, length) == 0 && listen(listener, 128) == 0
-        }
-        var address = sockaddr_in()
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let named = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) == 0 }
-        }
-        guard bound, named else {
-            let code = errno
-            Glibc.close(listener)
-            throw .system(call: "bind", code: code)
-        }
-        port = UInt16(bigEndian: address.sin_port)
-        Self.thread { [weak self] in
-            while true {
-                let client = Glibc.accept(listener, nil, nil)
-                if client < 0, errno == EINTR || errno == ECONNABORTED { continue }
-                guard client >= 0, let self else {
-                    if client >= 0 { Glibc.close(client) }
-                    Glibc.close(listener)
-                    return
-                }
-                self.accept(client)
-            }
+        listener = try LoopbackListener()
+        listener.start { [weak self] client in
+            guard let self else { return false }
+            self.accept(client)
+            return true
         }
     }
 
     deinit {
-        if !isClosed { shutdown(listener, Int32(SHUT_RDWR)) }
+        if !isClosed { listener.close() }
     }
 
     /// Ends the relay and all its connections.
     package func close() {
         change { isClosed = true }
         drop()
-        // Wakes the thread in accept, which closes it.
-        shutdown(listener, Int32(SHUT_RDWR))
+        listener.close()
     }
 
     // MARK: Faults
@@ -127,10 +103,7 @@ package final class StallingRelay: @unchecked Sendable {
     }
 
     private func accept(_ client: Int32) {
-        // A child process started between these calls inherits the descriptor. The relay therefore ends connections
-        // with shutdown, not with close alone.
-        _ = fcntl(client, F_SETFD, FD_CLOEXEC)
-        let upstream = connect()
+        let upstream = LoopbackListener.connect(to: server)
         guard upstream >= 0 else {
             Glibc.close(client)
             return
@@ -142,19 +115,8 @@ package final class StallingRelay: @unchecked Sendable {
             return isClosed
         }
         if isLate { connection.end() }
-        Self.thread { self.forward(connection, .toServer, from: client, to: upstream) }
-        Self.thread { self.forward(connection, .toClient, from: upstream, to: client) }
-    }
-
-    private func connect() -> Int32 {
-        let descriptor = socket(server.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return -1 }
-        let isConnected = try? server.withSocketAddress { Glibc.connect(descriptor, $0, $1) == 0 }
-        guard isConnected == true else {
-            Glibc.close(descriptor)
-            return -1
-        }
-        return descriptor
+        LoopbackListener.thread { self.forward(connection, .toServer, from: client, to: upstream) }
+        LoopbackListener.thread { self.forward(connection, .toClient, from: upstream, to: client) }
     }
 
     /// Forwards in one direction on its own thread until either side ends.
@@ -191,12 +153,6 @@ package final class StallingRelay: @unchecked Sendable {
         defer { held[direction, default: 0] -= 1 }
         while !connection.hasEnded, connection.isAbandoned || stalled.contains(direction) { gate.wait() }
         return !connection.hasEnded
-    }
-
-    private static func thread(_ body: @escaping @Sendable () -> Void) {
-        let thread = Thread(block: body)
-        thread.name = "relay"
-        thread.start()
     }
 }
 

@@ -45,6 +45,13 @@ package final class PostgresClient: Sendable {
     /// The pool's queue as an executor. Tasks that mostly send queries can run on it without switching threads.
     package var executor: any TaskExecutor { pool.taskExecutor }
 
+    /// Checks that a session keeps its server process.
+    ///
+    /// - Throws: ``TransactionPoolerError`` if a connection pooler doesn't keep it; ``PostgresError``.
+    package func checkSessions() async throws {
+        try await PoolerProbe.run(configuration)
+    }
+
     /// Applies the missing migrations in order, each in its own transaction, and replaces the functions if their text
     /// has changed. Daemons that start together take turns. Refuses a database with a migration that the schema doesn't
     /// have, or with functions that are too new.

@@ -1,14 +1,15 @@
 import Basics
 import Bridge
 import Daemons
+import Postgres
 import Rooms
 package import Settings
 
 extension ConfigurationCheck {
     private static let patience = Duration.seconds(3)
 
-    /// Reports which bus is set, whether it can be reached, and which daemons run on the database. Takes at most nine
-    /// seconds.
+    /// Reports which bus is set, whether it can be reached, and which daemons run on the database. Waits at most three
+    /// seconds for each answer.
     package mutating func checkBus(of configuration: Configuration) async {
         await checkBridge(of: configuration)
         add("bus: \(configuration.bus.rawValue)")
@@ -18,6 +19,7 @@ extension ConfigurationCheck {
         case .libpqEnvironment: conninfo = ""
         case .url(let url): conninfo = url
         }
+        guard await checkSessions(of: configuration, conninfo: conninfo) else { return }
         let isThere = await checkDaemons(of: configuration, conninfo: conninfo)
         switch configuration.bus {
         case .none: break
@@ -42,6 +44,20 @@ extension ConfigurationCheck {
         // Only a warning, because the daemon waits for the broker.
         case .fails(let reason): add("warning: bridge: \(url): \(reason)")
         }
+    }
+
+    /// - Returns: Whether the database can be reached without a connection pooler in transaction mode.
+    private mutating func checkSessions(of configuration: Configuration, conninfo: String) async -> Bool {
+        do {
+            try await PoolerProbe.run(configuration.postgres(conninfo: conninfo), limit: Self.patience)
+            return true
+        } catch let error as TransactionPoolerError {
+            refuse("\(configuration.database): \(error)")
+        } catch {
+            // Only a warning, because the daemon waits for the database.
+            add("warning: \(configuration.database): \(error)")
+        }
+        return false
     }
 
     /// - Returns: Whether the database can be reached.
