@@ -66,6 +66,9 @@ package actor Daemon {
         await parts.control.start()
         StartPages.release()
         for endpoint in endpoints { report(endpoint, data: data) }
+        let summary = StartSummary(
+            configuration, endpoints: endpoints, database: data, isDatabaseReady: await parts.database.isPrepared)
+        log.info("started", summary.values)
         status = "listening on \(endpoints.map(\.description).joined(separator: ", "))"
         notifier.ready(status: status)
         if let limit = configuration.watchdog {

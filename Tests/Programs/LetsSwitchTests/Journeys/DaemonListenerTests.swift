@@ -46,16 +46,20 @@ import Testing
     func startLine() async throws {
         try await Journey.run { journey in
             // In the URL the host is the directory of the server's socket.
-            let words = journey.conninfo.split(separator: " ").map { $0.split(separator: "=", maxSplits: 1) }
-            let parts = Dictionary(words.map { (String($0[0]), $0.count > 1 ? String($0[1]) : "") }) { $1 }
-            let host = try #require(parts["host"]).replacing("'", with: "").replacing("/", with: "%2F")
-            let user = parts["user"].map { $0.replacing("'", with: "") } ?? "postgres"
-            let url = "postgresql://\(user):sesame@\(host)/\(try #require(parts["dbname"]))"
+            let words = ConnectionWords(journey.conninfo)
+            let (user, name) = (try words.value("user"), try words.value("dbname"))
+            let url = "postgresql://\(user):sesame@\(try words.value("host").replacing("/", with: "%2F"))/\(name)"
             let daemon = try await DaemonProcess.start(["--listen", "127.0.0.1:0", "--database-url", url])
             let line = try await daemon.waitForLog("listening")
             #expect(line["level"] == "info")
             #expect(line["address"].string?.hasPrefix("127.0.0.1:") == true)
-            #expect(line["data"].string?.contains(try #require(parts["dbname"])) == true)
+            #expect(line["data"].string?.contains(name) == true)
+            let summary = try await daemon.waitForLog("started")
+            #expect(summary["level"] == "info" && summary["listen"] == line["address"])
+            #expect(summary["database"] == line["data"] && summary["databaseReady"] == true)
+            #expect(summary["publicURL"] == "none" && summary["providers"] == "none" && summary["bus"] == "auto")
+            #expect(summary["operations"] == "none" && summary["on"] == "nothing else")
+            #expect(summary["missing"].string?.hasPrefix("--web-push-contact, --ntfy-server, ") == true)
             #expect(try await daemon.terminate() == .exited(0))
             #expect(!daemon.output.contains("sesame"))
         }
