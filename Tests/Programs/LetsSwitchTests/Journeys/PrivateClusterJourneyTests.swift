@@ -26,8 +26,8 @@ import Testing
     }
 
     private func start(_ path: String) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
-        try await DaemonProcess.listening(
-            ["--listen", "127.0.0.1:0", "--state-dir", path, "--reminder-lead", "1s"])
+        try await DaemonProcess.ready(
+            ["--listen", "127.0.0.1:0", "--state-dir", path, "--reminder-lead", "1s", "--database-wait", "30s"])
     }
 
     private func postmaster(_ path: String) -> String? {
