@@ -198,7 +198,7 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .executableTarget(
-            name: "letsswitchd", dependencies: ["Access", "Control", "LetsSwitch", "Settings", "Sockets"],
+            name: "letsswitchd", dependencies: ["Access", "Basics", "Control", "LetsSwitch", "Settings", "Sockets"],
             exclude: ["systemd"],
             swiftSettings: swiftSettings),
         // The client library for programs that use a daemon: the only target with public declarations.
@@ -210,7 +210,8 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         // The command for the terminal.
-        .executableTarget(name: "letsswitch", dependencies: ["LetsSwitchClient"], swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "letsswitch", dependencies: ["Basics", "LetsSwitchClient"], swiftSettings: swiftSettings),
         // The load generator, the bare relay for comparison, and the benchmarks.
         .executableTarget(
             name: "letsswitch-bench",

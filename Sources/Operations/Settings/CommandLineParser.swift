@@ -75,6 +75,12 @@ package struct CommandLineParser: Sendable {
         return command == "check" ? .check(configuration) : .serve(configuration)
     }
 
+    /// Whether a setting comes from the environment variable of this name. libpq reads its own variables itself.
+    package static func reads(_ name: String) -> Bool {
+        name.hasPrefix(Setting.variablePrefix)
+            || ["DATABASE_URL", "PORT", "STATE_DIRECTORY", "CREDENTIALS_DIRECTORY"].contains(name)
+    }
+
     private static let commands =
         ["serve", "check", "ticket", "backup", "restore"] + Inspection.allCases.map(\.rawValue)
         + ControlOrder.Name.allCases.map(\.rawValue)

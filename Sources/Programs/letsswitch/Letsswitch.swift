@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 
 /// The command `letsswitch`: tasks, reminders, rooms, questions and conversations in a terminal.
@@ -5,14 +6,14 @@ import Glibc
 struct Letsswitch {
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
-        do throws(UsageError) {
+        do {
             let invocation = try Invocation(
-                Array(CommandLine.arguments.dropFirst()), environment: { Environment.value($0) },
+                try ProcessText.arguments(), environment: { Environment.value($0) },
                 serverFile: { ServerFile(environment: Environment.value)?.read() })
             let status = await CommandRun(invocation, output: Output()).perform()
             exit(status.rawValue)
         } catch {
-            Output().complain("letsswitch: \(error.reason)\nRun letsswitch --help for the commands and options.")
+            Output().complain("letsswitch: \(error)\nRun letsswitch --help for the commands and options.")
             exit(ExitCode.usage.rawValue)
         }
     }

@@ -1,4 +1,5 @@
 import Access
+import Basics
 import Control
 @preconcurrency import Glibc
 import LetsSwitch
@@ -15,11 +16,12 @@ enum Letsswitchd {
         TLSLibrary.keepUntilExit()
         // If a reader of the log or a peer disconnects, the daemon must not end. Each write handles its own error.
         signal(SIGPIPE, SIG_IGN)
-        let parser = CommandLineParser(environment: environment())
-        // Child processes must not notify systemd for the daemon. No other thread reads the environment yet.
-        for variable in ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"] { unsetenv(variable) }
         do {
-            switch try parser.parse(Array(CommandLine.arguments.dropFirst())) {
+            let parser = CommandLineParser(
+                environment: try ProcessText.environment(environ, isRead: CommandLineParser.reads))
+            // Child processes must not notify systemd for the daemon. No other thread reads the environment yet.
+            for variable in ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"] { unsetenv(variable) }
+            switch try parser.parse(try ProcessText.arguments()) {
             case .serve(let configuration):
                 exit(await Daemon.run(configuration))
             case .check(let configuration):
@@ -82,19 +84,6 @@ enum Letsswitchd {
 
     /// A table on a terminal, otherwise lines for programs.
     private static var layout: InspectionCommand.Layout { isatty(STDOUT_FILENO) == 1 ? .table : .lines }
-
-    private static func environment() -> [String: String] {
-        var variables: [String: String] = [:]
-        var next = environ
-        while let entry = next.pointee {
-            let text = String(cString: entry)
-            if let equals = text.firstIndex(of: "=") {
-                variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
-            }
-            next += 1
-        }
-        return variables
-    }
 
     /// - Returns: Whether everything was written.
     private static func print(_ text: String, to descriptor: Int32) -> Bool {

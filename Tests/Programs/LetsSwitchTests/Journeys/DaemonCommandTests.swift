@@ -95,6 +95,28 @@ import Testing
         }
     }
 
+    @Test(
+        "An argument or a setting's variable that isn't UTF-8 is refused with status 64",
+        arguments: [
+            (#"exec "$0" ticket "$(printf 'Gr\374n')" --for 1h"#, "argument 2 isn't UTF-8"),
+            (#"LETSSWITCH_HOSTS="$(printf 'Gr\374n')" exec "$0" check"#, "LETSSWITCH_HOSTS isn't UTF-8"),
+        ])
+    func foreignBytes(script: String, complaint: String) async throws {
+        let process = try await ChildProcess.start(
+            "/bin/sh", ["-c", script, try DaemonProcess.executable()], environment: DaemonProcess.cleanEnvironment())
+        #expect(try await process.waitForExit() == .exited(64))
+        #expect(process.text(of: .output).isEmpty)
+        #expect(process.text(of: .error).contains(complaint))
+    }
+
+    @Test("A variable that the daemon doesn't read may have bytes that aren't UTF-8")
+    func foreignVariable() async throws {
+        let process = try await ChildProcess.start(
+            "/bin/sh", ["-c", #"GREETING="$(printf 'Gr\374n')" exec "$0" --version"#, try DaemonProcess.executable()],
+            environment: DaemonProcess.cleanEnvironment())
+        #expect(try await process.waitForExit() == .exited(0))
+    }
+
     @Test("A port in use ends the start with a clear message and status 1")
     func portInUse() async throws {
         try await Journey.run { journey in
