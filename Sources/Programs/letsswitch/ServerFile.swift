@@ -1,5 +1,3 @@
-import Glibc
-
 /// The file with this user's server: the first line of `$XDG_CONFIG_HOME/letsswitch/server` that isn't a comment.
 struct ServerFile {
     let path: String
@@ -13,13 +11,7 @@ struct ServerFile {
 
     /// Returns the address, or `nil` if the file is missing, unreadable or empty.
     func read() -> String? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = Glibc.read(descriptor, &bytes, bytes.count)
-        guard count > 0 else { return nil }
-        return Self.address(in: String(decoding: bytes.prefix(count), as: UTF8.self))
+        SmallFile.read(path).flatMap { Self.address(in: String(decoding: $0, as: UTF8.self)) }
     }
 
     static func address(in text: String) -> String? {

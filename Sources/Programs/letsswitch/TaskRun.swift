@@ -5,26 +5,35 @@ import LetsSwitchClient
 struct TaskRun {
     let invocation: Invocation
     let output: Output
+    private let local = LocalZone(environment: Environment.value)
+
+    init(invocation: Invocation, output: Output) {
+        self.invocation = invocation
+        self.output = output
+    }
 
     func promise(_ title: String, _ at: WallTime, _ isInviting: Bool) async throws {
         let client = try invocation.client()
-        let promise = try await client.promise(title, at: written(at), timeZone: zone, isInviting: isInviting)
+        let (start, zone) = try written(at)
+        let promise = try await client.promise(title, at: start, timeZone: zone, isInviting: isInviting)
         try output.tell(promise.source, text(promise))
     }
 
     func accept(_ invitation: String, _ title: String) async throws {
         let client = try invocation.client()
-        let promise = try await client.accept(invitation, title, timeZone: zone)
+        let promise = try await client.accept(invitation, title, timeZone: zone())
         try output.tell(promise.source, text(promise))
     }
 
     func cancel(_ task: Invocation.CancelledTask) async throws {
         let client = try invocation.client()
-        let promise =
-            switch task {
-            case .id(let id): try await client.cancel(taskID: id)
-            case .at(let time): try await client.cancel(at: written(time), timeZone: zone)
-            }
+        let promise: TaskPromise
+        switch task {
+        case .id(let id): promise = try await client.cancel(taskID: id)
+        case .at(let time):
+            let (start, zone) = try written(time)
+            promise = try await client.cancel(at: start, timeZone: zone)
+        }
         try output.tell(promise.source, "\(Output.inLine(promise.title)) at \(promise.startTime) is cancelled.")
     }
 
@@ -35,13 +44,19 @@ struct TaskRun {
             promise.source, "\(Output.inLine(promise.title)) at \(promise.startTime) is cancelled.\(notice)")
     }
 
-    private var zone: String { invocation.zone ?? WallTime.systemZone() }
+    private func zone() throws(UsageError) -> String {
+        if let zone = invocation.zone { return zone }
+        return try local.name()
+    }
 
-    private func written(_ time: WallTime) -> WrittenTime {
+    /// Returns a start as the server reads it, with its zone.
+    private func written(_ time: WallTime) throws(UsageError) -> (WrittenTime, zone: String) {
+        let zone = try zone()
         switch time {
-        case .instant(let text): .instant(text)
+        case .instant(let text): return (.instant(text), zone)
         case .clock(let text, let seconds):
-            .clock(day: WallTime.day(of: seconds, zone: zone, now: Glibc.time(nil)), time: text)
+            let zone = try local.spelling(of: zone)
+            return (.clock(day: WallTime.day(of: seconds, zone: zone, now: Glibc.time(nil)), time: text), zone)
         }
     }
 

@@ -25,7 +25,8 @@ enum WallTime: Equatable {
         self = .clock(text: text, seconds: hour * 3600 + minute * 60 + second)
     }
 
-    /// Returns the next day on which this zone's clock shows `seconds` after midnight.
+    /// Returns the next day on which this zone's clock shows `seconds` after midnight. The zone must have a file:
+    /// otherwise the C library computes in UTC.
     static func day(of seconds: Int, zone: String, now: Int) -> String {
         setenv("TZ", ":" + zone, 1)
         tzset()
@@ -46,17 +47,5 @@ enum WallTime: Equatable {
         }
         func two(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
-    }
-
-    /// Returns the IANA name of the system's zone, or `UTC` if none is set.
-    static func systemZone() -> String {
-        if let name = Environment.value("TZ") { return name.hasPrefix(":") ? String(name.dropFirst()) : name }
-        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/etc/localtime", &path, path.count - 1)
-        guard count > 0 else { return "UTC" }
-        let target = String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
-        let parts = target.split(separator: "/")
-        guard let start = parts.firstIndex(of: "zoneinfo"), start + 1 < parts.count else { return "UTC" }
-        return parts[(start + 1)...].joined(separator: "/")
     }
 }

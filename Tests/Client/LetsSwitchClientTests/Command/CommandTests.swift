@@ -9,14 +9,17 @@ import Testing
 
 /// Tests that run the built command as a shell does.
 @Suite struct CommandTests {
+    private static func executable() throws -> String {
+        let daemon = URL(fileURLWithPath: try DaemonProcess.executable())
+        return daemon.deletingLastPathComponent().appendingPathComponent("letsswitch").path
+    }
+
     private static func start(
         _ arguments: [String], state: String, _ variables: [String: String] = [:]
     ) async throws -> ChildProcess {
-        let daemon = URL(fileURLWithPath: try DaemonProcess.executable())
-        let path = daemon.deletingLastPathComponent().appendingPathComponent("letsswitch").path
         let environment = DaemonProcess.cleanEnvironment().merging(["XDG_STATE_HOME": state, "TZ": "UTC"]) { $1 }
             .merging(variables) { $1 }
-        return try await ChildProcess.start(path, arguments, environment: environment)
+        return try await ChildProcess.start(executable(), arguments, environment: environment)
     }
 
     private typealias Outcome = (status: TestSupport.ExitStatus, lines: [String])
@@ -60,6 +63,31 @@ import Testing
         #expect(stranger.status == .exited(69), "\(stranger.lines)")
         await daemon.signal(SIGKILL)
         _ = try await daemon.waitForExit()
+    }
+
+    @Test("An argument that isn't UTF-8 is refused with status 64, and nothing is sent")
+    func foreignBytes() async throws {
+        let script = #"exec "$0" promise "$(printf 'Gr\374n')" --at 09:00 --server http://127.0.0.1:1"#
+        let process = try await ChildProcess.start(
+            "/bin/sh", ["-c", script, try Self.executable()], environment: DaemonProcess.cleanEnvironment())
+        // A request to this server would end with status 69.
+        #expect(try await process.waitForExit() == .exited(64))
+        #expect(process.text(of: .error).contains("argument 2 isn't UTF-8"))
+    }
+
+    @Test("A time of day without a known zone is refused with status 64, and nothing is sent")
+    func unknownZone() async throws {
+        let promise = ["promise", "History", "--at", "09:00", "--device", "ada", "--server", "http://127.0.0.1:1"]
+        for (arguments, variables) in [
+            (promise, ["TZ": "CET-1CEST,M3.5.0,M10.5.0/3"]), (promise + ["--zone", "Europe/Lodnon"], [:]),
+        ] {
+            let outcome = try await Self.run(arguments, state: "/tmp/ls-command-unused", variables)
+            #expect(outcome.status == .exited(64), "\(outcome.lines)")
+        }
+        // With a known zone the request is sent, and no server answers.
+        let known = try await Self.run(
+            promise, state: "/tmp/ls-command-unused", ["TZ": ":/usr/share/zoneinfo/posix/Europe/Prague"])
+        #expect(known.status == .exited(69), "\(known.lines)")
     }
 
     @Test("Two users promise, watch, join and cheer")
