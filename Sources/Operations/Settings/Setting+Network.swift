@@ -25,7 +25,7 @@ extension Setting {
             var hosts = AllowedHosts()
             for value in values where !hosts.insert(value) {
                 throw InvalidValue(
-                    value, "must be a host name like example.org or *.example.org, without a port, or * for all")
+                    host: value, "must be a host name like example.org or *.example.org, without a port, or * for all")
             }
             configuration.hosts = hosts
         },
@@ -36,7 +36,7 @@ extension Setting {
             var origins = AllowedOrigins()
             for value in values where !origins.insert(value) {
                 throw InvalidValue(
-                    value,
+                    host: value,
                     "must be an origin like https://example.org or https://*.example.org, without a path, or * for all")
             }
             configuration.allowedOrigins = origins

@@ -83,7 +83,7 @@ extension Setting {
     /// Checks an absolute `http` or `https` URL.
     static func url(_ text: String) throws(InvalidValue) -> String {
         guard let parts = ProviderURL(text) else {
-            throw InvalidValue(text, "must be a URL like https://example.org/path")
+            throw InvalidValue(host: text, "must be a URL like https://example.org/path")
         }
         guard !parts.hasCredentials else {
             throw InvalidValue(secret: "the URL must not contain a user name or a password")

@@ -23,6 +23,12 @@ package struct InvalidValue: Error, Sendable, Equatable {
         self.reason = "\"\(text)\": \(reason)"
     }
 
+    /// Creates the reason for a value with a host name. Clients send names in ASCII only (RFC 5890 §2.3.2.1).
+    init(host text: some StringProtocol, _ reason: String) {
+        let hint = text.utf8.allSatisfy { $0 < 0x80 } ? "" : ", with the xn-- form of names that aren't ASCII"
+        self.init(text, reason + hint)
+    }
+
     /// Creates the reason for a value that must not be repeated, such as one with a password.
     init(secret reason: String) {
         self.reason = reason

@@ -103,6 +103,18 @@ import Wire
         }
     }
 
+    @Test("A host name that isn't ASCII is refused with a hint to its xn-- form")
+    func foreignHostNames() throws {
+        for (flag, value) in [
+            ("--hosts", "bücher.example"), ("--allowed-origins", "https://bücher.example"),
+            ("--public-url", "https://bücher.example"),
+        ] {
+            #expect(try complaint([flag, value]).contains("xn--"))
+        }
+        #expect(try !complaint(["--hosts", "example.org:80"]).contains("xn--"))
+        #expect(try configuration(["--hosts", "xn--bcher-kva.example"]).hosts != AllowedHosts())
+    }
+
     @Test("PORT is used if no address is given") func portCountsWhereNoAddressIsGiven() throws {
         #expect(try configuration([], ["PORT": "5000"]).listen == [.tcp(host: "0.0.0.0", port: 5000)])
         let own: [ListenAddress] = [.tcp(host: "127.0.0.1", port: 1)]

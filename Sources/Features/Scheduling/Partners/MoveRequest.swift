@@ -18,9 +18,9 @@ package struct MoveRequest: Hashable, Sendable {
         id: String, _ body: [UInt8], zones: TimeZoneNames
     ) throws(RequestError) -> MoveRequest {
         let body = try RequestFields.decode(Body.self, from: body)
-        if let timeZone = body.timeZone { try zones.check(timeZone) }
+        let timeZone = try body.timeZone.map(zones.known)
         return MoveRequest(
-            task: try OwnTask(id: id, deviceId: body.deviceId), slot: body.slot, timeZone: body.timeZone)
+            task: try OwnTask(id: id, deviceId: body.deviceId), slot: body.slot, timeZone: timeZone)
     }
 
     private struct Body: Decodable {

@@ -6,7 +6,7 @@ package struct SeriesRequest: Hashable, Sendable {
     package let device: DeviceID
     package let title: String
     package let startTime: WallTime
-    package let timeZone: String
+    package private(set) var timeZone: String
     package let days: Weekdays
     /// The last day; nil for no end.
     package let until: CalendarDate?
@@ -25,8 +25,8 @@ package struct SeriesRequest: Hashable, Sendable {
 
     /// Throws `invalid_request`, naming the member.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> SeriesRequest {
-        let request = try RequestFields.decode(SeriesRequest.self, from: body)
-        try zones.check(request.timeZone)
+        var request = try RequestFields.decode(SeriesRequest.self, from: body)
+        request.timeZone = try zones.known(request.timeZone)
         return request
     }
 }

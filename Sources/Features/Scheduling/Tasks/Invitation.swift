@@ -74,10 +74,10 @@ package struct InvitationRequest: Hashable, Sendable {
         token: String, _ body: [UInt8], zones: TimeZoneNames
     ) throws(RequestError) -> InvitationRequest {
         let body = try RequestFields.decode(Body.self, from: body)
-        if let timeZone = body.timeZone { try zones.check(timeZone) }
+        let timeZone = try body.timeZone.map(zones.known)
         return InvitationRequest(
             device: try DeviceID(body.deviceId), token: try InvitationToken(path: token), title: body.title,
-            timeZone: body.timeZone)
+            timeZone: timeZone)
     }
 
     private struct Body: Decodable {

@@ -28,8 +28,7 @@ package struct ScheduleRequest: Hashable, Sendable {
             throw .invalid("date", "must be a date like 2026-11-22, or the device's midnight as an instant")
         }
         self.day = day
-        if let timeZone { try zones.check(timeZone) }
-        self.timeZone = timeZone
+        self.timeZone = try timeZone.map(zones.known)
     }
 
     private struct Body: Decodable {

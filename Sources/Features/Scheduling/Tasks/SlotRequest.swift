@@ -4,7 +4,7 @@ import Postgres
 /// The device and the slot of a request that registers or cancels.
 package struct SlotRequest: Hashable, Sendable {
     package let device: DeviceID
-    package let timeZone: String
+    package private(set) var timeZone: String
     package let slot: RequestedSlot
 
     package init(device: DeviceID, timeZone: String, slot: RequestedSlot) {
@@ -22,17 +22,9 @@ extension SlotRequest {
         slot = try RequestedSlot(members)
     }
 
-    /// Throws `invalid_request` if the time zone is unknown.
-    func checkZone(_ zones: TimeZoneNames) throws(RequestError) {
-        try zones.check(timeZone)
-    }
-}
-
-extension TimeZoneNames {
-    package func check(_ name: String) throws(RequestError) {
-        guard contains(name) else {
-            throw .invalid("timeZone", "must be an IANA name like Europe/London")
-        }
+    /// Spells the time zone as IANA does. Throws `invalid_request` if it is unknown.
+    mutating func spellZone(_ zones: TimeZoneNames) throws(RequestError) {
+        timeZone = try zones.known(timeZone)
     }
 }
 

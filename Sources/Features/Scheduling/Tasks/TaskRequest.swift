@@ -3,7 +3,7 @@ package import FoundationEssentials
 
 /// The body of `POST /task`.
 package struct TaskRequest: Hashable, Sendable {
-    package let slot: SlotRequest
+    package private(set) var slot: SlotRequest
     package let title: String
     /// Whether the task waits for a guest who receives its link.
     package let invites: Bool
@@ -16,8 +16,8 @@ package struct TaskRequest: Hashable, Sendable {
 
     /// Throws `invalid_request` that names the member.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> TaskRequest {
-        let request = try RequestFields.decode(TaskRequest.self, from: body)
-        try request.slot.checkZone(zones)
+        var request = try RequestFields.decode(TaskRequest.self, from: body)
+        try request.slot.spellZone(zones)
         return request
     }
 }
@@ -55,8 +55,8 @@ package enum CancelRequest: Hashable, Sendable {
 
     /// Reads the device and the slot, and ignores other members. Throws `invalid_request` that names the member.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> CancelRequest {
-        let request = try RequestFields.decode(Body.self, from: body).slot
-        try request.checkZone(zones)
+        var request = try RequestFields.decode(Body.self, from: body).slot
+        try request.spellZone(zones)
         return .slot(request)
     }
 

@@ -16,10 +16,16 @@ import Testing
     func zoneNamesThatArentIANAsAreLeftOut() {
         let zones = TimeZoneNames(["Europe/London", "UTC", "posix/UTC", "posixrules", "localtime", "Factory"])
         #expect(zones.count == 2)
-        #expect(zones.contains("Europe/London"))
-        #expect(!zones.contains("europe/london"))
-        #expect(!zones.contains("localtime"))
-        // To Swift's strings a Kelvin sign is a K.
-        #expect(!TimeZoneNames(["Asia/Kolkata"]).contains("Asia/\u{212A}olkata"))
+        #expect(zones.spelling(of: "Europe/London") == "Europe/London")
+        for name in ["localtime", "posix/UTC", "posixrules", "Factory"] { #expect(zones.spelling(of: name) == nil) }
+    }
+
+    @Test("A zone's case doesn't matter")
+    func zoneNamesIgnoreCase() {
+        let zones = TimeZoneNames(["Asia/Kolkata", "Etc/GMT+8"])
+        for name in ["asia/kolkata", "ASIA/KOLKATA"] { #expect(zones.spelling(of: name) == "Asia/Kolkata") }
+        #expect(zones.spelling(of: "etc/gmt+8") == "Etc/GMT+8")
+        // The lowercase form of a Kelvin sign is a k.
+        #expect(zones.spelling(of: "Asia/\u{212A}olkata") == nil)
     }
 }

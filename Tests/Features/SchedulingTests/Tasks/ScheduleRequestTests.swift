@@ -46,6 +46,25 @@ import Testing
         #expect(request.slot.slot == .at(Instant(seconds: 1_795_338_000)))
     }
 
+    @Test("A zone in another case is spelled as IANA does")
+    func aZoneInAnotherCaseIsSpelledAsIANADoes() throws {
+        let zone = #""europe/LONDON""#
+        #expect(try task(body(["timeZone": zone])).slot.timeZone == "Europe/London")
+        let cancelled = try CancelRequest.decode(Array(body(["timeZone": zone]).utf8), zones: zones)
+        #expect(cancelled == .slot(try task(body()).slot))
+        let moved = try MoveRequest.decode(
+            id: "E2F86CEB-4FBA-43E6-8FAC-C8BA5B5696F7", Array(body(["timeZone": zone]).utf8), zones: zones)
+        #expect(moved.timeZone == "Europe/London")
+        let accepted = try InvitationRequest.decode(
+            token: String(repeating: "a", count: 32), Array(body(["timeZone": zone]).utf8), zones: zones)
+        #expect(accepted.timeZone == "Europe/London")
+        let series = try SeriesRequest.decode(
+            Array(body(["timeZone": zone, "days": #"["mon"]"#]).utf8), zones: zones)
+        #expect(series.timeZone == "Europe/London")
+        let day = try ScheduleRequest(deviceId: "d", date: "2026-11-22", timeZone: "europe/LONDON", zones: zones)
+        #expect(day.timeZone == "Europe/London")
+    }
+
     @Test("The app's flags may be anything or missing", arguments: ["isSent", "isPaired", "debug"])
     func flagsOfTheAppMayBeAnythingOrMissing(member: String) throws {
         for value in ["1", "null", "\"x\"", "[{}]"] { _ = try task(body([member: value])) }
@@ -96,7 +115,7 @@ import Testing
     @Test(
         "An invalid value is named",
         arguments: [
-            ("timeZone", #""PST""#), ("timeZone", #""UTC+9""#), ("timeZone", #""europe/london""#), ("timeZone", "3"),
+            ("timeZone", #""PST""#), ("timeZone", #""UTC+9""#), ("timeZone", "3"),
             ("timeZone", #""""#), ("timeZone", #""UTC\u0000""#), ("startTime", #""25:00""#),
             ("startsAt", #""2026-11-22T09:00:00.Z""#),
             ("startsAt", "1795338000"), ("date", #""99999-01-01T00:00:00Z""#),
