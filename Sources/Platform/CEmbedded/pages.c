@@ -137,6 +137,10 @@ BEGIN(worker_js)
 #embed "../../Features/Pages/Day/Assets/worker.js" suffix(, 0)
 END(worker_js)
 
+BEGIN(zone_js)
+#embed "../../Features/Pages/Day/Assets/zone.js" suffix(, 0)
+END(zone_js)
+
 BEGIN(questions_css)
 #embed "../../Features/Pages/Questions/Assets/questions.css" suffix(, 0)
 END(questions_css)

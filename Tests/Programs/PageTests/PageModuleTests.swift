@@ -28,7 +28,23 @@ struct PageModuleTests {
     private static let cases: [(String, [(String, String)])] = [
         ("time", time), ("slots", slots), ("countdown", countdown), ("clock", clock), ("retry", retry),
         ("events", events), ("device", device), ("words", words), ("quote", quote), ("notice", notice), ("api", api),
-        ("store", store), ("past", past), ("invitations", invitations),
+        ("store", store), ("past", past), ("invitations", invitations), ("zone", zone),
+    ]
+
+    private static let zone: [(String, String)] = [
+        ("m.known('Europe/Prague')", #""Europe/Prague""#),
+        ("m.known('America/Argentina/Ushuaia')", #""America/Argentina/Ushuaia""#),
+        ("m.known('Etc/GMT-1')", #""Etc/GMT-1""#), ("m.known('UTC')", #""UTC""#),
+        ("['Etc/Unknown', undefined, null, '', '+01:00', 'No/Where'].map(m.known)", "[null,null,null,null,null,null]"),
+        ("m.zoneOf(0)", #""UTC""#), ("m.zoneOf(60)", #""Etc/GMT-1""#), ("m.zoneOf(-180)", #""Etc/GMT+3""#),
+        // Of offsets with minutes, a place is found that has the offset now.
+        (
+            "import('/page/time.js').then(t => (t.wall(1795300000000, m.zoneOf(345, 1795300000000)) - 1795300000000) / 60000)",
+            "345"
+        ),
+        ("m.offsetName(0)", #""UTC""#), ("m.offsetName(330)", #""UTC+5:30""#), ("m.offsetName(-570)", #""UTC−9:30""#),
+        ("m.zoneName('Etc/GMT-1')", #""UTC+1""#), ("m.zoneName('Etc/GMT+10')", #""UTC−10""#),
+        ("m.zoneName('America/New_York')", #""America/New York""#),
     ]
 
     private static let time: [(String, String)] = [

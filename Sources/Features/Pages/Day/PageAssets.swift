@@ -50,7 +50,7 @@ struct PageAssets: Sendable {
             ("notice", .notice_js), ("partner", .partner_js), ("past", .past_js), ("promises", .promises_js),
             ("quote", .quote_js), ("retry", .retry_js), ("series", .series_js), ("room", .room_js),
             ("share", .share_js), ("slots", .slots_js), ("store", .store_js), ("stream", .stream_js),
-            ("time", .time_js), ("words", .words_js),
+            ("time", .time_js), ("words", .words_js), ("zone", .zone_js),
         ]
     }
 }

@@ -120,6 +120,7 @@ EMBEDDED(stream_js)
 EMBEDDED(time_js)
 EMBEDDED(words_js)
 EMBEDDED(worker_js)
+EMBEDDED(zone_js)
 
 // Pages/Questions/Assets
 EMBEDDED(questions_css)

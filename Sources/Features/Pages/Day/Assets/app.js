@@ -20,10 +20,13 @@ import * as store from './store.js'
 import { Stream } from './stream.js'
 import { clockFace, dayOf, isoOf, midnight, spanOf } from './time.js'
 import { loadingSentence, sentence } from './words.js'
+import { clockOffset, known, offsetName, zoneName, zoneOf, zones } from './zone.js'
 
 const { lead, roomDuration, lateJoin } = document.documentElement.dataset
 const clock = new ServerClock()
-const zoneNow = () => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
+const browserZone = () => known(Intl.DateTimeFormat().resolvedOptions().timeZone)
+/** Without a zone of the browser's, the person chooses one. Until then it is one with the offset of the browser's clock. */
+const zoneNow = () => browserZone() ?? known(store.zone.get()) ?? zoneOf(clockOffset())
 const zone = zoneNow()
 const settings = { clock, zone, lead: lead * 1000, roomDuration: roomDuration * 1000, lateJoin: lateJoin * 1000 }
 const device = firstDevice(store.device.get())
@@ -353,12 +356,22 @@ new DeviceDialog(device, {
 
 // Start
 
-say(find('#zone'), zone.replaceAll('_', ' '))
+say(find('#zone'), zoneName(zone))
+if (!browserZone()) {
+  const select = find('#zones')
+  select.append(new Option(`${offsetName(clockOffset())} (your browser’s clock)`, ''), ...zones().map(name => new Option(zoneName(name), name)))
+  select.value = known(store.zone.get()) ?? ''
+  find('#use-zone').onclick = () => {
+    store.zone.set(select.value || null)
+    location.reload()
+  }
+  show(find('#zone-choice'), true)
+}
 addEventListener('hashchange', () => route())
 addEventListener('online', render)
 addEventListener('offline', render)
-// Another tab has changed the device.
-addEventListener('storage', ({ key }) => { if (key === 'device') location.reload() })
+// Another tab has changed the device or the zone.
+addEventListener('storage', ({ key }) => { if (key === 'device' || key === 'zone') location.reload() })
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) return
   // In another time zone all hours change.

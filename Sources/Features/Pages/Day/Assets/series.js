@@ -3,6 +3,7 @@ import { armed, find, part, say, stamp } from './dom.js'
 import { quoted } from './quote.js'
 import { clockFace, dayOf, longDate, weekdaysInWords } from './time.js'
 import { sentence, titleFault } from './words.js'
+import { zoneName } from './zone.js'
 
 /** Returns a series' days and time, such as "Every weekday at 09:00". */
 export const rhythmOf = series => `${weekdaysInWords(series.days)} at ${series.startTime}`
@@ -58,7 +59,7 @@ export class SeriesDialog {
     const [next] = series.tasks
     say(part(row, 'title'), series.title)
     say(part(row, 'when'), [
-      `${rhythmOf(series)}${series.timeZone === zone ? '' : ` in ${series.timeZone.replaceAll('_', ' ')}`}`,
+      `${rhythmOf(series)}${series.timeZone === zone ? '' : ` in ${zoneName(series.timeZone)}`}`,
       series.until ? `until ${longDate(series.until)}` : '', series.laterTitle ? `${quoted(series.laterTitle)} from ${longDate(series.laterFrom)}` : '',
     ].filter(Boolean).join(', '))
     const starts = next && Date.parse(next.startsAt)

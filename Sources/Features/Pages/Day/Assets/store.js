@@ -62,6 +62,9 @@ export const shelf = {
   clear: () => write('shelf', null),
 }
 
+/** The time zone that the person chose, for a browser that doesn't know its own. */
+export const zone = { get: () => read('zone'), set: value => write('zone', value) }
+
 /** The ticket for conversations. */
 export const ticket = { get: () => read('ticket'), set: value => write('ticket', value) }
 
