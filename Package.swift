@@ -228,8 +228,8 @@ let package = Package(
             swiftSettings: testSettings),
         // Validates the messages that tests receive against the product's schemas.
         .target(
-            name: "DoorTestSupport", dependencies: ["APIDescription", "TestSupport"],
-            path: "Tests/Support/DoorTestSupport",
+            name: "InterfaceTestSupport", dependencies: ["APIDescription", "TestSupport"],
+            path: "Tests/Support/InterfaceTestSupport",
             swiftSettings: testSettings),
         .testTarget(
             name: "TestSupportTests", dependencies: ["TestSupport", "CLinux", "Wire"],
@@ -330,7 +330,8 @@ let package = Package(
         .target(
             name: "JourneyTestSupport",
             dependencies: [
-                "DoorTestSupport", "LetsSwitch", "letsswitchd", "Domain", "Observability", "Postgres", "Scheduling",
+                "InterfaceTestSupport", "LetsSwitch", "letsswitchd", "Domain", "Observability", "Postgres",
+                "Scheduling",
                 "Schema", "Server", "Settings", "Sockets", "TestSupport",
             ],
             path: "Tests/Support/JourneyTestSupport", swiftSettings: testSettings),
@@ -345,9 +346,9 @@ let package = Package(
             swiftSettings: testSettings),
         // Journeys through the other interfaces: Action Cable, questions, conversations, and their descriptions.
         .testTarget(
-            name: "DoorTests",
+            name: "InterfaceTests",
             dependencies: [
-                "DoorTestSupport", "JourneyTestSupport", "Access", "AMQP", "APIDescription", "Crypto", "Delivery",
+                "InterfaceTestSupport", "JourneyTestSupport", "Access", "AMQP", "APIDescription", "Crypto", "Delivery",
                 "Domain", "LetsSwitch", "LiveQuestions", "Messaging", "Observability", "Pages", "Postgres", "Rooms",
                 "ScheduleTestSupport", "Scheduling", "Server", "Settings", "Sockets", "TestSupport", "Wire",
             ],
@@ -356,7 +357,7 @@ let package = Package(
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "BusTestSupport", "DoorTestSupport", "JourneyTestSupport", "Basics", "Crypto", "Daemons", "Domain",
+                "BusTestSupport", "InterfaceTestSupport", "JourneyTestSupport", "Basics", "Crypto", "Daemons", "Domain",
                 "LetsSwitch", "Observability", "Postgres", "Rooms", "ScheduleTestSupport", "Schema", "Scheduling",
                 "Server", "Settings", "TestSupport",
             ],
@@ -365,7 +366,7 @@ let package = Package(
         .testTarget(
             name: "TortureTests",
             dependencies: [
-                "DoorTestSupport", "JourneyTestSupport", "Domain", "Postgres", "Scheduling",
+                "InterfaceTestSupport", "JourneyTestSupport", "Domain", "Postgres", "Scheduling",
                 "TestSupport",
             ],
             swiftSettings: testSettings),
@@ -376,7 +377,8 @@ let package = Package(
         .testTarget(
             name: "LetsSwitchClientTests",
             dependencies: [
-                "Basics", "DoorTestSupport", "LetsSwitchClient", "letsswitch", "letsswitchd", "OutsideRoom", "CLinux",
+                "Basics", "InterfaceTestSupport", "LetsSwitchClient", "letsswitch", "letsswitchd", "OutsideRoom",
+                "CLinux",
                 "Postgres", "Scheduling", "Sockets", "TestSupport", "Wire",
             ],
             swiftSettings: testSettings),
@@ -384,7 +386,8 @@ let package = Package(
         .testTarget(
             name: "PageTests",
             dependencies: [
-                "DoorTestSupport", "LetsSwitchClient", "letsswitchd", "Basics", "Postgres", "Scheduling", "TestSupport",
+                "InterfaceTestSupport", "LetsSwitchClient", "letsswitchd", "Basics", "Postgres", "Scheduling",
+                "TestSupport",
             ],
             swiftSettings: testSettings),
 

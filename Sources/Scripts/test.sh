@@ -36,7 +36,7 @@ exec 4>&1
 status=$({ { timeout --foreground --kill-after=30s --signal=INT "$limit" stdbuf -oL swift test "$@" 2>&1 3>&- 4>&- ||
     echo $? >&3; } | tee "$output" >&4; } 3>&1)
 
-# Counts skipped tests by their reason, and collects what tests report as left out (Tests/Support/TestSupport/LeftOut.swift).
+# Counts skipped tests by their reason, and collects what tests report as left out (Tests/Support/TestSupport/SkippedTests.swift).
 left_out=$(awk '
     /^➜ Test .* skipped/ {
         reason = sub(/.* skipped: /, "") ? $0 : "no reason given"

@@ -6,28 +6,28 @@
 
 /// Requests about tasks.
 extension LetsSwitchClient {
-    /// Promises to start something at an instant, to the second. Repeating the promise has no effect, except that
+    /// Registers a task that starts at an instant, to the second. Registering it again has no effect, except that
     /// another title changes the title.
     ///
     /// ```swift
-    /// let promise = try await client.promise("History", at: nine, timeZone: "Europe/London")
+    /// let task = try await client.register("History", at: nine, timeZone: "Europe/London")
     /// ```
     ///
     /// - Parameters:
     ///   - timeZone: The IANA name of the time zone in which the server shows the time.
-    /// - isInviting: Whether the task waits for a guest with its ``TaskPromise/invitation``. Shortly before the start,
+    /// - isInviting: Whether the task waits for a guest with its ``RegisteredTask/invitation``. Shortly before the start,
     /// anybody can join.
     /// - Throws: ``ClientError``, such as `registration_closed` in a ``ClientError/refused(_:)``.
-    public func promise(
+    public func register(
         _ title: String, at start: Date, timeZone: String, isInviting: Bool = false
-    ) async throws -> TaskPromise {
-        try await promise(title, at: .instant(WireDate.text(start)), timeZone: timeZone, isInviting: isInviting)
+    ) async throws -> RegisteredTask {
+        try await register(title, at: .instant(WireDate.text(start)), timeZone: timeZone, isInviting: isInviting)
     }
 
-    /// Promises to start something at a time that is given as text.
-    package func promise(
+    /// Registers a task at a time that is given as text.
+    package func register(
         _ title: String, at time: WrittenTime, timeZone: String, isInviting: Bool = false
-    ) async throws -> TaskPromise {
+    ) async throws -> RegisteredTask {
         let texts = time.members(timeZone).merging(["title": title]) { $1 }
         return try await task("/task", TaskBody(texts: texts, isInviting: isInviting))
     }
@@ -35,14 +35,14 @@ extension LetsSwitchClient {
     /// Accepts an invitation. The host becomes the partner, even if others wait for that start.
     ///
     /// ```swift
-    /// let promise = try await client.accept("https://switch.example.org/#invitation/…", "Art")
+    /// let task = try await client.accept("https://switch.example.org/#invitation/…", "Art")
     /// ```
     ///
     /// - Parameters:
     ///   - invitation: The link, or the part after its last slash.
     ///   - timeZone: An IANA name, or `nil` for the host's time zone.
     /// - Throws: ``ClientError``, such as `invitation_used` in a ``ClientError/refused(_:)``.
-    public func accept(_ invitation: String, _ title: String, timeZone: String? = nil) async throws -> TaskPromise {
+    public func accept(_ invitation: String, _ title: String, timeZone: String? = nil) async throws -> RegisteredTask {
         guard let token = invitation.split(separator: "/").last, token.utf8.count == 32 else {
             throw ClientError.invalidValue("an invitation without its 32-character secret")
         }
@@ -54,50 +54,50 @@ extension LetsSwitchClient {
     /// Cancels a task. If it has a partner, the server refuses.
     ///
     /// ```swift
-    /// try await client.cancel(promise)
+    /// try await client.cancel(task)
     /// ```
-    public func cancel(_ promise: TaskPromise) async throws {
-        _ = try await cancel(taskID: promise.id.uuidString)
+    public func cancel(_ task: RegisteredTask) async throws {
+        _ = try await cancel(taskID: task.id.uuidString)
     }
 
     /// Cancels a task even if it has a partner. The server notifies the partner. This is possible until some minutes
     /// after the start.
     ///
     /// ```swift
-    /// try await client.leave(promise)
+    /// try await client.leave(task)
     /// ```
-    public func leave(_ promise: TaskPromise) async throws {
-        _ = try await leave(taskID: promise.id.uuidString)
+    public func leave(_ task: RegisteredTask) async throws {
+        _ = try await leave(taskID: task.id.uuidString)
     }
 
     /// Records that the user has started. This is possible from the start on; repeating it has no effect.
     ///
     /// ```swift
-    /// try await client.markStarted(promise)
+    /// try await client.markStarted(task)
     /// ```
     ///
     /// - Throws: ``ClientError``, such as `not_started` in a ``ClientError/refused(_:)`` before the start.
-    public func markStarted(_ promise: TaskPromise) async throws {
-        _ = try await markStarted(taskID: promise.id)
+    public func markStarted(_ task: RegisteredTask) async throws {
+        _ = try await markStarted(taskID: task.id)
     }
 
     /// Records that the user has started the task with this id.
-    package func markStarted(taskID: UUID) async throws -> TaskPromise {
+    package func markStarted(taskID: UUID) async throws -> RegisteredTask {
         try await task("/task/\(taskID.uuidString)/started", TaskBody(texts: [:]))
     }
 
     /// Does the same as ``leave(_:)`` for the task with this id.
-    package func leave(taskID: String) async throws -> TaskPromise {
-        try TaskPromise(try await requests.delete("/task/\(escaped(taskID))?\(requests.identity)&leave=true"))
+    package func leave(taskID: String) async throws -> RegisteredTask {
+        try RegisteredTask(try await requests.delete("/task/\(escaped(taskID))?\(requests.identity)&leave=true"))
     }
 
     /// Does the same as ``cancel(_:)`` for the task with this id.
-    package func cancel(taskID: String) async throws -> TaskPromise {
-        try TaskPromise(try await requests.delete("/task/\(escaped(taskID))?\(requests.identity)"))
+    package func cancel(taskID: String) async throws -> RegisteredTask {
+        try RegisteredTask(try await requests.delete("/task/\(escaped(taskID))?\(requests.identity)"))
     }
 
     /// Cancels the task that starts at this time.
-    package func cancel(at time: WrittenTime, timeZone: String) async throws -> TaskPromise {
+    package func cancel(at time: WrittenTime, timeZone: String) async throws -> RegisteredTask {
         try await task("/task/delete", TaskBody(texts: time.members(timeZone)))
     }
 
@@ -114,9 +114,9 @@ extension LetsSwitchClient {
         return nil
     }
 
-    private func task(_ target: String, _ body: TaskBody) async throws -> TaskPromise {
+    private func task(_ target: String, _ body: TaskBody) async throws -> RegisteredTask {
         var body = body
         body.texts["deviceId"] = requests.deviceID
-        return try TaskPromise(try await requests.post(target, body))
+        return try RegisteredTask(try await requests.post(target, body))
     }
 }

@@ -8,8 +8,8 @@
 ///
 /// ```swift
 /// let client = LetsSwitchClient(try ServerAddress("http://127.0.0.1:8080"), deviceID: "ada-7c1f")
-/// let promise = try await client.promise("History", at: .now + 600, timeZone: "Europe/London")
-/// for try await reminder in client.reminders where reminder.taskID == promise.id {
+/// let task = try await client.register("History", at: .now + 600, timeZone: "Europe/London")
+/// for try await reminder in client.reminders where reminder.taskID == task.id {
 ///     guard let room = reminder.roomID.map(client.room) else { break }
 ///     try await room.cheer()
 /// }
@@ -68,7 +68,7 @@ public final class LetsSwitchClient: Sendable {
     /// Returns the room of a match, without entering it.
     ///
     /// ```swift
-    /// let room = client.room(promise.roomID)
+    /// let room = client.room(task.roomID)
     /// ```
     public func room(_ id: UUID) -> Room { Room(id, task: nil, requests) }
 
@@ -76,7 +76,7 @@ public final class LetsSwitchClient: Sendable {
     /// other one is.
     ///
     /// ```swift
-    /// let room = client.room(promise.roomID, task: promise.id)
+    /// let room = client.room(task.roomID, task: task.id)
     /// ```
     public func room(_ id: UUID, task: UUID) -> Room { Room(id, task: task, requests) }
 
@@ -90,14 +90,14 @@ public final class LetsSwitchClient: Sendable {
     /// This device's conversations.
     ///
     /// ```swift
-    /// let message = try await client.conversations.say("Tea?", to: ["bob"])
+    /// let message = try await client.conversations.send("Tea?", to: ["bob"])
     /// ```
     public var conversations: Conversations { Conversations(requests) }
 
     /// The partners that this device prefers.
     ///
     /// ```swift
-    /// try await client.preferences.add(promise)
+    /// try await client.preferences.add(task)
     /// ```
     public var preferences: Preferences { Preferences(requests) }
 

@@ -54,7 +54,7 @@ extension JSONWebTokenFault {
             """
         case .algorithm: "The ticket must be signed with HS256, and its header must not have a crit member."
         case .signature: "The ticket's signature doesn't match this server's secret."
-        case .everlasting: "The ticket must have an exp claim."
+        case .noExpiry: "The ticket must have an exp claim."
         case .expired: "The ticket has expired. Get a new one."
         case .early: "The ticket isn't valid yet: its nbf claim is in the future."
         case .audience: "The ticket must not have an aud claim."

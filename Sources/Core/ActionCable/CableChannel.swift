@@ -11,12 +11,12 @@ package protocol CableChannel: Sendable {
     /// its subscription continues.
     var keepsHistory: Bool { get }
 
-    /// Handles a new subscription: checks the parameters and permissions, and calls ``SubscriptionOutlet/confirm()`` or
-    /// ``SubscriptionOutlet/reject()``, now or later. On the connection's loop.
+    /// Handles a new subscription: checks the parameters and permissions, and calls ``SubscriptionTransport/confirm()`` or
+    /// ``SubscriptionTransport/reject()``, now or later. On the connection's loop.
     ///
     /// - Throws: ``CableRejection`` for an error that is known at once.
-    /// - Returns: The object that the outlet holds until the subscription ends, confirmed or not.
-    func subscribe(_ parameters: CableParameters, _ outlet: SubscriptionOutlet) throws(CableRejection)
+    /// - Returns: The object that the transport holds until the subscription ends, confirmed or not.
+    func subscribe(_ parameters: CableParameters, _ transport: SubscriptionTransport) throws(CableRejection)
         -> any CableSubscription
 }
 
@@ -26,29 +26,29 @@ extension CableChannel {
 
 /// A subscription to a channel. All calls come on the connection's loop, and none after ``end()``.
 package protocol CableSubscription: AnyObject {
-    /// Performs a client's action. The outlet sends any results.
+    /// Performs a client's action. The transport sends any results.
     ///
     /// - Throws: ``CableActionError``, which is sent to the client.
     func perform(_ action: CableAction) throws(CableActionError)
 
-    /// Sends the messages that the client has missed, and then calls ``SubscriptionOutlet/confirmHistory()`` or
-    /// ``SubscriptionOutlet/rejectHistory()``. Called only if the channel stores messages.
+    /// Sends the messages that the client has missed, and then calls ``SubscriptionTransport/confirmHistory()`` or
+    /// ``SubscriptionTransport/rejectHistory()``. Called only if the channel stores messages.
     func replay(_ history: CableHistory)
 
     /// Handles a client's request about presence. Extended protocol.
     ///
     /// - Returns: Whether presence is available.
-    func tellPresence(_ wish: CablePresenceWish) -> Bool
+    func handlePresence(_ request: CablePresenceRequest) -> Bool
 
     /// Ends the subscription: the client unsubscribed or disconnected, it was rejected, or the channel ended it. Called
     /// once.
     func end()
 
-    /// Reports that the kernel has taken everything. Called only while ``SubscriptionOutlet/reportsDrain`` is set.
+    /// Reports that the kernel has taken everything. Called only while ``SubscriptionTransport/reportsDrain`` is set.
     func allSent()
 
-    /// Starts this subscription's turn to send its backlog, until ``SubscriptionOutlet/endTurn()``. Called once for
-    /// each ``SubscriptionOutlet/awaitTurn()``.
+    /// Starts this subscription's turn to send its backlog, until ``SubscriptionTransport/endTurn()``. Called once for
+    /// each ``SubscriptionTransport/awaitTurn()``.
     func hasTurn()
 }
 
@@ -56,7 +56,7 @@ extension CableSubscription {
     package func allSent() {}
     package func hasTurn() {}
     package func replay(_ history: CableHistory) {}
-    package func tellPresence(_ wish: CablePresenceWish) -> Bool { false }
+    package func handlePresence(_ request: CablePresenceRequest) -> Bool { false }
 }
 
 /// A rejected subscription. The protocol has no way to send a reason.
@@ -86,10 +86,10 @@ extension CableParameters {
     /// Returns the subscriber: the device in the identifier, otherwise the connection's identity.
     ///
     /// - Throws: ``CableRejection`` if the connection may not act for the device.
-    package func identity(of outlet: SubscriptionOutlet) throws(CableRejection) -> Identity {
-        guard has("deviceId") else { return outlet.identity }
+    package func identity(of transport: SubscriptionTransport) throws(CableRejection) -> Identity {
+        guard has("deviceId") else { return transport.identity }
         do {
-            return try outlet.identify(as: try DeviceID(text("deviceId")))
+            return try transport.identify(as: try DeviceID(text("deviceId")))
         } catch {
             throw CableRejection()
         }

@@ -27,7 +27,7 @@ extension CableConnection: TurnEndHandler {
         state = .welcomed
         shard.add(self)
         awaitExpiry()
-        for command in commands { obey(command) }
+        for command in commands { perform(command) }
     }
 
     var isExtended: Bool {
@@ -45,7 +45,7 @@ extension CableConnection: TurnEndHandler {
 
     private func restore(_ identifier: CableIdentifier, _ history: CableHistory?) {
         session?.restoring.remove(identifier)
-        obey(.resume(identifier, CableResumption(history: history, isRestored: true)))
+        perform(.resume(identifier, CableResumption(history: history, isRestored: true)))
     }
 
     /// Handles a command about a restored subscription.
@@ -60,7 +60,7 @@ extension CableConnection: TurnEndHandler {
             return true
         case .unsubscribe:
             session?.restoring.remove(identifier)
-            forget(identifier)
+            removeFromSession(identifier)
             return true
         case .subscribe, .resume:
             session?.restoring.remove(identifier)
@@ -72,7 +72,7 @@ extension CableConnection: TurnEndHandler {
     }
 
     /// Removes the subscription from the session.
-    func forget(_ identifier: CableIdentifier) {
+    func removeFromSession(_ identifier: CableIdentifier) {
         if let session { shard.cables.sessions.remove(identifier, from: session.name) }
     }
 

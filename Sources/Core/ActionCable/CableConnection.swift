@@ -35,7 +35,7 @@ final class CableConnection: WebSocketHandler {
     let identity: Identity
     var state: State
     private var table: SubscriptionTable
-    private var outlets: [CableIdentifier: SubscriptionOutlet] = [:]
+    private var transports: [CableIdentifier: SubscriptionTransport] = [:]
     /// Extended protocol.
     var session: Session?
 
@@ -47,7 +47,7 @@ final class CableConnection: WebSocketHandler {
     }
 
     /// The subscriptions with a backlog, in the order of their requests. The first has its turn.
-    private var backlogs: [SubscriptionOutlet] = []
+    private var backlogs: [SubscriptionTransport] = []
     /// Only ``CableShard`` sets it.
     var place: PingWheel<CableConnection>.Place?
     /// The timer of the ticket's expiry.
@@ -84,7 +84,7 @@ final class CableConnection: WebSocketHandler {
     private func receive(_ command: CableCommand) {
         switch state {
         case .welcomed:
-            obey(command)
+            perform(command)
         case .connecting(let greeting, let commands):
             guard commands.count < CableLimits.waitingCommands else { return disconnect(.invalidRequest) }
             state = .connecting(greeting, commands + [command])
@@ -93,7 +93,7 @@ final class CableConnection: WebSocketHandler {
         }
     }
 
-    func obey(_ command: CableCommand) {
+    func perform(_ command: CableCommand) {
         guard case .welcomed = state else { return }
         let identifier = command.identifier
         switch command {
@@ -106,17 +106,17 @@ final class CableConnection: WebSocketHandler {
         case .ignored(let fault): shard.metrics.ignored.add(fault)
         case .queued: proceed(identifier)
         case .muted:
-            outlets[identifier]?.isMuted = true
+            transports[identifier]?.isMuted = true
             proceed(identifier)
         case .repeated: break
         case .confirmedAgain: send(.confirmation(identifier))
         case .rejected: sendRejection(of: identifier)
         case .busy:
             // Nothing is sent for a subscription before its confirmation.
-            guard let outlet = outlets[identifier], outlet.isConfirmed else {
+            guard let transport = transports[identifier], transport.isConfirmed else {
                 return shard.metrics.ignored.add(.notSubscribed)
             }
-            outlet.refuse(.busy)
+            transport.refuse(.busy)
         case .overflow: disconnect(.invalidRequest)
         }
     }
@@ -126,22 +126,22 @@ final class CableConnection: WebSocketHandler {
             switch step {
             case .begin(let number, let resumption): begin(identifier, number, resumption)
             case .perform(_, let data):
-                guard pays(for: outlets[identifier]) else { return cutOffTooFast() }
-                outlets[identifier]?.perform(data)
+                guard pays(for: transports[identifier]) else { return cutOffTooFast() }
+                transports[identifier]?.perform(data)
             case .replay(let history):
-                guard pays(for: outlets[identifier]) else { return cutOffTooFast() }
-                outlets[identifier]?.replay(history)
-            case .tellPresence(let wish): outlets[identifier]?.tellPresence(wish)
+                guard pays(for: transports[identifier]) else { return cutOffTooFast() }
+                transports[identifier]?.replay(history)
+            case .handlePresence(let request): transports[identifier]?.handlePresence(request)
             case .end:
-                outlets.removeValue(forKey: identifier)?.finish()
-                forget(identifier)
+                transports.removeValue(forKey: identifier)?.finish()
+                removeFromSession(identifier)
             }
         }
     }
 
     /// Charges a message. If the identifier names another device, that device is charged too, as on its own connection.
-    private func pays(for outlet: SubscriptionOutlet?) -> Bool {
-        guard let device = outlet?.device, device != identity.device else { return true }
+    private func pays(for transport: SubscriptionTransport?) -> Bool {
+        guard let device = transport?.device, device != identity.device else { return true }
         return shard.cables.messageRates.pays(device, at: shard.reactor.now)
     }
 
@@ -152,43 +152,43 @@ final class CableConnection: WebSocketHandler {
     private func begin(
         _ identifier: CableIdentifier, _ number: SubscriptionTable.Number, _ resumption: CableResumption?
     ) {
-        let outlet = SubscriptionOutlet(identifier, number, resumption, identity: identity, of: self, on: shard)
-        outlet.isMuted = !table.isHeard(number, of: identifier)
-        outlets[identifier] = outlet
+        let transport = SubscriptionTransport(identifier, number, resumption, identity: identity, of: self, on: shard)
+        transport.isMuted = !table.isActive(number, of: identifier)
+        transports[identifier] = transport
         guard let parameters = identifier.parameters, let channel = shard.cables.channel(named: parameters.channel)
-        else { return outlet.reject() }
-        outlet.begin(channel, parameters)
+        else { return transport.reject() }
+        transport.begin(channel, parameters)
     }
 
     // MARK: What becomes of subscriptions
 
-    func confirmed(_ outlet: SubscriptionOutlet) {
-        table.confirm(outlet.number, of: outlet.identifier)
-        if !outlet.isMuted, !outlet.isRestored { send(.confirmation(outlet.identifier)) }
-        if outlet.goesOn, let session { shard.cables.sessions.add(outlet.identifier, to: session.name) }
-        if !outlet.isBeginning { proceed(outlet.identifier) }
+    func confirmed(_ transport: SubscriptionTransport) {
+        table.confirm(transport.number, of: transport.identifier)
+        if !transport.isMuted, !transport.isRestored { send(.confirmation(transport.identifier)) }
+        if transport.isResumable, let session { shard.cables.sessions.add(transport.identifier, to: session.name) }
+        if !transport.isBeginning { proceed(transport.identifier) }
     }
 
-    func rejected(_ outlet: SubscriptionOutlet) {
-        if !outlet.isMuted { sendRejection(of: outlet.identifier) }
-        ended(outlet)
+    func rejected(_ transport: SubscriptionTransport) {
+        if !transport.isMuted { sendRejection(of: transport.identifier) }
+        ended(transport)
     }
 
-    func ended(_ outlet: SubscriptionOutlet) {
-        shard.metrics.ignored.add(.notSubscribed, table.remove(outlet.number, of: outlet.identifier))
-        forget(outlet.identifier)
-        if outlets[outlet.identifier] === outlet { outlets[outlet.identifier] = nil }
-        if !outlet.isBeginning { proceed(outlet.identifier) }
+    func ended(_ transport: SubscriptionTransport) {
+        shard.metrics.ignored.add(.notSubscribed, table.remove(transport.number, of: transport.identifier))
+        removeFromSession(transport.identifier)
+        if transports[transport.identifier] === transport { transports[transport.identifier] = nil }
+        if !transport.isBeginning { proceed(transport.identifier) }
     }
 
-    func beginWork(_ outlet: SubscriptionOutlet) {
-        table.beginWork(outlet.number, of: outlet.identifier)
+    func beginWork(_ transport: SubscriptionTransport) {
+        table.beginWork(transport.number, of: transport.identifier)
     }
 
-    func endWork(_ outlet: SubscriptionOutlet, _ body: () -> Void) {
-        table.endWork(outlet.number, of: outlet.identifier)
+    func endWork(_ transport: SubscriptionTransport, _ body: () -> Void) {
+        table.endWork(transport.number, of: transport.identifier)
         body()
-        proceed(outlet.identifier)
+        proceed(transport.identifier)
     }
 
     // MARK: Sending
@@ -230,18 +230,18 @@ final class CableConnection: WebSocketHandler {
     }
 
     func webSocketDidDrain(_ webSocket: WebSocket) {
-        for outlet in outlets.values { outlet.drained() }
+        for transport in transports.values { transport.drained() }
     }
 
     // MARK: Backlogs
 
-    func awaitTurn(_ outlet: SubscriptionOutlet) {
-        backlogs.append(outlet)
-        if backlogs.count == 1 { outlet.hasTurn() }
+    func awaitTurn(_ transport: SubscriptionTransport) {
+        backlogs.append(transport)
+        if backlogs.count == 1 { transport.hasTurn() }
     }
 
-    func endTurn(_ outlet: SubscriptionOutlet) {
-        guard let index = backlogs.firstIndex(where: { $0 === outlet }) else { return }
+    func endTurn(_ transport: SubscriptionTransport) {
+        guard let index = backlogs.firstIndex(where: { $0 === transport }) else { return }
         backlogs.remove(at: index)
         if index == 0 { backlogs.first?.hasTurn() }
     }
@@ -254,7 +254,7 @@ final class CableConnection: WebSocketHandler {
     }
 
     func revokeSubscriptions(of device: DeviceID) {
-        for outlet in outlets.values where outlet.device == device { outlet.revoke() }
+        for transport in transports.values where transport.device == device { transport.revoke() }
     }
 
     func cutOff(_ reason: String) {
@@ -284,9 +284,9 @@ final class CableConnection: WebSocketHandler {
         if let session { shard.cables.sessions.leave(session.name, at: shard.reactor.now) }
         shard.remove(self)
         if let expiry { shard.reactor.cancel(expiry) }
-        let outlets = outlets.values
-        self.outlets = [:]
+        let transports = transports.values
+        self.transports = [:]
         backlogs = []
-        for outlet in outlets { outlet.finish() }
+        for transport in transports { transport.finish() }
     }
 }

@@ -62,7 +62,7 @@ struct CableSessionMemory {
     mutating func begin(
         _ name: String, of device: DeviceID?, restoring last: String?, at now: MonotonicTime
     ) -> [CableIdentifier] {
-        forget(at: now)
+        expire(at: now)
         var identifiers: [CableIdentifier] = []
         if let last, let session = sessions[last], session.device == device {
             identifiers = session.identifiers
@@ -83,14 +83,14 @@ struct CableSessionMemory {
     }
 
     mutating func leave(_ name: String, at now: MonotonicTime) {
-        forget(at: now)
+        expire(at: now)
         guard let session = sessions[name], !session.isLeft else { return }
         // There is nothing to continue.
         guard !session.identifiers.isEmpty else { return end(name) }
         sessions[name]?.isLeft = true
         left.append((name, now + CableLimits.sessionPatience))
         leftBytes += session.size
-        while leftBytes > CableLimits.sessionBytes, !left.isEmpty { forgetOldest() }
+        while leftBytes > CableLimits.sessionBytes, !left.isEmpty { removeOldest() }
     }
 
     mutating func end(_ name: String) {
@@ -104,11 +104,11 @@ struct CableSessionMemory {
         goneCount = 0
     }
 
-    private mutating func forget(at now: MonotonicTime) {
-        while let oldest = left.first, oldest.until <= now || sessions[oldest.name] == nil { forgetOldest() }
+    private mutating func expire(at now: MonotonicTime) {
+        while let oldest = left.first, oldest.until <= now || sessions[oldest.name] == nil { removeOldest() }
     }
 
-    private mutating func forgetOldest() {
+    private mutating func removeOldest() {
         guard let oldest = left.popFirst() else { return }
         if let session = sessions.removeValue(forKey: oldest.name) {
             leftBytes -= session.size

@@ -19,7 +19,7 @@ struct SubscriptionTable {
         case unsubscribe
         case message([UInt8]?)
         case history(CableHistory?)
-        case presence(CablePresenceWish)
+        case presence(CablePresenceRequest)
 
         var isSubscribe: Bool {
             if case .subscribe = self { true } else { false }
@@ -58,7 +58,7 @@ struct SubscriptionTable {
         case begin(Number, CableResumption? = nil)
         case perform(Number, [UInt8]?)
         case replay(CableHistory?)
-        case tellPresence(CablePresenceWish)
+        case handlePresence(CablePresenceRequest)
         case end(Number)
     }
 
@@ -145,16 +145,16 @@ struct SubscriptionTable {
             return .begin(lastNumber, resumption)
         case .message(let data): return .perform(entry.number, data)
         case .history(let history): return .replay(history)
-        case .presence(let wish): return .tellPresence(wish)
+        case .presence(let request): return .handlePresence(request)
         case .unsubscribe:
             entries[identifier]?.isConfirmed = false
-            forget(identifier)
+            removeEntry(identifier)
             return .end(entry.number)
         }
     }
 
     /// Removes the identifier if it has neither a subscription nor commands.
-    private mutating func forget(_ identifier: CableIdentifier) {
+    private mutating func removeEntry(_ identifier: CableIdentifier) {
         guard let entry = entries[identifier], !entry.isConfirmed, !entry.isWorking, entry.queue.isEmpty else { return }
         entries[identifier] = nil
     }
@@ -166,7 +166,7 @@ struct SubscriptionTable {
     }
 
     /// Whether the client still wants messages of this subscription.
-    func isHeard(_ number: Number, of identifier: CableIdentifier) -> Bool {
+    func isActive(_ number: Number, of identifier: CableIdentifier) -> Bool {
         guard let entry = entries[identifier] else { return false }
         return entry.number == number && !entry.queue.contains(.unsubscribe)
     }
@@ -202,7 +202,7 @@ struct SubscriptionTable {
         entry.isConfirmed = false
         entry.isWorking = false
         entries[identifier] = entry
-        forget(identifier)
+        removeEntry(identifier)
         return messages
     }
 }
@@ -215,7 +215,7 @@ extension SubscriptionTable.Command {
         case .unsubscribe: self = .unsubscribe
         case .message(_, let data): self = .message(data)
         case .history(_, let history): self = .history(history)
-        case .presence(_, let wish): self = .presence(wish)
+        case .presence(_, let request): self = .presence(request)
         }
     }
 }

@@ -58,9 +58,9 @@ extension RequestError {
 
     /// The requester's network has added as many rows as its share of the total.
     static func shareUsed(_ table: StoredTable, retryAfter: Int) -> RequestError {
-        let isSaid = [StoredTable.questions, .votes, .messages].contains(table)
+        let isMessaging = [StoredTable.questions, .votes, .messages].contains(table)
         return RequestError(
-            status: 429, code: isSaid ? "too_many_messages" : "too_many_registrations",
+            status: 429, code: isMessaging ? "too_many_messages" : "too_many_registrations",
             reason:
                 "This network has added its share of the \(table.rawValue) that this server keeps. Try again later.",
             retryAfter: retryAfter, quota: table.quota)

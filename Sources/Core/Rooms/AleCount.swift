@@ -122,7 +122,7 @@ extension Room {
     }
 
     /// Drops the counted ales, because the room has no members.
-    func forgetAles() {
+    func removeAles() {
         ales.value = 0
         cheers = nil
     }

@@ -20,7 +20,7 @@ struct ConnectionMap {
 
     /// The rooms with members whose presence is reported.
     var roomsWithPresence: [UUID] {
-        rooms.compactMap { id, members in members.first.map { $0.room.presence != .untold } == true ? id : nil }
+        rooms.compactMap { id, members in members.first.map { $0.room.presence != .unreported } == true ? id : nil }
     }
 
     /// Calls `body` for all connections in rooms with this kind of presence.
@@ -82,7 +82,7 @@ struct ConnectionMap {
     func deliverAles(of room: Room, frames: [SharedBytes]) {
         guard room.hasAles else { return }
         // If all members left and others entered meanwhile, it is another room with the same id.
-        guard let members = rooms[room.id], members.first?.room === room else { return room.forgetAles() }
+        guard let members = rooms[room.id], members.first?.room === room else { return room.removeAles() }
         members.withUnsafeBufferPointer { room.settle(with: $0, frames: frames) }
     }
 

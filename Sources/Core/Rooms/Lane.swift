@@ -63,7 +63,7 @@ final class Lane {
     let target: Int
     let flight = MailFlight()
     /// The connections in rooms of this loop that represent members on the target loop.
-    var standIns: [MemberID: Connection] = [:]
+    var proxies: [MemberID: Connection] = [:]
     private unowned let shard: RoomShard
     private var mail = Mail()
     /// The number of the mail that is being gathered.

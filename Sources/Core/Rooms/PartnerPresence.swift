@@ -31,7 +31,7 @@ struct RoomView {
     }
 
     /// The count with the names of all who are present, for rooms that report names.
-    var company: PresenceCount {
+    var namedPresence: PresenceCount {
         PresenceCount(headcount, people: live.union(departed).union(elsewhere.people))
     }
 

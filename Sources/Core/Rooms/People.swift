@@ -39,9 +39,9 @@ struct People {
     private var departures: ArraySlice<Departure> = []
 
     /// Messages that will be sent to people, whatever their room.
-    var untold: [UUID: any Message] = [:]
-    /// The delay after which the messages in ``untold`` are sent together.
-    static let untoldDelay = Duration.milliseconds(100)
+    var pendingMessages: [UUID: any Message] = [:]
+    /// The delay after which the messages in ``pendingMessages`` are sent together.
+    static let pendingMessageDelay = Duration.milliseconds(100)
 
     init(grace: Duration) {
         self.grace = grace
@@ -76,7 +76,7 @@ struct People {
 
     /// - Returns: The person, if the connection had a name.
     mutating func leave(_ connection: Connection, at now: MonotonicTime) -> UUID? {
-        guard let person = forget(connection) else { return nil }
+        guard let person = removeIdentity(of: connection) else { return nil }
         if grace > .zero, departures.count < Self.departureLimit {
             let departure = Departure(
                 person: person, room: connection.room.id, kind: connection.room.presence, until: now + grace)
@@ -87,7 +87,7 @@ struct People {
     }
 
     /// Removes a connection of a room that has closed. See ``leave(_:at:)``.
-    mutating func forget(_ connection: Connection) -> UUID? {
+    mutating func removeIdentity(of connection: Connection) -> UUID? {
         guard !identities.isEmpty else { return nil }
         return switch identities.removeValue(forKey: ObjectIdentifier(connection)) {
         case .person(let person): person
@@ -98,7 +98,7 @@ struct People {
     /// Ends the grace of all people of a room that has closed.
     ///
     /// - Returns: Whether there were any.
-    mutating func forgetDeparted(of room: UUID) -> Bool {
+    mutating func removeDeparted(of room: UUID) -> Bool {
         came[room] = nil
         return departed.removeValue(forKey: room) != nil
     }

@@ -25,25 +25,25 @@ struct PresenceBoard {
     private struct Watcher {
         let connection: Connection
         /// The last count sent; nil before the first.
-        var told: PresenceCount?
+        var sent: PresenceCount?
     }
 
     private enum State {
         /// All watchers have the last known count.
-        case told(at: MonotonicTime?)
+        case sent(at: MonotonicTime?)
         /// The count has changed, and a timer is running.
         case changed
     }
 
     /// Unordered, with constant-time lookup, because thousands may come and go.
     private var watchers: [ObjectIdentifier: Watcher] = [:]
-    private var state = State.told(at: nil)
+    private var state = State.sent(at: nil)
 
     var isEmpty: Bool { watchers.isEmpty }
 
-    /// - Parameter told: The count just sent to the connection, if any.
-    mutating func add(_ connection: Connection, told: PresenceCount?) {
-        watchers[ObjectIdentifier(connection)] = Watcher(connection: connection, told: told)
+    /// - Parameter sent: The count just sent to the connection, if any.
+    mutating func add(_ connection: Connection, sent: PresenceCount?) {
+        watchers[ObjectIdentifier(connection)] = Watcher(connection: connection, sent: sent)
     }
 
     mutating func remove(_ connection: Connection) {
@@ -54,7 +54,7 @@ struct PresenceBoard {
     ///
     /// - Returns: The delay after which all are notified; nil if that is already planned.
     mutating func changed(at now: MonotonicTime) -> Duration? {
-        guard case .told(let last) = state else { return nil }
+        guard case .sent(let last) = state else { return nil }
         state = .changed
         return last.map { max(.zero, $0 + Self.interval - now) } ?? .zero
     }
@@ -64,17 +64,17 @@ struct PresenceBoard {
     ///   slow in large rooms.
     /// - presence: Returns the count for a connection.
     /// - Returns: The connections whose count has changed. They are notified now.
-    mutating func tell(
+    mutating func takeNotifications(
         at now: MonotonicTime, isPaced: Bool, _ presence: (Connection) -> PresenceCount
     ) -> [(Connection, PresenceCount)] {
-        var ignorant: [(Connection, PresenceCount)] = []
+        var outdated: [(Connection, PresenceCount)] = []
         for index in watchers.indices {
             let presence = presence(watchers.values[index].connection)
-            guard presence != watchers.values[index].told else { continue }
-            watchers.values[index].told = presence
-            ignorant.append((watchers.values[index].connection, presence))
+            guard presence != watchers.values[index].sent else { continue }
+            watchers.values[index].sent = presence
+            outdated.append((watchers.values[index].connection, presence))
         }
-        state = .told(at: ignorant.isEmpty && !isPaced ? nil : now)
-        return ignorant
+        state = .sent(at: outdated.isEmpty && !isPaced ? nil : now)
+        return outdated
     }
 }

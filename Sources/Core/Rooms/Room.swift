@@ -34,7 +34,7 @@ package struct RoomPolicy: Sendable, Hashable {
 
     package enum Presence: Sendable, Hashable {
         /// Presence isn't reported.
-        case untold
+        case unreported
         /// Members that ask receive the names of the people present.
         case named
         /// Members that ask receive the number of people present, after a short delay, because many may come and go at
@@ -57,13 +57,13 @@ package struct RoomPolicy: Sendable, Hashable {
 
     /// A topic to follow, such as a device's reminders or the slots of a day. Everyone who knows its key may follow it,
     /// and presence isn't reported.
-    package static let subscription = RoomPolicy(mustBeOpen: false, capacity: .max, presence: .untold)
+    package static let subscription = RoomPolicy(mustBeOpen: false, capacity: .max, presence: .unreported)
 
     /// The participants of a conversation: their presence is reported, and nothing is published.
-    package static let company = RoomPolicy(mustBeOpen: false, capacity: .max, presence: .named)
+    package static let participants = RoomPolicy(mustBeOpen: false, capacity: .max, presence: .named)
 
     /// The audience of a question session: only their number is reported.
-    package static let hall = RoomPolicy(mustBeOpen: false, capacity: .max, presence: .counted)
+    package static let audience = RoomPolicy(mustBeOpen: false, capacity: .max, presence: .counted)
 }
 
 /// The state of a match's room, as the database reports it.

@@ -24,9 +24,9 @@ package final class RoomKeys: Sendable {
         /// All conversations of a user.
         case conversations = 7
         /// The participants of a conversation.
-        case company = 8
+        case participants = 8
         /// The audience of a question session.
-        case hall = 9
+        case audience = 9
     }
 
     private enum State {

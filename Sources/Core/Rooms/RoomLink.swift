@@ -27,7 +27,7 @@ package struct RoomNews: Sendable {
 /// The connection of a loop's rooms with those of other daemons: what must be sent to them, and what is known of them.
 struct RoomLink {
     /// How long changes of an audience are gathered. Each report contains all its members.
-    static let hallInterval = Duration.milliseconds(500)
+    static let audienceInterval = Duration.milliseconds(500)
 
     private var news = RoomNews()
     private var changed: Set<UUID> = []
@@ -35,10 +35,10 @@ struct RoomLink {
     private var gathering: Set<UUID> = []
     private var elsewhere: [UUID: RoomMembers] = [:]
     /// Receives the news of each turn. nil if there are no other daemons.
-    private let tell: (@Sendable (RoomNews) -> Void)?
+    private let report: (@Sendable (RoomNews) -> Void)?
 
-    init(tell: (@Sendable (RoomNews) -> Void)?) {
-        self.tell = tell
+    init(report: (@Sendable (RoomNews) -> Void)?) {
+        self.report = report
     }
 
     var hasNews: Bool { !news.isEmpty || !changed.isEmpty }
@@ -60,26 +60,26 @@ struct RoomLink {
     }
 
     mutating func changed(_ room: UUID) {
-        if tell != nil { changed.insert(room) }
+        if report != nil { changed.insert(room) }
     }
 
     /// Records a change in an audience. See ``changed(_:)``.
     ///
-    /// - Returns: Whether ``hallGathered(_:)`` must be called after ``hallInterval``.
-    mutating func hallChanged(_ room: UUID) -> Bool {
-        tell != nil && gathering.insert(room).inserted
+    /// - Returns: Whether ``audienceGathered(_:)`` must be called after ``audienceInterval``.
+    mutating func audienceChanged(_ room: UUID) -> Bool {
+        report != nil && gathering.insert(room).inserted
     }
 
-    mutating func hallGathered(_ room: UUID) {
+    mutating func audienceGathered(_ room: UUID) {
         gathering.remove(room)
         changed(room)
     }
 
     /// Reports the news at the end of the turn.
-    mutating func tellNews(_ members: (UUID) -> RoomMembers) {
+    mutating func reportNews(_ members: (UUID) -> RoomMembers) {
         guard hasNews else { return }
         news.members = changed.map { MembersOfRoom($0, members($0)) }
-        tell?(news)
+        report?(news)
         news = RoomNews()
         changed.removeAll(keepingCapacity: true)
     }

@@ -99,31 +99,31 @@ extension RoomShard {
     private func perform(_ request: RoomRequest, from lane: Lane) {
         switch request {
         case .enter(let member, let room, let policy, let claimedIdentity, let others):
-            let siblings = others.compactMap { lane.standIns[$0] }
+            let siblings = others.compactMap { lane.proxies[$0] }
             let decision = decision(of: room, policy: policy, for: claimedIdentity, besides: siblings)
             if case .open = decision {
                 let connection = enter(
-                    room, StandIn(for: member, at: lane), policy: policy, claimedIdentity: claimedIdentity,
+                    room, MemberProxy(for: member, at: lane), policy: policy, claimedIdentity: claimedIdentity,
                     besides: siblings)
-                lane.standIns[member] = connection
+                lane.proxies[member] = connection
                 people.unite([connection] + siblings)
             }
             lane.add(.decided(member, decision))
         case .cheer(let count, let kind, let places):
-            let places = places.map { lane.standIns[$0] }
+            let places = places.map { lane.proxies[$0] }
             // Without a sender, the room has closed meanwhile.
             if case .some(let sender?) = places.first {
                 cheer(count, of: kind, from: sender, besides: places.compactMap(\.self))
             }
         case .publish(let message, let places):
-            let places = places.map { lane.standIns[$0] }
+            let places = places.map { lane.proxies[$0] }
             if case .some(let sender?) = places.first {
                 publish(message, to: sender.room.id) { member in places.contains { $0 === member } }
             }
         case .watchPresence(let member):
-            lane.standIns[member]?.watchPresence()
+            lane.proxies[member]?.watchPresence()
         case .leave(let member):
-            lane.standIns.removeValue(forKey: member)?.leave()
+            lane.proxies.removeValue(forKey: member)?.leave()
         }
     }
 

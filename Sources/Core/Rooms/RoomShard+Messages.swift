@@ -58,7 +58,7 @@ extension RoomShard: TurnEndHandler {
         // A notified peer may request something. That happens at the end of another turn.
         awaitsTurnEnd = false
         if hasMembersElsewhere { carryMail() }
-        link.tellNews { room in
+        link.reportNews { room in
             var members = people.members(of: room, map.connections(of: room))
             members.connections -= sharedPlaces.extraMembers(in: room)
             return members
@@ -101,13 +101,15 @@ extension RoomShard: TurnEndHandler {
     /// because finding them visits all members; many messages share one search.
     package func publish(_ message: any Message, toPeople named: Set<UUID>) {
         guard !people.isEmpty else { return }
-        if people.untold.isEmpty { loop.call(after: People.untoldDelay) { [weak self] in self?.tellPeople() } }
-        for person in named { people.untold[person] = message }
+        if people.pendingMessages.isEmpty {
+            loop.call(after: People.pendingMessageDelay) { [weak self] in self?.sendPendingMessages() }
+        }
+        for person in named { people.pendingMessages[person] = message }
     }
 
-    private func tellPeople() {
-        let messages = people.untold
-        people.untold = [:]
+    private func sendPendingMessages() {
+        let messages = people.pendingMessages
+        people.pendingMessages = [:]
         var found: [(Connection, any Message)] = []
         map.forEach(.reported) { member in
             guard let person = people.person(of: member), let message = messages[person] else { return }

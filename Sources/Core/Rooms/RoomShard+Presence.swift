@@ -14,11 +14,11 @@ extension RoomShard {
         guard connection.room.presence != .counted else {
             // The newcomer is notified together with all others. In an audience, one count per newcomer would be too
             // many.
-            boards[connection.room.id, default: PresenceBoard()].add(connection, told: nil)
+            boards[connection.room.id, default: PresenceBoard()].add(connection, sent: nil)
             return presenceChanged(in: connection.room.id)
         }
         let presence = presence(in: view(of: connection.room.id), for: connection)
-        boards[connection.room.id, default: PresenceBoard()].add(connection, told: presence)
+        boards[connection.room.id, default: PresenceBoard()].add(connection, sent: presence)
         connection.peer.deliver(Publication(presence))
     }
 
@@ -27,10 +27,10 @@ extension RoomShard {
         if kind != .counted {
             link.changed(room)
             if link.hasNews { awaitTurnEnd() }
-        } else if link.hallChanged(room) {
-            loop.call(after: RoomLink.hallInterval) { [weak self] in
+        } else if link.audienceChanged(room) {
+            loop.call(after: RoomLink.audienceInterval) { [weak self] in
                 guard let self else { return }
-                link.hallGathered(room)
+                link.audienceGathered(room)
                 if link.hasNews { awaitTurnEnd() }
             }
         }
@@ -39,21 +39,22 @@ extension RoomShard {
 
     private func presenceChanged(in room: UUID) {
         guard !boards.isEmpty, let delay = boards[room]?.changed(at: loop.now) else { return }
-        loop.call(after: delay) { [weak self] in self?.tellPresence(in: room) }
+        loop.call(after: delay) { [weak self] in self?.notifyWatchers(in: room) }
     }
 
-    private func tellPresence(in room: UUID) {
+    private func notifyWatchers(in room: UUID) {
         guard boards[room] != nil else { return }
-        var told: [(Connection, PresenceCount)] = []
+        var notifications: [(Connection, PresenceCount)] = []
         if map.connections(of: room).first?.room.presence == .counted {
             let count = PresenceCount(headcount(of: room))
-            told = boards[room]?.tell(at: loop.now, isPaced: true) { _ in count } ?? []
+            notifications = boards[room]?.takeNotifications(at: loop.now, isPaced: true) { _ in count } ?? []
         } else {
             let view = view(of: room)
-            told = boards[room]?.tell(at: loop.now, isPaced: false) { presence(in: view, for: $0) } ?? []
+            notifications =
+                boards[room]?.takeNotifications(at: loop.now, isPaced: false) { presence(in: view, for: $0) } ?? []
         }
         var publications: [PresenceCount: Publication] = [:]
-        for (watcher, presence) in told where watcher.isMember {
+        for (watcher, presence) in notifications where watcher.isMember {
             let publication = publications[presence] ?? Publication(presence)
             publications[presence] = publication
             watcher.peer.deliver(publication)
@@ -62,9 +63,9 @@ extension RoomShard {
 
     private func presence(in view: RoomView, for connection: Connection) -> PresenceCount {
         switch connection.room.presence {
-        case .named: view.company
+        case .named: view.namedPresence
         case .counted: PresenceCount(view.headcount)
-        case .reported, .untold: view.presence(for: people.person(of: connection))
+        case .reported, .unreported: view.presence(for: people.person(of: connection))
         }
     }
 
@@ -114,8 +115,8 @@ extension RoomShard {
 
     /// Starts the exchange. The other daemons receive the members of all rooms at the end of this turn, and then the
     /// news of each turn.
-    package func join(_ tell: @escaping @Sendable (RoomNews) -> Void) {
-        link = RoomLink(tell: tell)
+    package func join(_ report: @escaping @Sendable (RoomNews) -> Void) {
+        link = RoomLink(report: report)
         for room in map.roomsWithPresence { link.changed(room) }
         for room in people.roomsOfDeparted { link.changed(room) }
         if link.hasNews { awaitTurnEnd() }
@@ -124,7 +125,7 @@ extension RoomShard {
     /// Ends the exchange, because there are no other daemons.
     package func part() {
         let rooms = Array(link.rooms)
-        link = RoomLink(tell: nil)
+        link = RoomLink(report: nil)
         for room in rooms { setElsewhere([MembersOfRoom(room, RoomMembers())]) }
     }
 

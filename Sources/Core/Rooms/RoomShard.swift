@@ -22,7 +22,7 @@ package final class RoomShard {
     /// The watchers of each room's presence.
     var boards: [UUID: PresenceBoard] = [:]
     /// The exchange with other daemons.
-    var link = RoomLink(tell: nil)
+    var link = RoomLink(report: nil)
     /// The exchange with other loops.
     var lanes: Lanes
     /// The number of rooms with members, and of their connections, without subscriptions.
@@ -62,7 +62,7 @@ package final class RoomShard {
         for id in rooms {
             openRooms.close(id)
             roomTasks.remove(id)
-            let hadDeparted = people.forgetDeparted(of: id)
+            let hadDeparted = people.removeDeparted(of: id)
             guard let room = map.connections(of: id).first?.room else {
                 if hadDeparted { membersChanged(in: id, .reported) }
                 continue
@@ -76,7 +76,7 @@ package final class RoomShard {
                 membersChanged(in: id, .reported)
             }
             for member in members {
-                _ = people.forget(member)
+                _ = people.removeIdentity(of: member)
                 sharedPlaces.remove(member)
                 member.peer.roomClosed()
             }
@@ -95,7 +95,7 @@ package final class RoomShard {
         _ id: UUID, _ peer: any RoomPeer, policy: RoomPolicy, claimedIdentity: UUID? = nil,
         besides siblings: [Connection] = []
     ) -> Connection {
-        let elsewhere = policy.presence == .untold ? 0 : connectionsElsewhere(in: id)
+        let elsewhere = policy.presence == .unreported ? 0 : connectionsElsewhere(in: id)
         let found = map.find(id, policy.presence, isShared: elsewhere > 0)
         let (room, others) = (found.room, found.count)
         let connection = Connection(peer, in: room, on: self)
@@ -103,7 +103,7 @@ package final class RoomShard {
             case .open = place(in: id, others, policy: policy, for: claimedIdentity, besides: siblings)
         else { return connection }
         map.join(connection, in: found)
-        guard room.presence != .untold else { return connection }
+        guard room.presence != .unreported else { return connection }
         if let sibling = siblings.first { sharedPlaces.add(connection, besides: sibling) }
         if let claimedIdentity { people.enter(connection, as: claimedIdentity) }
         if room.presence == .reported {
@@ -117,7 +117,7 @@ package final class RoomShard {
 
     /// See ``Connection/leave()``.
     func leave(_ connection: Connection) {
-        guard let others = map.leave(connection), connection.room.presence != .untold else { return }
+        guard let others = map.leave(connection), connection.room.presence != .unreported else { return }
         sharedPlaces.remove(connection)
         let (room, person) = (connection.room.id, endPresence(of: connection))
         if connection.room.presence == .reported {

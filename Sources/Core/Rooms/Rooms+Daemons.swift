@@ -3,10 +3,10 @@ import Sockets
 
 /// The exchange of all loops' rooms with other daemons.
 extension Rooms {
-    /// Starts the exchange: calls `tell` with the members of all rooms, and then with the news of each turn, on the
+    /// Starts the exchange: calls `report` with the members of all rooms, and then with the news of each turn, on the
     /// loop.
-    func join(_ tell: @escaping @Sendable (RoomNews) -> Void) {
-        for loop in loops { loop.submit { self.shard(on: $0).join(tell) } }
+    func join(_ report: @escaping @Sendable (RoomNews) -> Void) {
+        for loop in loops { loop.submit { self.shard(on: $0).join(report) } }
     }
 
     /// Ends the exchange.

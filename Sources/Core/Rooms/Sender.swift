@@ -19,7 +19,7 @@ package import FoundationEssentials
 /// sender.leaveAll()
 /// ```
 ///
-/// The room's home loop decides, and counts these members like all others: a ``StandIn`` represents each of them there.
+/// The room's home loop decides, and counts these members like all others: a ``MemberProxy`` represents each of them there.
 /// Requests therefore take effect a moment later, in their order.
 package final class Sender {
     fileprivate unowned let shard: RoomShard
@@ -140,7 +140,7 @@ package final class Member {
         sender.remove(self)
     }
 
-    // MARK: What the home says
+    // MARK: Messages from the home loop
 
     func decide(_ decision: EntryDecision) {
         guard case .undecided(let whenDecided) = state else { return }

@@ -43,7 +43,7 @@ final class BridgeOutbox: Sendable {
 
     // MARK: What happens
 
-    func heard() { change { $0.heard() } }
+    func lookAgain() { change { $0.lookAgain() } }
     func connected() { change { $0.connected(at: .now()) } }
     func lost() { change { $0.lost() } }
 

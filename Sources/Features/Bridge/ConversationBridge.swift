@@ -53,7 +53,7 @@ package final class ConversationBridge: Service {
     }
 
     /// Reports that messages may have been stored.
-    package func heard() { outbox.heard() }
+    package func lookAgain() { outbox.lookAgain() }
 
     // MARK: Life
 
@@ -104,7 +104,7 @@ package final class ConversationBridge: Service {
         case .stands:
             metrics.stands(true)
             log.info("connected to the broker for conversations")
-        case .away(let message):
+        case .unavailable(let message):
             metrics.stands(false)
             log.warning("disconnected from the broker for conversations", ["error": .string(message)])
         }
@@ -119,7 +119,7 @@ struct BridgeConnectionPair: Sendable {
 
     enum News: Hashable, Sendable {
         case stands
-        case away(String)
+        case unavailable(String)
     }
 
     private var connected: Set<Side> = []
@@ -136,7 +136,7 @@ struct BridgeConnectionPair: Sendable {
             news = .stands
         case .lost(let message):
             connected.remove(side)
-            news = .away(message)
+            news = .unavailable(message)
         case .delivered, .blocked, .unblocked: return nil
         }
         guard news != last else { return nil }

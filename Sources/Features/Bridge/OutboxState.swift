@@ -15,7 +15,7 @@ struct OutboxState: Sendable, Hashable {
     /// The maximum time between two checks.
     static let heartbeat: Duration = .seconds(300)
     /// The interval at which the number of waiting messages is reported while the broker is unavailable.
-    static let awayHeartbeat: Duration = .seconds(30)
+    static let unavailableHeartbeat: Duration = .seconds(30)
     /// The time for clients to declare their queues after a new connection. The broker may have just restarted, even if
     /// this daemon is new. RMQClient reconnects after 4 seconds, bunny after 5.
     static let settlingTime: Duration = .seconds(10)
@@ -64,7 +64,7 @@ struct OutboxState: Sendable, Hashable {
         guard !isStopping else { return .end }
         let pauseEnd = max(pauseEnd ?? now, isConnected ? settledAt : now)
         if pauseEnd > now { return .sleep(min(pauseEnd - now, Self.heartbeat)) }
-        let heartbeat = isConnected ? Self.heartbeat : Self.awayHeartbeat
+        let heartbeat = isConnected ? Self.heartbeat : Self.unavailableHeartbeat
         let isDue = now - lookedAt >= heartbeat
         guard isDue || isConnected && hasNews else { return .sleep(heartbeat - (now - lookedAt)) }
         lookedAt = now
@@ -77,7 +77,7 @@ struct OutboxState: Sendable, Hashable {
     // MARK: What happens
 
     /// Reports that messages may have been stored.
-    mutating func heard() { hasNews = true }
+    mutating func lookAgain() { hasNews = true }
 
     mutating func connected(at now: MonotonicTime) {
         pauseEnd = nil

@@ -11,11 +11,11 @@ package struct AddressStore: Sendable {
 
     /// Each is one statement and one transaction.
     private enum Statement {
-        static let all = [registerAddress, forgetAddress, addresses, allAddresses, keepSecret]
+        static let all = [registerAddress, removeAddress, addresses, allAddresses, keepSecret]
 
         static let registerAddress = PostgresStatement(
             name: "register_address", sql: "SELECT letsswitch.place_address($1, $2, $3, $4, $5, $6) AS code")
-        static let forgetAddress = PostgresStatement(
+        static let removeAddress = PostgresStatement(
             name: "forget_address", sql: "SELECT letsswitch.forget_address($1, $2, $3)")
         static let addresses = PostgresStatement(
             name: "addresses_of",
@@ -86,9 +86,9 @@ package struct AddressStore: Sendable {
     }
 
     /// Removes one address of the device, or all with this provider.
-    package func forget(_ address: String?, of device: DeviceID, in provider: ProviderName) async throws {
+    package func remove(_ address: String?, of device: DeviceID, in provider: ProviderName) async throws {
         _ = try await database.query(
-            Statement.forgetAddress,
+            Statement.removeAddress,
             [.text(device.text), .text(provider.rawValue), address.map { .text($0) } ?? .null], timeout: nil)
     }
 

@@ -7,7 +7,7 @@ package enum DeliverySchema {
         script("addresses", EmbeddedFile.addresses_sql), script("providers", EmbeddedFile.providers_sql),
         script("deliveries", EmbeddedFile.deliveries_sql), script("notices", EmbeddedFile.notices_sql),
         script("events", EmbeddedFile.events_sql), script("attendance", EmbeddedFile.attendance_sql),
-        script("forgetting", EmbeddedFile.forgetting_sql),
+        script("retention", EmbeddedFile.retention_sql),
     ]
 
     private static func script(_ name: String, _ sql: EmbeddedFile) -> PostgresFunctions.Script {

@@ -45,7 +45,7 @@ package struct DeliveryService: Service {
     /// half a minute.
     package func test(
         _ content: ReminderContent, to device: DeviceID, at now: Double,
-        told: @escaping @Sendable (DeliveryTest) -> Void
+        report: @escaping @Sendable (DeliveryTest) -> Void
     ) async throws {
         var deliveries = try await addresses.deliveries(of: content, to: device)
         if workers.contains(where: { $0.name == .webhook }) {
@@ -55,8 +55,8 @@ package struct DeliveryService: Service {
             for delivery in deliveries {
                 let worker = workers.first { $0.name == delivery.provider }
                 group.addTask {
-                    guard let worker else { return told(DeliveryTest(off: delivery.provider)) }
-                    told(DeliveryTest(delivery.provider, await worker.attempt(delivery)))
+                    guard let worker else { return report(DeliveryTest(off: delivery.provider)) }
+                    report(DeliveryTest(delivery.provider, await worker.attempt(delivery)))
                 }
             }
         }

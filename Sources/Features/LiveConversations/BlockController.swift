@@ -31,10 +31,10 @@ package struct BlockController: RouteCollection, Sendable {
     }
 
     @Sendable private func block(_ request: Request) async throws -> Response {
-        let (wanted, member) = try identities.decode(request) { try BlockRequest.decode(request.body, identify: $0) }
+        let (body, member) = try identities.decode(request) { try BlockRequest.decode(request.body, identify: $0) }
         try member.checkNew()
-        let (block, isNew) = try await store.block(wanted)
-        if isNew { log.info("block created", ["device": .device(wanted.device)]) }
+        let (block, isNew) = try await store.block(body)
+        if isNew { log.info("block created", ["device": .device(body.device)]) }
         return .json(block.json, status: isNew ? .created : .ok)
     }
 

@@ -37,7 +37,7 @@ package actor ConversationChanges {
 
     /// Handles the payload of a notification.
     package func receive(_ payload: String) {
-        guard let notice = ConversationNotice(payload), audience.hears(notice.audience),
+        guard let notice = ConversationNotice(payload), audience.hasSubscriber(among: notice.audience),
             waiting.count < Self.waitingLimit
         else { return }
         waiting.append(notice)
@@ -50,7 +50,7 @@ package actor ConversationChanges {
         while !waiting.isEmpty {
             let notice = waiting.removeFirst()
             do {
-                try await tell(notice)
+                try await publishChange(notice)
             } catch let error as PostgresError where !error.isUnavailable {
                 log.error("failed to read a conversation", ["error": .string("\(error)")])
             } catch {}
@@ -58,14 +58,14 @@ package actor ConversationChanges {
         isReading = false
     }
 
-    private func tell(_ notice: ConversationNotice) async throws {
+    private func publishChange(_ notice: ConversationNotice) async throws {
         let summary = try await store.summary(of: notice.conversation)
         // The conversation is read later than it changed. Users that have left must not receive newer messages.
         let inside = Set(summary.participants)
         publish(
             ConversationChange(notice: notice, summary: summary),
             notice.audience.filter { inside.contains(String($0)) })
-        guard case .left(let user) = notice.change, !inside.contains(user), audience.hears(user) else { return }
+        guard case .left(let user) = notice.change, !inside.contains(user), audience.hasSubscriber(user) else { return }
         let last = try await store.summary(of: notice.conversation, for: user)
         publish(ConversationChange(notice: notice, summary: last), [user[...]])
     }

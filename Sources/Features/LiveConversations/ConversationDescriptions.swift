@@ -15,7 +15,7 @@ package enum ConversationDescriptions {
     private static let noUser = RouteDescription.Answer.refusal(404, "no_such_user", meaning: "Nobody has that name.")
     private static let noConversation = RouteDescription.Answer.refusal(
         404, "no_such_conversation", meaning: "There is no such conversation, or you aren't in it.")
-    private static let nameless = RouteDescription.Answer.refusal(
+    private static let nameRequired = RouteDescription.Answer.refusal(
         409, "name_required", "device_erased", meaning: "You have no name, or your device was erased.")
 
     package static let message = JSONSchema.shared(
@@ -26,7 +26,7 @@ package enum ConversationDescriptions {
         ]))
 
     private static let summaryMembers: [JSONSchema.Member] = [
-        .member("id", .uuid), .member("name", .text()), .member("type", .words(["person", "group"])),
+        .member("id", .uuid), .member("name", .text()), .member("type", .enum(["person", "group"])),
         .member("participants", .array(.text())), .member("lastOffset", .count), .optional("lastMessage", message),
     ]
     /// The part of a conversation that is the same for all participants.
@@ -93,7 +93,7 @@ package enum ConversationDescriptions {
     static let unblock = RouteDescription(
         "Remove a block", parameters: [.path("id", "The block.", .uuid)] + asks,
         answers: [
-            .json("The block is removed.", .nothingToSay),
+            .json("The block is removed.", .emptyObject),
             .refusal(404, "no_such_block", meaning: "You have no such block."),
         ]
             + RouteDescription.ticketRefusals)
@@ -162,7 +162,7 @@ package enum ConversationDescriptions {
                 "At most 100 entries, or 32 KiB.",
                 .object([.member("conversations", .array(conversation)), .optional("next", .text())])),
             .other("The page for browsers, for a request without deviceId or ticket.", "text/html"),
-            .nothing(304, "The page hasn't changed."), noConversation, nameless,
+            .nothing(304, "The page hasn't changed."), noConversation, nameRequired,
         ] + RouteDescription.ticketRefusals, example: "'/conversations?deviceId=anna-7c1f'")
 
     static let messages = RouteDescription(
@@ -178,7 +178,7 @@ package enum ConversationDescriptions {
                 .object([
                     .member("messages", .array(message, most: ConversationPage.maximumCount)),
                     .member("lastOffset", .count),
-                ])), noConversation, nameless,
+                ])), noConversation, nameRequired,
         ] + RouteDescription.ticketRefusals)
 
     static func set(_ kind: ParticipantRequest.Kind) -> RouteDescription {
@@ -191,7 +191,7 @@ package enum ConversationDescriptions {
         return RouteDescription(
             summary, parameters: [conversationID],
             body: .init(.object([device] + members), example: #"{"deviceId":"anna-7c1f"\#(example)}"#),
-            answers: [.json("The conversation.", conversation), noConversation, nameless]
+            answers: [.json("The conversation.", conversation), noConversation, nameRequired]
                 + RouteDescription.ticketRefusals)
     }
 
@@ -239,14 +239,14 @@ package enum ConversationDescriptions {
     static let follow = RouteDescription(
         "Stream messages", details: "Server-sent events, for curl -N.", parameters: asks + [after],
         answers: [
-            RouteDescription.eventStream, nameless,
+            RouteDescription.eventStream, nameRequired,
         ]
             + RouteDescription.ticketRefusals, example: "'/messages?deviceId=anna-7c1f' -N")
 
     static let socket = RouteDescription.socket(
         "Send and receive messages of all conversations", details: "The messages are in /schemas/conversations.json.",
         parameters: asks + [after],
-        refusals: [nameless]
+        refusals: [nameRequired]
             + RouteDescription.ticketRefusals)
 
     /// Answers to requests that other people receive.

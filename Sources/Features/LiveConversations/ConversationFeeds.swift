@@ -92,7 +92,7 @@ package actor ConversationFeeds {
     }
 
     private func feed(of conversation: UUID, before number: Int, to routingKey: String) -> Feed? {
-        guard audience.hears(routingKey.split(separator: ".")) else {
+        guard audience.hasSubscriber(among: routingKey.split(separator: ".")) else {
             feeds[conversation] = nil
             return nil
         }

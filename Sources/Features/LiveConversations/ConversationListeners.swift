@@ -14,7 +14,7 @@ package final class ConversationListeners: Sendable {
         for user in counts.withLock({ Array($0.keys) }) { changed(user) }
     }
 
-    private func tell(_ user: String) {
+    private func notifyObserver(_ user: String) {
         changed.withLock { $0 }?(user)
     }
 
@@ -27,7 +27,7 @@ package final class ConversationListeners: Sendable {
             counts[user, default: 0] += 1
             return counts[user] == 1
         }
-        if isFirst { tell(user) }
+        if isFirst { notifyObserver(user) }
     }
 
     func leave(_ user: String) {
@@ -36,13 +36,13 @@ package final class ConversationListeners: Sendable {
             counts[user] = count > 1 ? count - 1 : nil
             return count == 1
         }
-        if isLast { tell(user) }
+        if isLast { notifyObserver(user) }
     }
 
-    func hears(_ user: String) -> Bool { counts.withLock { $0[user] != nil } }
+    func hasSubscriber(_ user: String) -> Bool { counts.withLock { $0[user] != nil } }
 
     /// Returns whether one of these users has a subscriber. O(users).
-    func hears(_ users: [Substring]) -> Bool {
+    func hasSubscriber(among users: [Substring]) -> Bool {
         counts.withLock { counts in
             !counts.isEmpty && users.contains { counts[String($0)] != nil }
         }

@@ -61,11 +61,11 @@ extension IdentityVerifier {
     ///
     /// - Parameter read: Decodes the body. Its argument returns the device for the body's `deviceId`, which may be
     ///   missing.
-    package func decode<Wanted>(
-        _ request: Request, _ read: ((String?) throws -> DeviceID) throws -> Wanted
-    ) throws -> (wanted: Wanted, member: ConversationMember) {
+    package func decode<Content>(
+        _ request: Request, _ read: ((String?) throws -> DeviceID) throws -> Content
+    ) throws -> (content: Content, member: ConversationMember) {
         var member: ConversationMember?
-        let wanted = try read { named in
+        let content = try read { named in
             var identity = try identity(of: request.head)
             if named != nil || identity.device == nil {
                 identity = try self.identity(identity, naming: DeviceID(named))
@@ -75,7 +75,7 @@ extension IdentityVerifier {
             return found.device
         }
         guard let member else { throw RequestError.invalid("deviceId", "is missing") }
-        return (wanted, member)
+        return (content, member)
     }
 }
 

@@ -37,7 +37,7 @@ final class ConversationPresence {
         let place = Place { [weak self] in self?.changed?(conversation) }
         places[conversation] = place
         let member = sender.enter(
-            conversations.rooms.company(of: conversation), place, policy: .company,
+            conversations.rooms.presenceRoom(of: conversation), place, policy: .participants,
             claimedIdentity: Self.identity(of: user)
         ) { _ in }
         place.member = member
@@ -61,18 +61,18 @@ final class ConversationPresence {
     /// last report was different.
     ///
     /// - Parameter orAlone: Whether to report also that no other user is present.
-    func company(of conversation: UUID, orAlone: Bool = false) -> [Int]? {
-        guard let place = places[conversation], let people = place.people, people != place.told else { return nil }
-        guard orAlone || place.told != nil || people.contains(where: { $0 != Self.identity(of: user) }) else {
+    func changedUsers(of conversation: UUID, orAlone: Bool = false) -> [Int]? {
+        guard let place = places[conversation], let people = place.people, people != place.reported else { return nil }
+        guard orAlone || place.reported != nil || people.contains(where: { $0 != Self.identity(of: user) }) else {
             return nil
         }
         return people.compactMap(Self.user)
     }
 
-    /// Records that the result of ``company(of:)`` was reported.
-    func told(in conversation: UUID) {
+    /// Records that the result of ``changedUsers(of:)`` was reported.
+    func markReported(in conversation: UUID) {
         guard let place = places[conversation] else { return }
-        place.told = place.people
+        place.reported = place.people
     }
 
     // MARK: Users as people
@@ -94,7 +94,7 @@ final class ConversationPresence {
     private final class Place: RoomListener {
         var member: Member?
         private(set) var people: Set<UUID>?
-        var told: Set<UUID>?
+        var reported: Set<UUID>?
         private let changed: () -> Void
 
         init(changed: @escaping () -> Void) { self.changed = changed }

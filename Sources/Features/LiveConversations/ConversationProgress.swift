@@ -14,7 +14,7 @@ import Messaging
 struct ConversationProgress {
     /// The offset up to which each conversation was received. A missing one was created since, and nothing of it was
     /// received.
-    private var heard: [UUID: Int] = [:]
+    private var received: [UUID: Int] = [:]
     /// The conversations to read, in order.
     private var behind: [Behind] = []
 
@@ -35,7 +35,7 @@ struct ConversationProgress {
         for position in positions {
             let unknown = othersAreNew ? 0 : position.lastOffset
             let offset = min(after[position.conversation] ?? unknown, position.lastOffset)
-            heard[position.conversation] = offset
+            received[position.conversation] = offset
             // The conversation with the latest message is read last.
             if offset < position.lastOffset {
                 behind.insert(Behind(conversation: position.conversation, announced: position.lastOffset), at: 0)
@@ -44,13 +44,13 @@ struct ConversationProgress {
     }
 
     /// Returns whether the message isn't sent: it was received already, or is before the start.
-    func isPast(_ message: ConversationMessage) -> Bool { message.offset <= heard[message.conversation] ?? 0 }
+    func isPast(_ message: ConversationMessage) -> Bool { message.offset <= received[message.conversation] ?? 0 }
 
     var isCaughtUp: Bool { behind.isEmpty }
 
     /// The conversation to read next, and the offset to read from.
     var next: (conversation: UUID, after: Int)? {
-        behind.first.map { ($0.conversation, heard[$0.conversation] ?? 0) }
+        behind.first.map { ($0.conversation, received[$0.conversation] ?? 0) }
     }
 
     /// Handles published messages.
@@ -58,14 +58,14 @@ struct ConversationProgress {
     /// - Parameter isBusy: Whether the peer hasn't received an earlier page yet. Then these messages are read
     ///   afterwards. - Returns: The messages to send now.
     mutating func published(_ page: ConversationPage, isBusy: Bool = false) -> ArraySlice<ConversationMessage> {
-        let known = heard[page.conversation] ?? 0
+        let known = received[page.conversation] ?? 0
         let fresh = page.messages.drop { $0.offset <= known }
         guard let first = fresh.first, let last = fresh.last else { return [] }
         guard isCaughtUp, !isBusy, first.offset == known + 1 else {
             fallBehind(in: page.conversation, to: last.offset)
             return []
         }
-        heard[page.conversation] = last.offset
+        received[page.conversation] = last.offset
         return fresh
     }
 
@@ -73,11 +73,11 @@ struct ConversationProgress {
     ///
     /// - Returns: The messages to send.
     mutating func read(_ page: ConversationPage) -> ArraySlice<ConversationMessage> {
-        let known = heard[page.conversation] ?? 0
+        let known = received[page.conversation] ?? 0
         let fresh = page.messages.drop { $0.offset <= known }
         // Deleted messages aren't sent.
         let offset = fresh.last?.offset ?? max(known, page.lastOffset)
-        heard[page.conversation] = offset
+        received[page.conversation] = offset
         guard let index = behind.firstIndex(where: { $0.conversation == page.conversation }) else { return fresh }
         if offset >= max(page.lastOffset, behind[index].announced) || fresh.isEmpty && behind[index].wasEmpty {
             behind.remove(at: index)
@@ -90,20 +90,20 @@ struct ConversationProgress {
     /// Repeats the messages after these offsets. Not while a page is being read.
     mutating func rewind(to offsets: [UUID: Int]) {
         for (conversation, offset) in offsets {
-            guard let last = heard[conversation], offset < last else { continue }
-            heard[conversation] = offset
+            guard let last = received[conversation], offset < last else { continue }
+            received[conversation] = offset
             fallBehind(in: conversation, to: last)
         }
     }
 
     /// Removes a conversation in which the user no longer takes part.
-    mutating func forget(_ conversation: UUID) {
+    mutating func remove(_ conversation: UUID) {
         behind.removeAll { $0.conversation == conversation }
     }
 
     /// Handles new positions, because publications may have been missed.
     mutating func found(_ positions: [ConversationPositions.Position]) {
-        for position in positions where position.lastOffset > heard[position.conversation] ?? 0 {
+        for position in positions where position.lastOffset > received[position.conversation] ?? 0 {
             fallBehind(in: position.conversation, to: position.lastOffset)
         }
     }

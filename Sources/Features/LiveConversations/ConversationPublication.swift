@@ -10,7 +10,7 @@ struct ConversationPublication: Message {
 }
 
 /// The messages of a page that one subscriber receives: the last ones of the page.
-package struct HeardMessages {
+package struct SubscriberMessages {
     package let messages: ArraySlice<ConversationMessage>
     package let page: ConversationPage
     /// The publication that other subscribers receive, too. `nil` if the page was read for this subscriber only.

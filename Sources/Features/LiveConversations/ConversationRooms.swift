@@ -18,8 +18,8 @@ package struct ConversationRooms: Sendable {
     private func room(of user: Substring) -> UUID { keys.room(.conversations, Array(user.utf8)) }
 
     /// The room of the users that are present in a conversation.
-    func company(of conversation: UUID) -> UUID {
-        keys.room(.company, withUnsafeBytes(of: conversation.uuid) { Array($0) })
+    func presenceRoom(of conversation: UUID) -> UUID {
+        keys.room(.participants, withUnsafeBytes(of: conversation.uuid) { Array($0) })
     }
 
     /// Publishes messages to the participants.

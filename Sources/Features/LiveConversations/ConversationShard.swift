@@ -127,7 +127,7 @@ package final class ConversationShard {
         } then: { shard, answer in
             // The database is unavailable. The next change of presence tries again.
             guard case .success = answer else { return }
-            shard.entries[number]?.subscriber.tellPresence(in: conversation)
+            shard.entries[number]?.subscriber.sendPresence(in: conversation)
         }
         return nil
     }

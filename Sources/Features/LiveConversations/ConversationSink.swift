@@ -3,7 +3,7 @@ package import Basics
 /// The transport of a subscriber: a WebSocket, an event stream, or a channel of another protocol.
 package protocol ConversationSink: AnyObject {
     func send(_ event: ConversationEvent)
-    func send(_ heard: HeardMessages)
+    func send(_ batch: SubscriberMessages)
     /// Asks for a call of ``ConversationSubscriber/drained()`` when the peer has received everything that was sent.
     func reportDrain()
     /// Asks for a call of ``ConversationSubscriber/hasTurn()`` when a page may be read. Only one turn is given at a

@@ -53,9 +53,9 @@ final class ConversationSocket: WebSocketHandler, ExclusiveConversationSink {
         socket.send(event.payload, .text)
     }
 
-    func send(_ heard: HeardMessages) {
-        let frames = heard.frames
-        for index in heard.messages.indices { socket.send(frame: frames[index]) }
+    func send(_ batch: SubscriberMessages) {
+        let frames = batch.frames
+        for index in batch.messages.indices { socket.send(frame: frames[index]) }
     }
 
     func reportDrain() {

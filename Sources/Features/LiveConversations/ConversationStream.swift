@@ -66,8 +66,8 @@ final class ConversationStream: ExclusiveConversationSink {
         if case .left = event { write(event) }
     }
 
-    func send(_ heard: HeardMessages) {
-        for message in heard.messages { write(.message(message, routingKey: heard.page.routingKey)) }
+    func send(_ batch: SubscriberMessages) {
+        for message in batch.messages { write(.message(message, routingKey: batch.page.routingKey)) }
     }
 
     private func write(_ event: ConversationEvent) {

@@ -41,7 +41,7 @@ extension ConversationSubscriber {
     package func isPast(_ message: ConversationMessage) -> Bool {
         switch state {
         case .opening: message.offset <= after[message.conversation] ?? (othersAreNew ? 0 : .max)
-        case .hearing(let progress, _): progress.isPast(message)
+        case .receiving(let progress, _): progress.isPast(message)
         }
     }
 }

@@ -23,7 +23,8 @@ extension ConversationSubscriber {
         let allowed = positions.offsets.filter { member.allows($0.conversation) }
         switch state {
         case .opening:
-            state = .hearing(ConversationProgress(allowed, after: after, othersAreNew: othersAreNew), isReading: false)
+            state = .receiving(
+                ConversationProgress(allowed, after: after, othersAreNew: othersAreNew), isReading: false)
             after = [:]
             sink.send(
                 .handshake(
@@ -31,13 +32,13 @@ extension ConversationSubscriber {
             )
             beginPresence(positions, allowed)
             if mayHaveMissed { shard.readPositions(for: self) }
-        case .hearing(var progress, let isReading):
+        case .receiving(var progress, let isReading):
             progress.found(allowed)
             // The notification that the user left may have been missed, too.
             for position in allowed where position.hasLeft {
                 presence?.leave(position.conversation, at: position.lastOffset)
             }
-            state = .hearing(progress, isReading: isReading)
+            state = .receiving(progress, isReading: isReading)
         }
         proceed()
         return .opened
@@ -48,7 +49,7 @@ extension ConversationSubscriber {
     private func beginPresence(_ positions: ConversationPositions, _ allowed: [ConversationPositions.Position]) {
         let presence = ConversationPresence(
             of: positions.userID, shard.conversations, on: shard.reactor,
-            changed: sink.wantsPresence ? { [weak self] in self?.tellPresence(in: $0) } : nil)
+            changed: sink.wantsPresence ? { [weak self] in self?.sendPresence(in: $0) } : nil)
         self.presence = presence
         for position in allowed.prefix(ConversationEvent.offsetsInHandshake) where !position.hasLeft {
             presence.enter(position.conversation)
@@ -56,10 +57,10 @@ extension ConversationSubscriber {
     }
 
     /// Sends presence, because a user has come or gone.
-    func tellPresence(in conversation: UUID) {
-        guard let users = presence?.company(of: conversation, orAlone: sink.wantsPresenceAlone) else { return }
+    func sendPresence(in conversation: UUID) {
+        guard let users = presence?.changedUsers(of: conversation, orAlone: sink.wantsPresenceAlone) else { return }
         guard let names = shard.names(of: users, for: self, in: conversation) else { return }
-        presence?.told(in: conversation)
+        presence?.markReported(in: conversation)
         sink.send(.presence(conversation: conversation, users: names))
     }
 

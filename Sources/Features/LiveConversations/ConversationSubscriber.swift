@@ -11,7 +11,7 @@ package final class ConversationSubscriber: RoomListener {
     enum State {
         /// The positions are being read. What is published meanwhile is included in them, or read afterwards.
         case opening
-        case hearing(ConversationProgress, isReading: Bool)
+        case receiving(ConversationProgress, isReading: Bool)
     }
 
     let member: ConversationMember
@@ -67,21 +67,21 @@ package final class ConversationSubscriber: RoomListener {
     package func deliver(_ publication: Publication) {
         if let change = publication.message as? ConversationChange { return received(change) }
         guard let page = publication.page, member.allows(page.conversation) else { return }
-        guard case .hearing(var progress, let isReading) = state else {
+        guard case .receiving(var progress, let isReading) = state else {
             mayHaveMissed = true
             return
         }
         presence?.enter(page.conversation, at: page.lastOffset)
         let messages = progress.published(page, isBusy: isReading)
-        state = .hearing(progress, isReading: isReading)
-        if !messages.isEmpty { sink.send(HeardMessages(messages: messages, page: page, shared: publication)) }
+        state = .receiving(progress, isReading: isReading)
+        if !messages.isEmpty { sink.send(SubscriberMessages(messages: messages, page: page, shared: publication)) }
         proceed()
     }
 
     /// Handles a change of participants. It is a hint, so it need not be in order with messages.
     private func received(_ change: ConversationChange) {
         let conversation = change.notice.conversation
-        guard case .hearing = state, member.allows(conversation) else { return }
+        guard case .receiving = state, member.allows(conversation) else { return }
         switch change.notice.change {
         case .made, .returned: presence?.enter(conversation)
         case .left(let user):
@@ -98,13 +98,13 @@ package final class ConversationSubscriber: RoomListener {
 
     /// Reads what the subscriber is behind, a page at a time.
     func proceed() {
-        guard case .hearing(let progress, false) = state else { return }
-        guard !progress.isCaughtUp else { return tellCaughtUp() }
-        state = .hearing(progress, isReading: true)
+        guard case .receiving(let progress, false) = state else { return }
+        guard !progress.isCaughtUp else { return reportCaughtUp() }
+        state = .receiving(progress, isReading: true)
         awaitTurn(.backlog)
     }
 
-    private func tellCaughtUp() {
+    private func reportCaughtUp() {
         while awaitedCatchUps > 0 {
             awaitedCatchUps -= 1
             sink.caughtUp()
@@ -122,7 +122,7 @@ package final class ConversationSubscriber: RoomListener {
         let allowed = offsets.filter { member.allows($0.key) }
         switch state {
         case .opening: after.merge(allowed) { min($0, $1) }
-        case .hearing: rewinds.merge(allowed) { min($0, $1) }
+        case .receiving: rewinds.merge(allowed) { min($0, $1) }
         }
         awaitedCatchUps += 1
         rewind()
@@ -130,10 +130,10 @@ package final class ConversationSubscriber: RoomListener {
     }
 
     private func rewind() {
-        guard !rewinds.isEmpty, case .hearing(var progress, false) = state else { return }
+        guard !rewinds.isEmpty, case .receiving(var progress, false) = state else { return }
         progress.rewind(to: rewinds)
         rewinds = [:]
-        state = .hearing(progress, isReading: false)
+        state = .receiving(progress, isReading: false)
     }
 
     func awaitTurn(_ turn: Turn) {
@@ -145,7 +145,7 @@ package final class ConversationSubscriber: RoomListener {
     package func hasTurn() {
         switch turns.first {
         case .backlog?:
-            guard case .hearing(let progress, true) = state else { return endTurn() }
+            guard case .receiving(let progress, true) = state else { return endTurn() }
             guard let next = progress.next else { return endTurn(progress) }
             shard.readPage(of: next.conversation, after: next.after, for: self)
         case .history?:
@@ -161,7 +161,7 @@ package final class ConversationSubscriber: RoomListener {
     }
 
     private func endTurn(_ progress: ConversationProgress) {
-        state = .hearing(progress, isReading: false)
+        state = .receiving(progress, isReading: false)
         rewind()
         endTurn()
         proceed()
@@ -174,15 +174,15 @@ package final class ConversationSubscriber: RoomListener {
 
     /// - Parameter page: `nil` if the device no longer takes part in the conversation.
     func take(_ page: ConversationPage?, of conversation: UUID) {
-        guard case .hearing(var progress, true) = state else { return }
+        guard case .receiving(var progress, true) = state else { return }
         guard let page else {
-            progress.forget(conversation)
+            progress.remove(conversation)
             return endTurn(progress)
         }
         let messages = progress.read(page)
         guard !messages.isEmpty else { return endTurn(progress) }
-        state = .hearing(progress, isReading: true)
-        sink.send(HeardMessages(messages: messages, page: page, shared: nil))
+        state = .receiving(progress, isReading: true)
+        sink.send(SubscriberMessages(messages: messages, page: page, shared: nil))
         // The next page is read when the peer has received this one.
         reportDrain()
     }
@@ -193,7 +193,7 @@ package final class ConversationSubscriber: RoomListener {
         awaitsDrain = false
         switch turns.first {
         case .backlog?:
-            if case .hearing(let progress, true) = state { endTurn(progress) }
+            if case .receiving(let progress, true) = state { endTurn(progress) }
         case .history?:
             endTurn()
             beginNext()

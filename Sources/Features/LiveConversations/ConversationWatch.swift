@@ -5,18 +5,18 @@ package import Rooms
 package final class ConversationWatch: RoomListener {
     let member: ConversationMember
     let number: ConversationWatches.Number
-    private let tell: (Publication) -> Void
+    private let notify: (Publication) -> Void
 
     init(
-        _ member: ConversationMember, _ number: ConversationWatches.Number, _ tell: @escaping (Publication) -> Void
+        _ member: ConversationMember, _ number: ConversationWatches.Number, _ notify: @escaping (Publication) -> Void
     ) {
         self.member = member
         self.number = number
-        self.tell = tell
+        self.notify = notify
     }
 
     package func deliver(_ publication: Publication) {
         guard let (page, _) = publication.chat, member.allows(page.conversation) else { return }
-        tell(publication)
+        notify(publication)
     }
 }

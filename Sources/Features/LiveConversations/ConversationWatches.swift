@@ -27,12 +27,12 @@ package final class ConversationWatches {
         self.conversations = conversations
     }
 
-    /// Calls `tell` with changes of a device's conversations, once the device has a name.
+    /// Calls `notify` with changes of a device's conversations, once the device has a name.
     ///
-    /// - Parameter tell: Called on this loop until ``remove(_:)``.
-    package func add(_ member: ConversationMember, _ tell: @escaping (Publication) -> Void) -> ConversationWatch {
+    /// - Parameter notify: Called on this loop until ``remove(_:)``.
+    package func add(_ member: ConversationMember, _ notify: @escaping (Publication) -> Void) -> ConversationWatch {
         lastNumber += 1
-        let watch = ConversationWatch(member, Number(number: lastNumber), tell)
+        let watch = ConversationWatch(member, Number(number: lastNumber), notify)
         entries[watch.number] = Entry(watch: watch)
         readName(for: watch.number, member.device)
         return watch

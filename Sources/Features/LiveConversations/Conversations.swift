@@ -66,7 +66,7 @@ package final class Conversations: Sendable {
         }
     }
 
-    // MARK: Those who hear
+    // MARK: Subscribers
 
     /// Reads everything again, because notifications may have been missed.
     package func resynchronise() {

@@ -32,11 +32,11 @@ package struct ConversationsController: RouteCollection, Sendable {
     }
 
     @Sendable private func make(_ request: Request) async throws -> Response {
-        let (wanted, member) = try identities.decode(request) {
+        let (body, member) = try identities.decode(request) {
             try NewConversationRequest.decode(request.body, identify: $0)
         }
-        if let id = wanted.id { try member.check(id) } else { try member.checkNew() }
-        let (conversation, isNew) = try await conversations.store.make(wanted)
+        if let id = body.id { try member.check(id) } else { try member.checkNew() }
+        let (conversation, isNew) = try await conversations.store.make(body)
         return .json(conversation.json, status: isNew ? .created : .ok)
     }
 
@@ -82,11 +82,11 @@ package struct ConversationsController: RouteCollection, Sendable {
 
     private func set(_ request: Request, _ kind: ParticipantRequest.Kind) async throws -> Response {
         let id = try conversation(of: request)
-        let (wanted, member) = try identities.decode(request) {
+        let (body, member) = try identities.decode(request) {
             try ParticipantRequest.decode(kind, request.body, identify: $0)
         }
         try member.check(id)
-        return .json(try await conversations.store.set(wanted, in: id).json)
+        return .json(try await conversations.store.set(body, in: id).json)
     }
 
     // MARK: Requests

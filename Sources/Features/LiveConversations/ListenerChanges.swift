@@ -40,7 +40,7 @@ struct ListenerChanges: Sendable, Hashable {
     }
 
     /// The database may have lost its rows, so all users are written again.
-    mutating func forgotten() {
+    mutating func repeatAll() {
         changed.formUnion(known)
         uncertain.formUnion(known)
     }

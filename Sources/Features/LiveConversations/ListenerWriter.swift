@@ -34,19 +34,19 @@ package final class ListenerWriter: Service {
     }
 
     /// Writes all users again, because other daemons considered this one dead and may have deleted its rows.
-    package func forgotten() async {
-        state.withLock { $0.changes.forgotten() }
+    package func writeAllAgain() async {
+        state.withLock { $0.changes.repeatAll() }
         await timer.wake()
     }
 
     /// Deletes the users of this daemon and of dead daemons, before the first request is answered.
     package func enter() async throws {
-        try await store.forget()
+        try await store.remove()
     }
 
     package func run() async {
         while state.withLock({ $0.end == nil }) {
-            let batch = state.withLock { state in state.changes.take { audience.hears($0) } }
+            let batch = state.withLock { state in state.changes.take { audience.hasSubscriber($0) } }
             guard !batch.isEmpty else {
                 let isDone = state.withLock { $0.changes.isEmpty }
                 if isDone { await timer.sleep(for: .seconds(3600)) }
@@ -72,7 +72,7 @@ package final class ListenerWriter: Service {
     /// starts deletes them.
     private func leave() async {
         do {
-            try await UnavailabilityRetries.run(until: state.withLock { $0.end }) { try await store.forget() }
+            try await UnavailabilityRetries.run(until: state.withLock { $0.end }) { try await store.remove() }
         } catch {
             log.warning("failed to delete this daemon's listeners", ["error": .string("\(error)")])
         }

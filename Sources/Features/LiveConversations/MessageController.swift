@@ -21,17 +21,17 @@ package struct MessageController: RouteCollection, Sendable {
     }
 
     @Sendable private func send(_ request: Request) async throws -> Response {
-        let (wanted, member) = try identities.decode(request) { try MessageRequest.decode(request.body, identify: $0) }
-        guard conversations.rates.pays(wanted.device, at: .now()) else {
+        let (body, member) = try identities.decode(request) { try MessageRequest.decode(request.body, identify: $0) }
+        guard conversations.rates.pays(body.device, at: .now()) else {
             throw RequestError(
                 status: 429, code: "too_many_messages",
                 reason: "This device sends messages too fast. Try again in a second.", retryAfter: 1)
         }
-        try member.check(wanted.message.target)
-        if let seconds = request.wait(for: .message, times: wanted.message.target.count) {
+        try member.check(body.message.target)
+        if let seconds = request.wait(for: .message, times: body.message.target.count) {
             throw RequestError.tooManyMessages(retryAfter: seconds)
         }
-        let sent = try await conversations.responder.send(wanted.message, by: member)
+        let sent = try await conversations.responder.send(body.message, by: member)
         var json = JSONText()
         json.object { object in
             object.name("messages")

@@ -23,16 +23,16 @@ package struct UserController: RouteCollection, Sendable {
     }
 
     @Sendable private func takeName(_ request: Request) async throws -> Response {
-        let (wanted, member) = try identities.decode(request) { try UserRequest.decode(request.body, identify: $0) }
+        let (body, member) = try identities.decode(request) { try UserRequest.decode(request.body, identify: $0) }
         // A name is for all conversations and can't be changed.
         try member.checkNew()
-        let isNew = try await conversations.store.take(wanted.name, for: wanted.device) { request.wait(for: .naming) }
+        let isNew = try await conversations.store.take(body.name, for: body.device) { request.wait(for: .naming) }
         if isNew {
-            conversations.named(wanted.device, wanted.name.text)
-            log.info("name registered", ["device": .device(wanted.device)])
+            conversations.named(body.device, body.name.text)
+            log.info("name registered", ["device": .device(body.device)])
         }
         var json = JSONText()
-        json.object { $0.member("name", wanted.name.text) }
+        json.object { $0.member("name", body.name.text) }
         return .json(json.bytes, status: isNew ? .created : .ok)
     }
 

@@ -39,9 +39,9 @@ struct PendingChanges {
 
     /// Removes the first `count` questions of ``next``, which were published.
     mutating func remove(_ count: Int) {
-        let told = next.prefix(count)
-        for mark in told { marks[mark.question] = nil }
-        urgent.removeFirst(told.count { !$0.isVoted })
-        voted.removeFirst(told.count { $0.isVoted })
+        let taken = next.prefix(count)
+        for mark in taken { marks[mark.question] = nil }
+        urgent.removeFirst(taken.count { !$0.isVoted })
+        voted.removeFirst(taken.count { $0.isVoted })
     }
 }

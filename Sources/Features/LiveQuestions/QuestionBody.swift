@@ -11,8 +11,8 @@ enum QuestionBody: Sendable {
 
     init(_ request: Request) throws(RequestError) {
         let isJSON = request.body.first { !" \t\r\n".utf8.contains($0) }.map { $0 == UInt8(ascii: "{") }
-        let saysJSON = request.head.headers.value("Content-Type")?.lowercased().hasPrefix("application/json") == true
-        if isJSON ?? false || saysJSON {
+        let namesJSON = request.head.headers.value("Content-Type")?.lowercased().hasPrefix("application/json") == true
+        if isJSON ?? false || namesJSON {
             self = .json(request.body)
         } else if let form = FormText(request.body) {
             self = .form(form)

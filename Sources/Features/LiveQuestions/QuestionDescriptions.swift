@@ -24,9 +24,10 @@ package enum QuestionDescriptions {
     private static let session = JSONSchema.shared(
         "QuestionSession",
         .object([
-            .member("id", .uuid), .member("title", .text()), .member("state", .words(["open", "closed"])),
+            .member("id", .uuid), .member("title", .text()), .member("state", .enum(["open", "closed"])),
             .member("moderated", .boolean),
-            .optional("presenterKey", .said("The presenter's key. The server shows it only in this answer.", .text())),
+            .optional(
+                "presenterKey", .described("The presenter's key. The server shows it only in this answer.", .text())),
         ]))
 
     package static let question = JSONSchema.shared(
@@ -35,7 +36,7 @@ package enum QuestionDescriptions {
             .member("id", .uuid), .member("session", .uuid), .member("content", .text()), .member("answered", .boolean),
             .optional("answer", .text()), .member("votes", .count), .member("state", .text()),
             .member("askedAt", .instant),
-            .optional("askedFrom", .said("The id of the member that asked. Only presenters receive it.", .uuid)),
+            .optional("askedFrom", .described("The id of the member that asked. Only presenters receive it.", .uuid)),
         ]))
 
     private static let content = JSONSchema.text(length: 1...QuestionText.maximumScalars)
@@ -102,7 +103,7 @@ package enum QuestionDescriptions {
                 .member(
                     "to",
                     .either([
-                        .words(["all"]),
+                        .enum(["all"]),
                         .object([.member("ids", .array(.uuid, most: Recipients.maximumCount))]),
                         .object([.member("allBut", .array(.uuid, most: Recipients.maximumCount))]),
                     ])),
@@ -148,7 +149,7 @@ package enum QuestionDescriptions {
             sessionID, .optional("deviceId", "The device that asks and votes.", .device),
             .optional("token", "A ticket.", .text()),
             .optional(
-                "live", "Whether the server sends the list of questions and its changes.", .words(["true", "false"])),
+                "live", "Whether the server sends the list of questions and its changes.", .enum(["true", "false"])),
         ],
         refusals: [noSession, .refusal(409, "session_full", meaning: "The session has its maximum number of sockets.")]
             + RouteDescription.ticketRefusals)

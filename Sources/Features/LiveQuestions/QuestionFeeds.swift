@@ -93,7 +93,7 @@ package actor QuestionFeeds {
         if session == QuestionSession.open.id { try await store.makeOpenSession() }
         guard let page = try await store.page(of: session, all: false, limit: 0) else { return nil }
         let entrance = SessionEntrance(session: page.session, key: page.key)
-        if feeds.count >= sweep { forgetEmpty() }
+        if feeds.count >= sweep { removeEmpty() }
         lastFeed += 1
         feeds[session] = Feed(entrance, number: lastFeed)
         entrances.set(entrance)
@@ -125,18 +125,18 @@ package actor QuestionFeeds {
     /// Handles the departure of a session's last subscriber.
     func left(_ session: UUID) {
         guard audience.count(in: session) == 0 else { return }
-        forget(session)
+        remove(session)
         pages = pages.filter { $0.key.session != session }
     }
 
     /// Removes sessions that were opened but have no subscribers.
-    private func forgetEmpty() {
-        for session in feeds.keys where audience.count(in: session) == 0 { forget(session) }
+    private func removeEmpty() {
+        for session in feeds.keys where audience.count(in: session) == 0 { remove(session) }
         pages = pages.filter { feeds[$0.key.session] != nil }
         sweep = max(Self.feedLimit, 2 * feeds.count)
     }
 
-    private func forget(_ session: UUID) {
+    private func remove(_ session: UUID) {
         feeds[session] = nil
         entrances.remove(session)
     }
@@ -213,7 +213,7 @@ package actor QuestionFeeds {
             let changed = try await store.changed(in: session, after: version)
             guard let changed else {
                 // The session was deleted.
-                forget(session)
+                remove(session)
                 return
             }
             for mark in changed.marks { feeds[session]?.pending.add(mark) }

@@ -28,7 +28,7 @@ package final class QuestionShard {
     private let loop: EventLoop
     let questions: Questions
     private var entries: [Number: Entry] = [:]
-    private var seats = SessionSeats()
+    private var subscriptions = SessionSubscriptions()
     private var lastNumber = 0
 
     init(on reactor: Reactor, loop: EventLoop, _ questions: Questions) {
@@ -39,19 +39,19 @@ package final class QuestionShard {
 
     /// Whether a subscriber of this session would be let in now. A connection that has a place needs no other.
     package func hasPlace(for member: QuestionMember, _ sink: any QuestionSink) -> Bool {
-        if let sender = sink.sender, seats.count(of: sender, in: member.session) > 0 { return true }
+        if let sender = sink.sender, subscriptions.count(of: sender, in: member.session) > 0 { return true }
         return questions.audience.refusal(of: member.session, from: sink.network) == nil
     }
 
     private func takePlace(for member: QuestionMember, _ sink: any QuestionSink) -> Bool {
-        if let sender = sink.sender, seats.count(of: sender, in: member.session) > 0 {
+        if let sender = sink.sender, subscriptions.count(of: sender, in: member.session) > 0 {
             guard questions.audience.enterAgain(member.session) else { return false }
         } else {
             let refusal = questions.audience.enter(
                 member.session, from: sink.network, isPresenter: member.holdsKey)
             guard refusal == nil else { return false }
         }
-        if let sender = sink.sender { seats.add(sender, to: member.session) }
+        if let sender = sink.sender { subscriptions.add(sender, to: member.session) }
         return true
     }
 
@@ -96,7 +96,7 @@ package final class QuestionShard {
         entry.place.leave(questions)
         if let expiry = entry.expiry { reactor.cancel(expiry) }
         let session = subscriber.member.session
-        if let sender = entry.sender, !seats.remove(sender, from: session) {
+        if let sender = entry.sender, !subscriptions.remove(sender, from: session) {
             return questions.audience.leaveAgain(session)
         }
         if questions.audience.leave(session, from: entry.network) {

@@ -65,8 +65,8 @@ package final class Questions: Sendable {
     }
 
     /// Returns the room whose members are the people in the session.
-    func hall(of session: UUID) -> UUID {
-        keys.room(.hall, withUnsafeBytes(of: session.uuid) { Array($0) })
+    func audienceRoom(of session: UUID) -> UUID {
+        keys.room(.audience, withUnsafeBytes(of: session.uuid) { Array($0) })
     }
 
     /// Returns the id of a device within a session. It is always the same there, and differs in every session.

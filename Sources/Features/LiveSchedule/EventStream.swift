@@ -81,7 +81,7 @@ final class EventStream: RoomListener {
             }
             settle(newest)
         case .slots(let changes):
-            if let (slots, piece) = changes.told(device, showing: window, as: publication) {
+            if let (slots, piece) = changes.changes(for: device, showing: window, as: publication) {
                 send(.changed(slots), piece)
             }
         case .ownSlot(let slot): send(.changed([slot]), publication.form { StreamChunk { [slot].encode(into: &$0) } })

@@ -134,7 +134,7 @@ package final class EventStreams: Sendable {
     }
 
     /// Reports to a device's streams that its task moves to another room, and that the slot has changed.
-    package func tell(_ rematch: Rematch) {
+    package func publish(_ rematch: Rematch) {
         guard !isEmpty else { return }
         let room = keys.device(rematch.device)
         rooms.publish([(StreamMessage.rematched(rematch), room), (StreamMessage.ownSlot(rematch.startsAt), room)])

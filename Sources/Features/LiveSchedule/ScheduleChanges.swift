@@ -66,33 +66,33 @@ package actor ScheduleChanges {
     }
 
     private func spread(_ changes: [GatheredChange]) {
-        tell(changes)
+        gather(changes)
         for change in changes { notices.add(change) }
-        if noticeWork == nil, !notices.isEmpty { noticeWork = Task { await self.tellOthers() } }
+        if noticeWork == nil, !notices.isEmpty { noticeWork = Task { await self.notifyDaemons() } }
     }
 
     /// Handles a notification of another daemon, or an own one.
     package func receive(_ payload: String) {
         guard !streams.isEmpty, let changes = ChangeNotice.decode(payload, unlessFrom: origin) else { return }
-        tell(changes)
+        gather(changes)
     }
 
-    private func tell(_ changes: [GatheredChange]) {
+    private func gather(_ changes: [GatheredChange]) {
         guard !streams.isEmpty else { return }
         for change in changes {
             for device in change.devices { streams.dayChanged(of: device, at: change.slot) }
             if change.concernsAll { hints.add(change) }
         }
-        if hintWork == nil, !hints.isEmpty { hintWork = Task { await self.tellStreams() } }
+        if hintWork == nil, !hints.isEmpty { hintWork = Task { await self.notifyStreams() } }
     }
 
-    private func tellStreams() async {
+    private func notifyStreams() async {
         try? await Task.sleep(for: Self.pause)
         hintWork = nil
         streams.slotsChanged(hints.takeAll())
     }
 
-    private func tellOthers() async {
+    private func notifyDaemons() async {
         while let payload = ChangeNotice.take(from: &notices, origin: origin) {
             await send(payload)
             try? await Task.sleep(for: Self.noticePause)

@@ -42,8 +42,8 @@ struct ChangedSlots: Sendable {
     /// there are none. Most streams show one of a few windows.
     ///
     /// - Parameter publication: The publication of these slots. The events are encoded once for a loop.
-    func told(
-        _ device: DeviceID, showing window: ChangeWindow, as publication: Publication
+    func changes(
+        for device: DeviceID, showing window: ChangeWindow, as publication: Publication
     ) -> (slots: ArraySlice<Instant>, events: StreamChunk)? {
         let range = window.range(in: slots, at: now)
         guard !range.isEmpty else { return nil }

@@ -6,7 +6,7 @@ package enum MessagingSchema {
     package static let scripts = [
         script("questions", EmbeddedFile.questions_sql),
         script("question-reading", EmbeddedFile.question_reading_sql),
-        script("question-forgetting", EmbeddedFile.question_forgetting_sql),
+        script("question-deletion", EmbeddedFile.question_deletion_sql),
         script("conversations", EmbeddedFile.conversations_sql),
         script("messages", EmbeddedFile.messages_sql),
         script("conversation-reading", EmbeddedFile.conversation_reading_sql),

@@ -53,7 +53,7 @@ package struct DescriptionController: RouteCollection, Sendable {
 
     private static let schema = RouteDescription(
         "Get a JSON Schema of WebSocket messages or events",
-        parameters: [.path("name", "The schema's file name.", .words(schemaFiles))],
+        parameters: [.path("name", "The schema's file name.", .enum(schemaFiles))],
         answers: [
             .json("The JSON Schema.", .object([.member("$schema", .text())])),
             .refusal(404, "not_found", meaning: "There is no such schema."),

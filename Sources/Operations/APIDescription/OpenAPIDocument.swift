@@ -251,7 +251,7 @@ extension JSONSchema {
         "Error",
         .object([
             .member("error", .boolean),
-            .member("code", .shared("ErrorCode", .words(AnswerExamples.refusals.keys.sorted()))),
+            .member("code", .shared("ErrorCode", .enum(AnswerExamples.refusals.keys.sorted()))),
             .member("reason", .text()), .optional("opensAt", .instant),
         ]))
 }

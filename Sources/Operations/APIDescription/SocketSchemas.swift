@@ -49,7 +49,7 @@ struct SocketSchemas {
     }
 
     /// The kind of a cheer.
-    private static let kind = JSONSchema.words(["clap", "thumb", "spark", "heart", "fire"])
+    private static let kind = JSONSchema.enum(["clap", "thumb", "spark", "heart", "fire"])
 
     private static let roomPresence: [JSONSchema.Member] = [.member("count", .count), .optional("partner", .text())]
 
@@ -68,7 +68,7 @@ struct SocketSchemas {
         client: [.message("ale", [.member("id", .uuid), .optional("kind", .text())])])
 
     /// Messages that subscribers of a question session receive.
-    private static let told: [(type: String, members: [JSONSchema.Member])] = [
+    private static let questionEvents: [(type: String, members: [JSONSchema.Member])] = [
         (
             "questionResponse",
             [
@@ -85,7 +85,7 @@ struct SocketSchemas {
         ),
         ("question", [.member("question", QuestionDescriptions.question)]),
         ("questionRemoved", [.member("questionId", .uuid)]),
-        ("session", [.member("state", .words(["open", "closed"]))]),
+        ("session", [.member("state", .enum(["open", "closed"]))]),
     ]
 
     private static let questions = SocketSchemas(
@@ -93,7 +93,7 @@ struct SocketSchemas {
         server: [
             .message("handshake", [.member("id", .uuid)]),
             .message("presence", [.member("data", .object([.member("count", .count)]))]),
-        ] + told.map { JSONSchema.message($0, $1) },
+        ] + questionEvents.map { JSONSchema.message($0, $1) },
         client: [
             .message(
                 "newQuestion",
@@ -146,10 +146,10 @@ struct SocketSchemas {
     private static let ref = JSONSchema.Member.optional("ref", .text())
 
     private static let reminder = JSONSchema.object([
-        .member("type", .words(["reminder"])), .member("id", .uuid), .member("taskId", .uuid),
+        .member("type", .enum(["reminder"])), .member("id", .uuid), .member("taskId", .uuid),
         .member("title", .text()), .member("startsAt", .instant), .member("startTime", .text()),
         .member("timeZone", .text()), .optional("roomId", .uuid), .optional("partnerTask", .text()),
-        .optional("test", .said("Whether this is an operator's test.", .boolean)),
+        .optional("test", .described("Whether this is an operator's test.", .boolean)),
     ])
     private static let schedule = JSONSchema.object([.member("startsAt", .instant)])
 
@@ -161,7 +161,8 @@ struct SocketSchemas {
                 [
                     .optional(
                         "sid",
-                        .said("The session. Only the extended protocol has this and the next two members.", .text())),
+                        .described(
+                            "The session. Only the extended protocol has this and the next two members.", .text())),
                     .optional("restored", .boolean), .optional("restored_ids", .array(.text(length: 0...1_024))),
                 ]), .message("ping", [.member("message", .count)]),
             .message("confirm_subscription", [identifier]), .message("reject_subscription", [rejected]),
@@ -170,7 +171,7 @@ struct SocketSchemas {
             .message(
                 "disconnect",
                 [
-                    .member("reason", .words(CableDisconnect.allCases.map(\.rawValue))), .member("reconnect", .boolean),
+                    .member("reason", .enum(CableDisconnect.allCases.map(\.rawValue))), .member("reconnect", .boolean),
                 ]),
             .object([
                 identifier, .member("message", .either(contents)), .optional("stream_id", .text()),
@@ -181,10 +182,10 @@ struct SocketSchemas {
             .command("subscribe", [.optional("history", missed), .optional("presence", .object([]))]),
             .command("unsubscribe"), .command("history", [.member("history", missed)]),
             .command("join", [.optional("presence", .object([]))]), .command("leave"), .command("presence"),
-            .object([.member("command", .words(["pong"]))]),
+            .object([.member("command", .enum(["pong"]))]),
             .command(
                 "message",
-                [.member("data", .said("A JSON object with the member action, written as a string.", .text()))]),
+                [.member("data", .described("A JSON object with the member action, written as a string.", .text()))]),
         ])
 
     /// The position after which a client of the extended protocol asks for missed messages.
@@ -192,7 +193,7 @@ struct SocketSchemas {
         .optional("since", .count),
         .optional(
             "streams",
-            .said(
+            .described(
                 "The last received position of each stream, by its stream_id.",
                 .map(.object([.member("offset", .count), .member("epoch", .text())])))),
     ])
@@ -213,11 +214,12 @@ struct SocketSchemas {
 
     /// The string that the client chose for its subscription.
     fileprivate static let identifier = JSONSchema.Member.member(
-        "identifier", .said("A JSON object with the member channel, written as a string.", .text(length: 0...1_024)))
+        "identifier",
+        .described("A JSON object with the member channel, written as a string.", .text(length: 0...1_024)))
 
     /// An identifier that isn't valid, returned unchanged.
     private static let rejected = JSONSchema.Member.member(
-        "identifier", .said("The string that the client sent.", .text()))
+        "identifier", .described("The string that the client sent.", .text()))
 
     /// Messages that subscribers of the channels receive.
     private static let contents: [JSONSchema] =
@@ -231,7 +233,7 @@ struct SocketSchemas {
             .content("message", ConversationDescriptions.message), .content("left", .object(left)),
             .content("sent", .object(sent)), .content("history", .object(history)),
             .content("handshake", .object([.member("id", .uuid)])),
-        ] + told.map { .content($0, .object($1)) }
+        ] + questionEvents.map { .content($0, .object($1)) }
 
     private static let events = SocketSchemas(
         title: "The data of server-sent events by the event's name: /reminders and /messages",
@@ -249,17 +251,17 @@ struct SocketSchemas {
 extension JSONSchema {
     /// Returns the schema of a message with this type.
     fileprivate static func message(_ type: String, _ members: [Member] = []) -> JSONSchema {
-        .object([.member("type", .words([type]))] + members)
+        .object([.member("type", .enum([type]))] + members)
     }
 
     /// Returns the schema of a message on a channel of Action Cable.
     fileprivate static func content(_ type: String, _ data: JSONSchema) -> JSONSchema {
-        .object([.member("type", .words([type])), .member("data", data)])
+        .object([.member("type", .enum([type])), .member("data", data)])
     }
 
     /// Returns the schema of an Action Cable client's command.
     fileprivate static func command(_ name: String, _ members: [Member] = []) -> JSONSchema {
-        .object([.member("command", .words([name])), SocketSchemas.identifier] + members)
+        .object([.member("command", .enum([name])), SocketSchemas.identifier] + members)
     }
 
     fileprivate static func write(_ schemas: [JSONSchema], to json: inout JSONText) {

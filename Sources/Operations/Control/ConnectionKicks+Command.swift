@@ -29,15 +29,15 @@ extension ConnectionKicks {
         }
         do {
             if let device = try? DeviceID(target) { count += show(try await endInRooms(of: device)) }
-            try await tellOthers(.named(target))
+            try await notifyDaemons(.named(target))
             if let tag {
                 if tagged.isEmpty { tagged = try await devicesInRooms(tag, .own) }
                 for device in tagged {
                     count += show(try await endInRooms(of: device))
-                    try await tellOthers(.device(device))
+                    try await notifyDaemons(.device(device))
                 }
                 // The device may have moved to another daemon.
-                if tagged.isEmpty { try await tellOthers(.tagged(tag, .own)) }
+                if tagged.isEmpty { try await notifyDaemons(.tagged(tag, .own)) }
             }
         } catch let error as PostgresError where error.isUnavailable {
             throw ControlFailure(

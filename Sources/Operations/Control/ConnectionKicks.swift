@@ -24,7 +24,7 @@ package struct ConnectionKicks: Sendable {
     /// Returns the devices of these tasks.
     private let devicesOfTasks: @Sendable ([UUID]) async throws -> [DeviceID]
     /// The maximum number of tasks in one query.
-    private static let helping = 1_000
+    private static let batchSize = 1_000
 
     package init(
         daemon: DaemonID, application: Application, database: PostgresClient, log: Log,
@@ -91,15 +91,15 @@ package struct ConnectionKicks: Sendable {
         var found: Set<DeviceID> = []
         var left = Array(tasks)[...]
         while !left.isEmpty {
-            for device in try await devicesOfTasks(Array(left.prefix(Self.helping)))
+            for device in try await devicesOfTasks(Array(left.prefix(Self.batchSize)))
             where DeviceTag(device.text, under: key) == tag { found.insert(device) }
-            left = left.dropFirst(Self.helping)
+            left = left.dropFirst(Self.batchSize)
         }
         return found
     }
 
     /// Notifies the other daemons to end the same connections. Throws `PostgresError`.
-    func tellOthers(_ target: KickTarget) async throws {
+    func notifyDaemons(_ target: KickTarget) async throws {
         let notice = KickNotice(from: daemon.description, target)
         _ = try await database.query(Self.notify, [.text(Self.channel), .text(notice.payload)])
     }
@@ -126,7 +126,7 @@ package struct ConnectionKicks: Sendable {
                 for device in found {
                     try await endRooms(of: device)
                     // The daemon that was asked doesn't know the device, and may have its sockets in rooms.
-                    try await UnavailabilityRetries.run { try await tellOthers(.device(device)) }
+                    try await UnavailabilityRetries.run { try await notifyDaemons(.device(device)) }
                 }
             }
         } catch {

@@ -28,7 +28,7 @@ package struct ControlCommand: Sendable {
         var rows: [[String?]] = []
         var isWritten = true
         // The command runs to its end even if nothing reads its output. After a failed write, nothing more is written.
-        func tell(_ text: String) { isWritten = isWritten && show(text) }
+        func write(_ text: String) { isWritten = isWritten && show(text) }
         try ask(note: note) { line in
             switch layout {
             case .table where order.name != .export:
@@ -36,11 +36,11 @@ package struct ControlCommand: Sendable {
                 guard let sentence = sentence(row) else {
                     return rows.append(columns.map { row[$0.name]?.text })
                 }
-                tell(sentence + "\n")
-            case .lines, .table: tell(String(decoding: line, as: UTF8.self) + "\n")
+                write(sentence + "\n")
+            case .lines, .table: write(String(decoding: line, as: UTF8.self) + "\n")
             }
         }
-        if layout == .table, !columns.isEmpty { tell(InspectionCommand.table(columns, rows)) }
+        if layout == .table, !columns.isEmpty { write(InspectionCommand.table(columns, rows)) }
         guard isWritten else { throw ControlFailure("the output can't be written") }
     }
 

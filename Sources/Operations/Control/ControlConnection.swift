@@ -25,7 +25,7 @@ final class ControlConnection: StreamSocketHandler {
     }
 
     private let socket: StreamSocket
-    private unowned let desk: ControlDesk
+    private unowned let shard: ControlShard
     private let number: Int
     private let perform: (ControlOrder, Int, UInt32?) -> Void
     private var state = State.asking([])
@@ -34,14 +34,14 @@ final class ControlConnection: StreamSocketHandler {
 
     /// - Parameter perform: Runs the order. Receives the order, the connection's number, and the user id of the peer.
     init(
-        _ socket: StreamSocket, at desk: ControlDesk, perform: @escaping (ControlOrder, Int, UInt32?) -> Void
+        _ socket: StreamSocket, on shard: ControlShard, perform: @escaping (ControlOrder, Int, UInt32?) -> Void
     ) {
         self.socket = socket
-        self.desk = desk
+        self.shard = shard
         self.perform = perform
-        desk.lastNumber += 1
-        number = desk.lastNumber
-        desk.connections[number] = self
+        shard.lastNumber += 1
+        number = shard.lastNumber
+        shard.connections[number] = self
         socket.handler = self
         socket.sendLimit = Self.maximumAnswer
         socket.reportsDrain = true
@@ -107,7 +107,7 @@ final class ControlConnection: StreamSocketHandler {
 
     private func leave() {
         state = .ended
-        desk.connections[number] = nil
+        shard.connections[number] = nil
         answerWasTaken(false)
     }
 

@@ -24,7 +24,7 @@ package final class ControlSocket: Service {
     private let log: Log
     private let loop: EventLoop
     private let openSockets = SocketCount()
-    private let desk = LoopLocal<ControlDesk>()
+    private let shard = LoopLocal<ControlShard>()
     private let ending = AsyncStream<Never>.makeStream()
 
     package init(path: String, actions: any ControlActions, log: Log) throws {
@@ -49,7 +49,7 @@ package final class ControlSocket: Service {
     }
 
     package func stop(within limit: Duration) async {
-        await loop.run { self.desk(on: $0).listener?.close() }
+        await loop.run { self.shard(on: $0).listener?.close() }
         // A running command is cut off, because it may wait for a part that has already stopped.
         _ = await openSockets.waitUntilZero(within: min(limit, .seconds(1)))
         await loop.stop()
@@ -58,34 +58,34 @@ package final class ControlSocket: Service {
 
     // MARK: On the loop
 
-    private func desk(on reactor: Reactor) -> ControlDesk {
-        desk.value(on: reactor) { ControlDesk() }
+    private func shard(on reactor: Reactor) -> ControlShard {
+        shard.value(on: reactor) { ControlShard() }
     }
 
     private func listen(on reactor: Reactor) throws {
         let listener = try ListeningSocket(try SocketAddress(path: path), mode: 0o600)
         try listener.start(
             on: reactor, accepted: { [unowned self] detached, _ in accept(detached, on: reactor) }, rested: { _ in })
-        desk(on: reactor).listener = listener
+        shard(on: reactor).listener = listener
     }
 
     private func accept(_ detached: DetachedSocket, on reactor: Reactor) {
         guard let socket = try? StreamSocket(detached, on: reactor) else { return }
-        let desk = desk(on: reactor)
-        let connection = ControlConnection(socket, at: desk) { [unowned self] in perform($0, $1, for: $2) }
-        if desk.connections.count > Self.atOnce { connection.end(failedBecause: "too many commands at once") }
+        let shard = shard(on: reactor)
+        let connection = ControlConnection(socket, on: shard) { [unowned self] in perform($0, $1, for: $2) }
+        if shard.connections.count > Self.atOnce { connection.end(failedBecause: "too many commands at once") }
     }
 
     /// Runs the order in a task. The task finds the connection again by its number.
     private func perform(_ order: ControlOrder, _ number: Int, for user: UInt32?) {
         let reply = ControlReply(
-            write: { [loop, desk] bytes in
-                loop.submit { desk.value(on: $0) { ControlDesk() }.connections[number]?.write(bytes) }
+            write: { [loop, shard] bytes in
+                loop.submit { shard.value(on: $0) { ControlShard() }.connections[number]?.write(bytes) }
             },
-            isTaken: { [loop, desk] in
+            isTaken: { [loop, shard] in
                 await withCheckedContinuation { continuation in
                     loop.submit { reactor in
-                        guard let connection = desk.value(on: reactor, make: { ControlDesk() }).connections[number]
+                        guard let connection = shard.value(on: reactor, make: { ControlShard() }).connections[number]
                         else {
                             return continuation.resume(returning: false)
                         }
@@ -93,7 +93,7 @@ package final class ControlSocket: Service {
                     }
                 }
             })
-        Task { [actions, log, loop, desk] in
+        Task { [actions, log, loop, shard] in
             var failure: String?
             var count = 0
             // Logged before the command runs, because a drain can last as long as the daemon.
@@ -105,7 +105,7 @@ package final class ControlSocket: Service {
             }
             log.info("operator's command ended", order.logged(by: user, failure ?? "done", count))
             loop.submit { [failure] in
-                desk.value(on: $0) { ControlDesk() }.connections[number]?.end(failedBecause: failure)
+                shard.value(on: $0) { ControlShard() }.connections[number]?.end(failedBecause: failure)
             }
         }
     }
@@ -140,7 +140,7 @@ package struct ControlReply: Sendable {
 }
 
 /// The running commands. Used on the loop only.
-final class ControlDesk {
+final class ControlShard {
     var listener: ListeningSocket?
     var connections: [Int: ControlConnection] = [:]
     var lastNumber = 0

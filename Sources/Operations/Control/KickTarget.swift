@@ -39,10 +39,10 @@ struct KickNotice: Sendable {
 
     /// Returns `nil` if the payload is no notice, or one of a newer build.
     init?(payload: String) {
-        let words = payload.split(separator: " ", maxSplits: 1)
-        guard words.count == 2 else { return nil }
-        let text = String(words[1])
-        let parts = words[0].split(separator: "/", maxSplits: 1)
+        let fields = payload.split(separator: " ", maxSplits: 1)
+        guard fields.count == 2 else { return nil }
+        let text = String(fields[1])
+        let parts = fields[0].split(separator: "/", maxSplits: 1)
         guard let first = parts.first else { return nil }
         daemon = String(first)
         if parts.count == 1 {

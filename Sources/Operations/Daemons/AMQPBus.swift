@@ -52,8 +52,8 @@ package final class AMQPBus: Bus {
 
     package func start(_ receive: @escaping @Sendable (BusEvent) -> Void) async {
         state.withLock { $0.receive = receive }
-        publisher.start { [self] in heard($0, from: .publisher) }
-        consumer.start { [self] in heard($0, from: .consumer) }
+        publisher.start { [self] in handle($0, from: .publisher) }
+        consumer.start { [self] in handle($0, from: .consumer) }
     }
 
     package func stop() async {
@@ -67,7 +67,7 @@ package final class AMQPBus: Bus {
     }
 
     package func send(_ packets: [BusPacket]) async throws(BusError) {
-        guard state.withLock({ $0.connections.isConnected }) else { throw .away }
+        guard state.withLock({ $0.connections.isConnected }) else { throw .unavailable }
         do {
             try await publisher.publish(packets.map { AMQPBusMessage.message($0, from: id) })
         } catch {
@@ -78,25 +78,25 @@ package final class AMQPBus: Bus {
     // MARK: - Events
 
     /// Called on the threads of both connections.
-    private func heard(_ event: AMQPEvent, from side: AMQPConnectionPair.Side) {
+    private func handle(_ event: AMQPEvent, from side: AMQPConnectionPair.Side) {
         state.withLock { state in
             switch event {
-            case .connected: tell(state.connections.connected(side), state)
+            case .connected: report(state.connections.connected(side), state)
             case .lost(let message):
                 let wasConnected = state.connections.isConnected
-                tell(state.connections.lost(side, message), state)
+                report(state.connections.lost(side, message), state)
                 // The bus reconnects as a whole.
                 if wasConnected, side == .publisher { consumer.reconnect(because: "the other connection was lost") }
             case .delivered(let delivery):
                 let packet = AMQPBusMessage.packet(delivery.body, key: delivery.routingKey, for: id)
-                if state.connections.isConnected { tell(packet, state) }
+                if state.connections.isConnected { report(packet, state) }
             // The sender gets an error.
             case .blocked, .unblocked: break
             }
         }
     }
 
-    private func tell(_ event: BusEvent?, _ state: State) {
+    private func report(_ event: BusEvent?, _ state: State) {
         if let event { state.receive?(event) }
     }
 }

@@ -38,7 +38,7 @@ extension BusError {
     /// The error of the bus for an error of the broker.
     init(_ error: AMQPError) {
         switch error {
-        case .away, .libraryMissing: self = .away
+        case .unavailable, .libraryMissing: self = .unavailable
         case .refused, .rejected: self = .refused(message: error.message)
         }
     }

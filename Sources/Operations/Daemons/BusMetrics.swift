@@ -14,10 +14,10 @@ package final class BusMetrics: Sendable {
     }
 
     /// A bus that returns no packet to its sender for longer counts as broken.
-    static let deafAfter = Duration.seconds(10)
+    static let stalledAfter = Duration.seconds(10)
 
     /// The change that an echo, or its absence, has caused.
-    package enum Hearing: Equatable {
+    package enum EchoChange: Equatable {
         case lost, regained
     }
 
@@ -28,7 +28,7 @@ package final class BusMetrics: Sendable {
         /// `nil` before the first echo, and without a bus.
         var delay: Duration?
         /// Whether nothing arrives although the bus is connected.
-        var isDeaf = false
+        var isStalled = false
     }
 
     /// Other daemons' ales that didn't arrive: gaps in their numbers.
@@ -45,7 +45,7 @@ package final class BusMetrics: Sendable {
         gauges.withLock {
             ($0.kind, $0.isConnected) = (kind, isConnected && kind != .none)
             if kind == .none { $0.delay = nil }
-            if !$0.isConnected { $0.isDeaf = false }
+            if !$0.isConnected { $0.isStalled = false }
         }
     }
 
@@ -59,21 +59,21 @@ package final class BusMetrics: Sendable {
     ///
     /// - Returns: A change to log.
     @discardableResult
-    package func noteEcho(after delay: Duration) -> Hearing? {
+    package func noteEcho(after delay: Duration) -> EchoChange? {
         gauges.withLock { gauges in
-            let wasDeaf = gauges.isDeaf
+            let wasStalled = gauges.isStalled
             gauges.delay = delay
-            gauges.isDeaf = gauges.isConnected && delay > Self.deafAfter
-            return gauges.isDeaf == wasDeaf ? nil : wasDeaf ? .regained : .lost
+            gauges.isStalled = gauges.isConnected && delay > Self.stalledAfter
+            return gauges.isStalled == wasStalled ? nil : wasStalled ? .regained : .lost
         }
     }
 
     /// The bus in use, and whether it is connected.
     package var inUse: (kind: Kind, isConnected: Bool) { gauges.withLock { ($0.kind, $0.isConnected) } }
 
-    var standing: BusStanding {
+    var status: BusStatus {
         let gauges = gauges.withLock { $0 }
-        return BusStanding(
+        return BusStatus(
             isConnected: gauges.isConnected, delay: gauges.delay, lost: lost.value, dropped: dropped.value)
     }
 
@@ -90,9 +90,9 @@ package final class BusMetrics: Sendable {
             "Whether the bus in use is connected. The bus is none without another daemon.",
             [MetricSample(["bus": gauges.kind.rawValue], gauges.isConnected ? 1 : 0)])
         text.gauge(
-            "letsswitch_bus_deaf",
+            "letsswitch_bus_stalled",
             "Whether the bus is connected but hasn't returned this daemon's own packets for 10 seconds.",
-            gauges.isDeaf ? 1 : 0)
+            gauges.isStalled ? 1 : 0)
         if let delay = gauges.delay {
             text.gauge(
                 "letsswitch_bus_delay_seconds",

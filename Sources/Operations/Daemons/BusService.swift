@@ -20,7 +20,7 @@ package actor BusService: Service {
     private let metrics: BusMetrics
     private let log: Log
     private let grace: Duration
-    private let forgotten: @Sendable () async -> Void
+    private let removed: @Sendable () async -> Void
     private let makeRelay: @Sendable (@escaping @Sendable (RelayReport) -> Void) -> BusRelay
     private var registry: DaemonRegistry?
     private var relay: BusRelay?
@@ -43,7 +43,7 @@ package actor BusService: Service {
     /// - bus: Makes a bus of the chosen kind, each time one is needed.
     package init(
         _ choice: BusChoice, _ own: DaemonInfo, rooms: Rooms, grace: Duration, database: PostgresClient,
-        metrics: BusMetrics, log: Log, forgotten: @escaping @Sendable () async -> Void = {},
+        metrics: BusMetrics, log: Log, removed: @escaping @Sendable () async -> Void = {},
         bus: @escaping @Sendable () -> any Bus
     ) {
         self.choice = choice
@@ -52,7 +52,7 @@ package actor BusService: Service {
         self.database = database
         self.metrics = metrics
         self.log = log
-        self.forgotten = forgotten
+        self.removed = removed
         makeRelay = { report in BusRelay(own.id, bus: bus(), rooms: rooms, grace: grace, report: report) }
     }
 
@@ -61,8 +61,8 @@ package actor BusService: Service {
     func run() async {
         guard !isStopping else { return }
         let registry = DaemonRegistry(
-            own, bus: { [metrics] in metrics.standing }, database: database, log: log,
-            tell: { [weak self] in await self?.take($0) })
+            own, bus: { [metrics] in metrics.status }, database: database, log: log,
+            notify: { [weak self] in await self?.take($0) })
         self.registry = registry
         if choice == .postgresql || choice == .amqp { begin() }
         Task {
@@ -72,7 +72,7 @@ package actor BusService: Service {
         await registry.run()
     }
 
-    /// Says farewell on the bus, and removes this daemon's row.
+    /// Sends a goodbye on the bus, and removes this daemon's row.
     func stop(within limit: Duration) async {
         isStopping = true
         // A blocked bus must leave time for the database.
@@ -104,7 +104,7 @@ package actor BusService: Service {
         if arrival.isOver(hasBus: relay != nil, partners: partners) { endArrival() }
     }
 
-    private func busStands() async {
+    private func busConnected() async {
         arrive { $0.isConnected = true }
         guard arrival != nil else { return }
         // This sleep is never cancelled.
@@ -125,14 +125,14 @@ package actor BusService: Service {
             metrics.noteDaemons(daemons)
             let alive = Set(daemons.map(\.id))
             for newcomer in daemons where !others.contains(newcomer.id) { compare(newcomer) }
-            await relay?.forget(others.subtracting(alive))
+            await relay?.remove(others.subtracting(alive))
             others = alive
             partners = Set(daemons.filter { $0.bus == own.bus && $0.language == own.language }.map(\.id))
             guard choice == .automatic else { return }
             if daemons.contains(where: { $0.bus == own.bus }) { begin() } else { endLater() }
-        case .forgotten:
-            await relay?.introduceAgain()
-            await forgotten()
+        case .removed:
+            await relay?.announceAgain()
+            await removed()
         }
     }
 
@@ -159,7 +159,7 @@ package actor BusService: Service {
         let relay = makeRelay { [weak self, weak registry] report in
             switch report {
             case .connected:
-                Task { await self?.busStands() }
+                Task { await self?.busConnected() }
                 metrics.noteBus(kind, isConnected: true)
                 log.info("the bus is connected", ["bus": .string(kind.rawValue)])
             case .disconnected(let message):
@@ -170,7 +170,7 @@ package actor BusService: Service {
             case .sent(let packets): metrics.packets.add(.sent, packets)
             case .received(let packets, let senders):
                 metrics.packets.add(.received, packets)
-                for sender in senders { registry?.heard(from: sender) }
+                for sender in senders { registry?.noteSender(sender) }
             case .introduced(let daemons): Task { await self?.arrive { $0.introduced.formUnion(daemons) } }
             case .delay(let delay):
                 switch metrics.noteEcho(after: delay) {

@@ -22,7 +22,7 @@ package struct DaemonInfo: Sendable, Hashable {
 }
 
 /// The state of a daemon's bus, which it reports at each beat: for people.
-package struct BusStanding: Sendable, Hashable {
+package struct BusStatus: Sendable, Hashable {
     /// Whether the bus is connected. Always `false` for a daemon that needs no bus now.
     package var isConnected = false
     /// The last round trip, or the time since the last packet came back. `nil` before the first one, and without a bus.
@@ -37,5 +37,5 @@ package struct BusStanding: Sendable, Hashable {
 package struct DaemonReport: Sendable, Hashable {
     package let info: DaemonInfo
     /// `nil` if its build doesn't report it.
-    package let bus: BusStanding?
+    package let bus: BusStatus?
 }

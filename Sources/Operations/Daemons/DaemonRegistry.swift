@@ -14,7 +14,7 @@ package actor DaemonRegistry: Service {
         /// The other live daemons, after a change.
         case others([DaemonInfo])
         /// The others had given us up after a long pause, and have removed our state, or may have.
-        case forgotten
+        case removed
     }
 
     /// After a failed attempt.
@@ -24,14 +24,14 @@ package actor DaemonRegistry: Service {
 
     private let own: DaemonInfo
     private let store: DaemonStore
-    private let bus: @Sendable () -> BusStanding
+    private let bus: @Sendable () -> BusStatus
     private let log: Log
-    private let tell: @Sendable (News) async -> Void
+    private let notify: @Sendable (News) async -> Void
     private let timing: DaemonTiming
     private let timer = WakeableTimer()
-    private let heard = Locked<Set<DaemonID>>([])
+    private let senders = Locked<Set<DaemonID>>([])
     private var roster: DaemonRoster
-    private var told: [DaemonInfo] = []
+    private var reported: [DaemonInfo] = []
     /// Ends with the first look, or a few later ones if it leaves doubts.
     private let looking = AsyncStream<Void>.makeStream()
     /// The number of remaining first looks. Each but the first follows soon.
@@ -48,24 +48,24 @@ package actor DaemonRegistry: Service {
     /// - own: This daemon's information for the others.
     /// - database: The pool for work that isn't urgent. The schema must be ready when ``run()`` is called.
     /// - bus: Returns the state of the bus, for each beat. Any thread; must not block.
-    /// - tell: Receives events and is awaited; it must return soon.
+    /// - notify: Receives events and is awaited; it must return soon.
     package init(
-        _ own: DaemonInfo, bus: @escaping @Sendable () -> BusStanding, database: PostgresClient, log: Log,
-        tell: @escaping @Sendable (News) async -> Void
+        _ own: DaemonInfo, bus: @escaping @Sendable () -> BusStatus, database: PostgresClient, log: Log,
+        notify: @escaping @Sendable (News) async -> Void
     ) {
-        self.init(own, bus: bus, database: database, timing: DaemonTiming(), log: log, tell: tell)
+        self.init(own, bus: bus, database: database, timing: DaemonTiming(), log: log, notify: notify)
     }
 
     init(
-        _ own: DaemonInfo, bus: @escaping @Sendable () -> BusStanding = { BusStanding() }, database: PostgresClient,
-        timing: DaemonTiming, log: Log, tell: @escaping @Sendable (News) async -> Void
+        _ own: DaemonInfo, bus: @escaping @Sendable () -> BusStatus = { BusStatus() }, database: PostgresClient,
+        timing: DaemonTiming, log: Log, notify: @escaping @Sendable (News) async -> Void
     ) {
         self.own = own
         self.bus = bus
         self.timing = timing
         store = DaemonStore(database: database)
         self.log = log
-        self.tell = tell
+        self.notify = notify
         roster = DaemonRoster(own: own.id, timing: timing)
         firstLooksLeft = 1 + timing.doubtfulLooks
     }
@@ -77,13 +77,13 @@ package actor DaemonRegistry: Service {
     }
 
     /// The other live daemons, as last reported.
-    package var others: [DaemonInfo] { told }
+    package var others: [DaemonInfo] { reported }
 
     /// Records a received packet: its sender is alive. Any thread; very cheap.
-    package nonisolated func heard(from id: DaemonID) {
-        heard.withLock { heard in
+    package nonisolated func noteSender(_ id: DaemonID) {
+        senders.withLock { senders in
             // A larger number means that the ids are made up, because there are never that many daemons.
-            if heard.count < 1_024 { heard.insert(id) }
+            if senders.count < 1_024 { senders.insert(id) }
         }
     }
 
@@ -99,7 +99,7 @@ package actor DaemonRegistry: Service {
 
     package func run() async {
         guard work == nil, !isStopping else { return }
-        let work = Task { await self.beatOn() }
+        let work = Task { await self.beatUntilStopped() }
         self.work = work
         await work.value
     }
@@ -113,7 +113,7 @@ package actor DaemonRegistry: Service {
         if await !work.ends(within: limit) { work.cancel() }
     }
 
-    private func beatOn() async {
+    private func beatUntilStopped() async {
         var retries = Self.retries
         while !isStopping {
             let begun = MonotonicTime.now()
@@ -129,7 +129,7 @@ package actor DaemonRegistry: Service {
         }
         guard ownBeats > 0 else { return }
         do {
-            try await UnavailabilityRetries.run { try await store.farewell(own.id) }
+            try await UnavailabilityRetries.run { try await store.end(own.id) }
         } catch {
             log.warning(
                 "failed to delete this daemon's row: others notice its end by its silence",
@@ -148,11 +148,11 @@ package actor DaemonRegistry: Service {
             let gone = roster.gone
             let rows = try await store.beat(own, bus(), gone: gone)
             hasPresenceToClose = hasPresenceToClose || !gone.isEmpty
-            let heard = heard.withLock { heard in
-                defer { heard.removeAll(keepingCapacity: true) }
-                return heard
+            let senders = senders.withLock { senders in
+                defer { senders.removeAll(keepingCapacity: true) }
+                return senders
             }
-            roster.look(at: rows, heard: heard, now: .now())
+            roster.look(at: rows, senders: senders, now: .now())
             if let row = rows.first(where: { $0.info.id == own.id }) { await compare(row.beats) }
             countFirstLook()
             await closePresence()
@@ -179,21 +179,21 @@ package actor DaemonRegistry: Service {
     }
 
     private func compare(_ beats: Int) async {
-        let wasForgotten = beats <= ownBeats
+        let wasRemoved = beats <= ownBeats
         ownBeats = beats
-        if wasForgotten {
+        if wasRemoved {
             log.warning("this daemon's row was missing in the database: other daemons may have considered it ended")
-            await tell(.forgotten)
+            await notify(.removed)
         }
         let alive = roster.alive
-        guard alive != told else { return }
+        guard alive != reported else { return }
         report(alive)
-        told = alive
-        await tell(.others(alive))
+        reported = alive
+        await notify(.others(alive))
     }
 
     private func report(_ alive: [DaemonInfo]) {
-        let known = Set(told.map(\.id))
+        let known = Set(reported.map(\.id))
         for other in alive where !known.contains(other.id) {
             log.info(
                 "another daemon is running on the database",
@@ -208,7 +208,7 @@ package actor DaemonRegistry: Service {
             }
         }
         let present = Set(alive.map(\.id))
-        for other in told where !present.contains(other.id) {
+        for other in reported where !present.contains(other.id) {
             log.info(
                 "a daemon has left the database",
                 ["daemon": .string(other.id.description), "host": .string(other.host)])

@@ -52,7 +52,7 @@ struct DaemonRoster {
     var gone: [DaemonRow] { entries.values.filter { $0.liveness == .gone }.map(\.row) }
 
     /// Handles the rows at `now`, and the senders of packets since the last look.
-    mutating func look(at rows: [DaemonRow], heard: Set<DaemonID> = [], now: MonotonicTime) {
+    mutating func look(at rows: [DaemonRow], senders: Set<DaemonID> = [], now: MonotonicTime) {
         if looked.map({ now - $0 > timing.longestPause }) ?? true {
             for id in entries.keys { entries[id]?.lastSign = now }
             resumed = entries.isEmpty ? nil : now
@@ -62,7 +62,7 @@ struct DaemonRoster {
         let mayHaveLostRows = resumed.map { now - $0 < timing.longestPause } ?? false
         var next = mayHaveLostRows ? entries : [:]
         for row in rows where row.info.id != own {
-            next[row.info.id] = entry(of: row, isHeard: heard.contains(row.info.id), now)
+            next[row.info.id] = entry(of: row, hasSent: senders.contains(row.info.id), now)
         }
         entries = next
     }
@@ -72,11 +72,11 @@ struct DaemonRoster {
         looked = nil
     }
 
-    private func entry(of row: DaemonRow, isHeard: Bool, _ now: MonotonicTime) -> Entry {
+    private func entry(of row: DaemonRow, hasSent: Bool, _ now: MonotonicTime) -> Entry {
         guard var entry = entries[row.info.id] else {
-            return Entry(row: row, liveness: row.isFresh || isHeard ? .alive : .doubtful, lastSign: now)
+            return Entry(row: row, liveness: row.isFresh || hasSent ? .alive : .doubtful, lastSign: now)
         }
-        let isSign = isHeard || row.beats != entry.row.beats
+        let isSign = hasSent || row.beats != entry.row.beats
         entry.row = row
         if isSign { (entry.liveness, entry.lastSign) = (.alive, now) }
         if now - entry.lastSign >= timing.patience { entry.liveness = .gone }

@@ -8,12 +8,12 @@ package struct DaemonStore: Sendable {
     /// The channel on which a daemon notifies its start and end; the payload is its id.
     package static let channel = "letsswitch_daemons"
     /// The statements' names in metrics.
-    package static let statementNames = [beat, farewell, closePresence].map(\.name)
+    package static let statementNames = [beat, end, closePresence].map(\.name)
 
     private static let beat = PostgresStatement(
         name: "beat",
         sql: "SELECT * FROM letsswitch.beat($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
-    private static let farewell = PostgresStatement(name: "farewell", sql: "SELECT letsswitch.farewell($1::uuid)")
+    private static let end = PostgresStatement(name: "farewell", sql: "SELECT letsswitch.farewell($1::uuid)")
     private static let closePresence = PostgresStatement(
         name: "close_presence", sql: "SELECT letsswitch.close_presence(500) AS is_open")
     /// Also works for a database without the bus's columns.
@@ -39,7 +39,7 @@ package struct DaemonStore: Sendable {
     /// changed since.
     ///
     /// - Returns: All rows, including our own.
-    func beat(_ own: DaemonInfo, _ bus: BusStanding, gone: [DaemonRow]) async throws -> [DaemonRow] {
+    func beat(_ own: DaemonInfo, _ bus: BusStatus, gone: [DaemonRow]) async throws -> [DaemonRow] {
         let rows = try await database.query(
             Self.beat,
             [
@@ -51,8 +51,8 @@ package struct DaemonStore: Sendable {
         return try rows.compactMap(Self.row)
     }
 
-    func farewell(_ id: DaemonID) async throws {
-        _ = try await database.query(Self.farewell, [.text(id.description)], timeout: Self.timeout)
+    func end(_ id: DaemonID) async throws {
+        _ = try await database.query(Self.end, [.text(id.description)], timeout: Self.timeout)
     }
 
     /// Records for some people of removed daemons that they have left their rooms.
@@ -69,9 +69,9 @@ package struct DaemonStore: Sendable {
         }
     }
 
-    private static func bus(_ row: PostgresRow) throws -> BusStanding? {
+    private static func bus(_ row: PostgresRow) throws -> BusStatus? {
         guard let isConnected = try row.optionalBoolean("stands") else { return nil }
-        return BusStanding(
+        return BusStatus(
             isConnected: isConnected, delay: try row.optionalInteger("delay").map { .milliseconds($0) },
             lost: try row.optionalInteger("lost") ?? 0, dropped: try row.optionalInteger("dropped") ?? 0)
     }

@@ -84,7 +84,7 @@ package actor NotifyBus: Bus {
         // On our own queue. Notifications that arrive faster than they are handled wait in the database.
         let listener = PostgresListener(configuration: configuration, channels: inbox.channels, executor: executor) {
             [weak self] event in
-            self?.assumeIsolated { $0.hear(event, in: number) }
+            self?.assumeIsolated { $0.receive(event, in: number) }
         }
         run = Run(
             number: number, listener: listener, sender: NotifySender(id, configuration, observer: observer),
@@ -105,7 +105,7 @@ package actor NotifyBus: Bus {
 
     /// Takes at most five seconds.
     package func send(_ packets: [BusPacket]) async throws(BusError) {
-        guard let run, run.link.isUp else { throw .away }
+        guard let run, run.link.isUp else { throw .unavailable }
         try await run.sender.send(packets) { lose($0, stillListens: true, in: run.number) }
     }
 
@@ -125,16 +125,16 @@ package actor NotifyBus: Bus {
     private func senderAnswers(in number: Int) {
         guard run?.number == number else { return }
         run?.asking = nil
-        tell(run?.link.sending())
+        report(run?.link.sending())
     }
 
     // MARK: In
 
-    private func hear(_ event: PostgresListenerEvent, in number: Int) {
+    private func receive(_ event: PostgresListenerEvent, in number: Int) {
         guard let run, run.number == number else { return }
         switch event {
         case .listening:
-            tell(self.run?.link.listening())
+            report(self.run?.link.listening())
         case .lost(let message):
             lose(message, stillListens: false, in: number)
         case .notification(let name, let payload):
@@ -147,11 +147,11 @@ package actor NotifyBus: Bus {
 
     private func lose(_ message: String, stillListens: Bool, in number: Int) {
         guard run?.number == number else { return }
-        tell(run?.link.lost(message, stillListens: stillListens))
+        report(run?.link.lost(message, stillListens: stillListens))
         askSender()
     }
 
-    private func tell(_ event: BusEvent?) {
+    private func report(_ event: BusEvent?) {
         if let event { run?.receive(event) }
     }
 }

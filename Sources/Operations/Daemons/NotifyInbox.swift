@@ -16,7 +16,7 @@ struct NotifyInbox {
         var number: UInt64
         var assembly: Assembly?
         /// Increases with each payload of any sender. The smallest has been silent for longest.
-        var heard: UInt64
+        var lastPayload: UInt64
     }
 
     struct Limits {
@@ -53,20 +53,20 @@ struct NotifyInbox {
         if let known = senders[payload.sender], payload.number <= known.number { return nil }
         payloads += 1
         // Removed from the dictionary meanwhile, so that the assembly has one owner and isn't copied for each part.
-        var sender = senders.removeValue(forKey: payload.sender) ?? Sender(number: 0, assembly: nil, heard: 0)
+        var sender = senders.removeValue(forKey: payload.sender) ?? Sender(number: 0, assembly: nil, lastPayload: 0)
         let follows = payload.number - sender.number == 1
         sender.number = payload.number
-        sender.heard = payloads
+        sender.lastPayload = payloads
         var packets: [[UInt8]] = []
         switch payload.content {
         case .packets(let whole):
-            forgetAssembly(&sender)
+            discardAssembly(&sender)
             packets = whole
         case .part(let index, let count, let bytes):
             if let packet = assemble(index, count, bytes, follows: follows, &sender) { packets = [packet] }
         }
         senders[payload.sender] = sender
-        if senders.count > limits.senders { forgetMostSilent() }
+        if senders.count > limits.senders { removeMostSilent() }
         return packets.isEmpty ? nil : (payload.sender, packets)
     }
 
@@ -74,14 +74,14 @@ struct NotifyInbox {
         _ index: Int, _ count: Int, _ bytes: [UInt8], follows: Bool, _ sender: inout Sender
     ) -> [UInt8]? {
         if index == 0 {
-            forgetAssembly(&sender)
+            discardAssembly(&sender)
             sender.assembly = Assembly(count: count, parts: 0, bytes: [])
         }
         guard var assembly = sender.assembly else { return nil }
         guard index == assembly.parts, count == assembly.count, index == 0 || follows,
             assembledBytes + bytes.count <= limits.assembledBytes
         else {
-            forgetAssembly(&sender)
+            discardAssembly(&sender)
             return nil
         }
         sender.assembly = nil
@@ -96,16 +96,17 @@ struct NotifyInbox {
         return assembly.bytes
     }
 
-    private mutating func forgetAssembly(_ sender: inout Sender) {
+    private mutating func discardAssembly(_ sender: inout Sender) {
         assembledBytes -= sender.assembly?.bytes.count ?? 0
         sender.assembly = nil
     }
 
-    private mutating func forgetMostSilent() {
-        guard let id = senders.min(by: { $0.value.heard < $1.value.heard })?.key, var sender = senders[id] else {
+    private mutating func removeMostSilent() {
+        guard let id = senders.min(by: { $0.value.lastPayload < $1.value.lastPayload })?.key, var sender = senders[id]
+        else {
             return
         }
-        forgetAssembly(&sender)
+        discardAssembly(&sender)
         senders[id] = nil
     }
 }

@@ -10,15 +10,15 @@ import Rooms
 /// | down     | → up, `connected` |                |
 /// ```
 struct NotifyLink {
-    private enum Told {
+    private enum Reported {
         case nothing, up, down
     }
 
-    private var told = Told.nothing
+    private var reported = Reported.nothing
     private var listens = false
     private var sends = false
 
-    var isUp: Bool { told == .up }
+    var isUp: Bool { reported == .up }
 
     mutating func listening() -> BusEvent? {
         listens = true
@@ -34,14 +34,14 @@ struct NotifyLink {
     mutating func lost(_ message: String, stillListens: Bool) -> BusEvent? {
         listens = listens && stillListens
         sends = false
-        guard told != .down else { return nil }
-        told = .down
+        guard reported != .down else { return nil }
+        reported = .down
         return .lost(message: message)
     }
 
     private mutating func rise() -> BusEvent? {
-        guard listens, sends, told != .up else { return nil }
-        told = .up
+        guard listens, sends, reported != .up else { return nil }
+        reported = .up
         return .connected
     }
 }

@@ -36,10 +36,10 @@ struct NotifyPacker {
                 if open.first?.channel != .everyDaemon { closeAll() }
                 add(packet.bytes, to: .everyDaemon)
             case .daemon(let daemon):
-                closeEverybodys()
+                closeCommon()
                 add(packet.bytes, to: .daemon(daemon))
             case .room(_, let daemons):
-                closeEverybodys()
+                closeCommon()
                 for daemon in daemons where daemon != sender { add(packet.bytes, to: .daemon(daemon)) }
             }
         }
@@ -75,7 +75,7 @@ struct NotifyPacker {
         }
     }
 
-    private mutating func closeEverybodys() {
+    private mutating func closeCommon() {
         if open.first?.channel == .everyDaemon { closeAll() }
     }
 

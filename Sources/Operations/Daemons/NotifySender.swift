@@ -42,13 +42,13 @@ final class NotifySender: Sendable {
             switch error.kind {
             case .unavailable, .shutDown:
                 lost(error.message)
-                throw .away
+                throw .unavailable
             case .refused, .conflict, .server, .decoding, .invalidParameter:
                 throw .refused(message: error.message)
             }
         } catch {
             // The task was cancelled.
-            throw .away
+            throw .unavailable
         }
     }
 

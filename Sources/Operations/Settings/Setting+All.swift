@@ -38,7 +38,7 @@ extension Setting {
             "URL of the database: postgresql://user@host/name"
         ) { configuration, value throws(InvalidValue) in
             configuration.database = try DatabaseChoice(url: value)
-        }.mayStandInFile,
+        }.allowedInFile,
         .text(
             "state-dir", .service, placeholder: "DIR", default: Configuration().stateDirectory,
             "directory of the private cluster"

@@ -24,7 +24,7 @@ extension Setting {
                 throw InvalidValue(
                     secret: "must be a URL like amqp://user:password@host:5672/vhost: \(error.message)")
             }
-        }.mayStandInFile,
+        }.allowedInFile,
         text(
             "amqp-ca", .bus, placeholder: "FILE", default: "none",
             "certificate authorities to trust for amqps://, in PEM, instead of the system's"

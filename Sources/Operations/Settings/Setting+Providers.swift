@@ -25,7 +25,7 @@ extension Setting {
             defaultText: "none"
         ) { configuration, values throws(InvalidValue) in
             configuration.providers.webhook.secrets = try webhookSecrets(values.joined(separator: " "))
-        }.mayStandInFile,
+        }.allowedInFile,
         integer(
             "webhook-concurrency", \.providers.webhook.concurrency, in: 1...1024, .providers,
             "maximum concurrent requests; deliveries other than reminders use at most half"),
@@ -49,7 +49,7 @@ extension Setting {
             "access token for the ntfy server, if it requires one"
         ) { configuration, value throws(InvalidValue) in
             configuration.providers.ntfy.token = try ntfyToken(value)
-        }.mayStandInFile,
+        }.allowedInFile,
         integer(
             "ntfy-concurrency", \.providers.ntfy.concurrency, in: 1...1024, .providers,
             "maximum concurrent requests; deliveries other than reminders use at most half"),

@@ -3,7 +3,7 @@ import Delivery
 /// The file forms of settings that are secrets, or files with secrets.
 extension Setting {
     /// This setting, which can also come from `--…-file`, from `LETSSWITCH_…_FILE` and from a credential.
-    var mayStandInFile: Setting { with(.value) }
+    var allowedInFile: Setting { with(.value) }
 
     /// This setting, whose file can also be a credential.
     var mayBeCredential: Setting { with(.file) }

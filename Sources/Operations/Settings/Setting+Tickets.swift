@@ -9,7 +9,7 @@ extension Setting {
             "secret that signs tickets: a line of at least 32 bytes; two lines during a rotation"
         ) { configuration, value throws(InvalidValue) in
             configuration.tickets.secrets = try ticketSecrets(value)
-        }.mayStandInFile,
+        }.allowedInFile,
         boolean(
             "require-tickets", \.tickets.areRequired, .tickets,
             "requires a ticket for questions, conversations and Action Cable: a deviceId is not enough"),

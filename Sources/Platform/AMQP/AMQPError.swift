@@ -3,7 +3,7 @@ package enum AMQPError: Error, Sendable, Equatable, CustomStringConvertible {
     /// librabbitmq isn't installed, or is too old.
     case libraryMissing(String)
     /// There is no connection, or it was lost during the call. The outcome is unknown.
-    case away(String)
+    case unavailable(String)
     /// The broker refused: it accepts nothing at present, has no such object, or doesn't permit it.
     case refused(String)
     /// A full queue refused the published messages with these indices. All other queues have them, and the other
@@ -12,7 +12,7 @@ package enum AMQPError: Error, Sendable, Equatable, CustomStringConvertible {
 
     package var message: String {
         switch self {
-        case .libraryMissing(let message), .away(let message), .refused(let message): message
+        case .libraryMissing(let message), .unavailable(let message), .refused(let message): message
         case .rejected(let places): "a queue rejected \(places.count) of the messages"
         }
     }

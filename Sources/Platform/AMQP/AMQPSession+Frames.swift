@@ -29,16 +29,16 @@ extension AMQPSession {
             let status = library.nextFrame(connection, &frame, &atOnce)
             if status == AMQP_STATUS_TIMEOUT.rawValue { return false }
             try check(status: status, "the connection")
-            if let word = try word(in: frame) { take(word) }
+            if let frame = try brokerFrame(in: frame) { take(frame) }
             frames += 1
             if frames % Self.framesKept == 0 { library.releaseBuffers(connection) }
         }
         return true
     }
 
-    private func word(in frame: amqp_frame_t) throws(AMQPError) -> BrokerFrame? {
+    private func brokerFrame(in frame: amqp_frame_t) throws(AMQPError) -> BrokerFrame? {
         switch Int32(frame.frame_type) {
-        case AMQP_FRAME_METHOD: return try word(in: frame.payload.method)
+        case AMQP_FRAME_METHOD: return try brokerFrame(in: frame.payload.method)
         case AMQP_FRAME_HEADER:
             let header = frame.payload.properties
             let properties = header.decoded?.assumingMemoryBound(to: amqp_basic_properties_t.self).pointee
@@ -52,11 +52,11 @@ extension AMQPSession {
         }
     }
 
-    private func word(in method: amqp_method_t) throws(AMQPError) -> BrokerFrame? {
+    private func brokerFrame(in method: amqp_method_t) throws(AMQPError) -> BrokerFrame? {
         switch method.id {
         case CAMQP_CONNECTION_CLOSE, CAMQP_CHANNEL_CLOSE:
             throw refusal(method, "the connection was closed")
-        case CAMQP_BASIC_CANCEL: throw .away("the queue was deleted")
+        case CAMQP_BASIC_CANCEL: throw .unavailable("the queue was deleted")
         case CAMQP_CONNECTION_UNBLOCKED: return .unblocked
         default: break
         }

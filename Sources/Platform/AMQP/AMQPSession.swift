@@ -26,7 +26,7 @@ final class AMQPSession {
     /// Connects. No request is sent to the broker before ``logIn()``.
     init(_ configuration: AMQPConfiguration, number: Int) throws(AMQPError) {
         let library = try Library.load()
-        guard let connection = library.newConnection() else { throw .away("out of memory") }
+        guard let connection = library.newConnection() else { throw .unavailable("out of memory") }
         self.library = library
         self.configuration = configuration
         self.number = number
@@ -63,16 +63,16 @@ final class AMQPSession {
         var callLimit = timeval(configuration.callTimeout)
         _ = library.setCallTimeout(connection, &callLimit)
         let socket = url.usesTLS ? library.newTLSSocket(connection) : library.newSocket(connection)
-        guard let socket else { throw .away("a socket can't be created") }
+        guard let socket else { throw .unavailable("a socket can't be created") }
         if url.usesTLS {
             // The certificate and its name are checked by default.
             guard library.setAuthorities(socket, configuration.authorities) == AMQP_STATUS_OK.rawValue,
                 library.setTLSVersions(socket, AMQP_TLSv1_2, AMQP_TLSvLATEST) == AMQP_STATUS_OK.rawValue
-            else { throw .away("the authorities in \(configuration.authorities) can't be read") }
+            else { throw .unavailable("the authorities in \(configuration.authorities) can't be read") }
         }
         let status = library.open(socket, url.host, Int32(url.port), &limit)
         guard status == AMQP_STATUS_OK.rawValue else {
-            throw .away("\(url) can't be reached: \(library.describe(status))")
+            throw .unavailable("\(url) can't be reached: \(library.describe(status))")
         }
         return library.descriptor(connection)
     }
@@ -116,30 +116,30 @@ final class AMQPSession {
         case AMQP_RESPONSE_NORMAL: return
         case AMQP_RESPONSE_SERVER_EXCEPTION: throw refusal(reply.reply, what())
         case AMQP_RESPONSE_LIBRARY_EXCEPTION:
-            throw .away("\(what()) failed: \(library.describe(reply.library_error))")
-        default: throw .away("\(what()) failed: the broker has closed the connection")
+            throw .unavailable("\(what()) failed: \(library.describe(reply.library_error))")
+        default: throw .unavailable("\(what()) failed: the broker has closed the connection")
         }
     }
 
     func check(status: Int32, _ what: @autoclosure () -> String) throws(AMQPError) {
         guard status != AMQP_STATUS_OK.rawValue else { return }
-        throw .away("\(what()) failed: \(library.describe(status))")
+        throw .unavailable("\(what()) failed: \(library.describe(status))")
     }
 
     /// Returns the broker's reason when it closes a connection or channel.
     func refusal(_ method: amqp_method_t, _ what: String) -> AMQPError {
-        var words = "no reason given"
+        var reason = "no reason given"
         if let decoded = method.decoded {
             switch method.id {
             case CAMQP_CONNECTION_CLOSE:
                 let close = decoded.assumingMemoryBound(to: amqp_connection_close_t.self).pointee
-                words = "\(close.reply_code) \(String(close.reply_text))"
+                reason = "\(close.reply_code) \(String(close.reply_text))"
             case CAMQP_CHANNEL_CLOSE:
                 let close = decoded.assumingMemoryBound(to: amqp_channel_close_t.self).pointee
-                words = "\(close.reply_code) \(String(close.reply_text))"
+                reason = "\(close.reply_code) \(String(close.reply_text))"
             default: break
             }
         }
-        return .refused("\(what): the broker says \(words)")
+        return .refused("\(what): the broker says \(reason)")
     }
 }

@@ -42,12 +42,12 @@ extension ConnectionDriver {
             switch life.phase {
             case .blocked(let reason):
                 if isTimeOver { return .refused("the broker accepts no messages: \(reason)") }
-                try awaitWords(from: session, until: deadline)
+                try awaitFrames(from: session, until: deadline)
             case .taking:
                 if DescriptorWait.wait(readable: [], writable: session.descriptor, until: .now()) { return nil }
                 if isTimeOver { return .refused("the broker doesn't read the data sent to it") }
-                try awaitWords(from: session, orRoom: true, until: deadline)
-            case .waiting, .ended: return .away("there is no connection")
+                try awaitFrames(from: session, orRoom: true, until: deadline)
+            case .waiting, .ended: return .unavailable("there is no connection")
             }
         }
     }
@@ -59,9 +59,9 @@ extension ConnectionDriver {
             case .confirmed: return .success(())
             case .rejected(let places): return .failure(.rejected(places: places))
             case .pending where MonotonicTime.now() >= deadline || mailbox.isStopping:
-                return .failure(.away("the broker hasn't confirmed in \(configuration.callTimeout)"))
+                return .failure(.unavailable("the broker hasn't confirmed in \(configuration.callTimeout)"))
             case .pending:
-                try awaitWords(from: session, until: deadline)
+                try awaitFrames(from: session, until: deadline)
             }
         }
         return .success(())

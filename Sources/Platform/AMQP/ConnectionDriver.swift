@@ -9,7 +9,7 @@ final class ConnectionDriver {
     var life: ConnectionLife
     var confirms: PublisherConfirms?
     private let declarations: [AMQPDeclaration]
-    private let tell: (AMQPEvent) -> Void
+    private let report: (AMQPEvent) -> Void
     private var session: AMQPSession?
     private var connections = 0
     /// The time of the next repeated declarations.
@@ -17,16 +17,16 @@ final class ConnectionDriver {
     /// Whether the library may hold frames that the socket doesn't show.
     private var hasMore = false
     /// Received frames that aren't reported yet.
-    private var words: [BrokerFrame] = []
+    private var frames: [BrokerFrame] = []
 
     init(
         _ configuration: AMQPConfiguration, _ declarations: [AMQPDeclaration], _ mailbox: ConnectionMailbox,
-        tell: @escaping (AMQPEvent) -> Void
+        report: @escaping (AMQPEvent) -> Void
     ) {
         self.configuration = configuration
         self.declarations = declarations
         self.mailbox = mailbox
-        self.tell = tell
+        self.report = report
         watchdog = SendWatchdog { mailbox.cut() }
         life = ConnectionLife(backoff: configuration.backoff, at: .now())
     }
@@ -63,7 +63,7 @@ final class ConnectionDriver {
             life.connected(at: .now())
             // A receiver of the event may send commands at once.
             mailbox.open()
-            tell(.connected)
+            report(.connected)
         } catch {
             lose(error)
         }
@@ -82,12 +82,12 @@ final class ConnectionDriver {
         mailbox.setSocket(nil)
         session = nil
         life.lost(at: .now(), random: .random(in: 0..<1))
-        mailbox.close(.away(error.message))
-        tell(.lost(message: error.message))
+        mailbox.close(.unavailable(error.message))
+        report(.lost(message: error.message))
     }
 
     private func end() {
-        mailbox.close(.away("the connection has been stopped"))
+        mailbox.close(.unavailable("the connection has been stopped"))
         // A blocked broker wouldn't answer.
         if let session {
             watchdog.watch(for: .milliseconds(500)) { session.close(within: .milliseconds(500)) }
@@ -97,7 +97,7 @@ final class ConnectionDriver {
     }
 
     private func serve() {
-        guard let session else { return lose(.away("there is no connection")) }
+        guard let session else { return lose(.unavailable("there is no connection")) }
         do {
             mailbox.wakeUp.clear()
             try perform(mailbox.takeCommands(), on: session)
@@ -130,18 +130,18 @@ final class ConnectionDriver {
     /// Reports received frames. Receivers may take their time; only the broker is watched meanwhile.
     func receive(from session: AMQPSession) throws(AMQPError) {
         defer {
-            for word in words { take(word) }
-            words.removeAll(keepingCapacity: true)
+            for frame in frames { take(frame) }
+            frames.removeAll(keepingCapacity: true)
         }
         hasMore = try watchdog.watch(for: configuration.callTimeout) { () throws(AMQPError) in
-            try session.receive { words.append($0) }
+            try session.receive { frames.append($0) }
         }
     }
 
     /// Waits for frames or commands, and takes them.
     ///
     /// - Parameter orRoom: Whether it also returns when bytes can be sent.
-    func awaitWords(from session: AMQPSession, orRoom: Bool = false, until deadline: MonotonicTime) throws(AMQPError) {
+    func awaitFrames(from session: AMQPSession, orRoom: Bool = false, until deadline: MonotonicTime) throws(AMQPError) {
         if !hasMore {
             DescriptorWait.wait(
                 readable: [session.descriptor, mailbox.wakeUp.descriptor], writable: orRoom ? session.descriptor : -1,
@@ -153,15 +153,15 @@ final class ConnectionDriver {
         try receive(from: session)
     }
 
-    private func take(_ word: BrokerFrame) {
-        switch word {
-        case .delivered(let delivery): tell(.delivered(delivery))
+    private func take(_ frame: BrokerFrame) {
+        switch frame {
+        case .delivered(let delivery): report(.delivered(delivery))
         case .blocked(let reason):
             life.blocked(reason)
-            tell(.blocked(reason: reason))
+            report(.blocked(reason: reason))
         case .unblocked:
             life.unblocked()
-            tell(.unblocked)
+            report(.unblocked)
         case .confirmed(let tag, let multiple): confirms?.answer(tag, multiple: multiple, isConfirmed: true)
         case .rejected(let tag, let multiple): confirms?.answer(tag, multiple: multiple, isConfirmed: false)
         }
@@ -176,7 +176,7 @@ final class ConnectionDriver {
             do {
                 try perform(command, on: session)
             } catch {
-                for command in rest { command.fail(.away(error.message)) }
+                for command in rest { command.fail(.unavailable(error.message)) }
                 throw error
             }
         }
@@ -193,7 +193,7 @@ final class ConnectionDriver {
             try watched { () throws(AMQPError) in try session.reject(delivery.tag, isPutBack: isPutBack) }
         case .acknowledge, .reject: break
         case .declare: try declareAgain(on: session)
-        case .reconnect(let reason): throw .away(reason)
+        case .reconnect(let reason): throw .unavailable(reason)
         }
     }
 

@@ -14,7 +14,7 @@ final class ConnectionMailbox: Sendable {
     }
 
     private struct State {
-        var intake = Intake.closed(.away("there is no connection yet"))
+        var intake = Intake.closed(.unavailable("there is no connection yet"))
         var commands: [ConnectionCommand] = []
         /// -1 without a socket.
         var socket: Int32 = -1

@@ -58,5 +58,5 @@ struct MessageAssembly {
         return delivery
     }
 
-    private static var disorder: AMQPError { .away("the broker sent the parts of a message in the wrong order") }
+    private static var disorder: AMQPError { .unavailable("the broker sent the parts of a message in the wrong order") }
 }

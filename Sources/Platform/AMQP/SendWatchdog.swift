@@ -45,13 +45,13 @@ final class SendWatchdog: Sendable {
     }
 
     private func look() {
-        let (isOverdue, goesOn) = state.withLock { state in
+        let (isOverdue, continues) = state.withLock { state in
             let isOverdue = state.deadline.map { $0 < .now() } ?? false
             state.isTicking = state.hasWatched || state.deadline != nil
             state.hasWatched = false
             return (isOverdue, state.isTicking)
         }
         if isOverdue { cut() }
-        if goesOn { tickLater() }
+        if continues { tickLater() }
     }
 }

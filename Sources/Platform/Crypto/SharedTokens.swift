@@ -67,7 +67,7 @@ package enum JSONWebTokenFault: Error, Sendable, Hashable {
     /// The token isn't signed with one of the secrets.
     case signature
     /// The token has no `exp`.
-    case everlasting
+    case noExpiry
     case expired
     /// `nbf` is in the future.
     case early
@@ -133,7 +133,7 @@ private struct TokenTimes: Decodable {
     }
 
     func check(at now: Double) throws(JSONWebTokenFault) {
-        guard let expiry else { throw .everlasting }
+        guard let expiry else { throw .noExpiry }
         guard now < expiry else { throw .expired }
         if let beginning, now < beginning { throw .early }
         guard !hasAudience else { throw .audience }

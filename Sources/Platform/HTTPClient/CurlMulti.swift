@@ -130,7 +130,7 @@ final class CurlMulti {
             default: false
             }
         // If the kernel refuses to watch a socket, its transfer ends with a timeout.
-        if !isKnown { poller.forget(socket) }
+        if !isKnown { poller.remove(socket) }
     }
 
     private func setTimer(_ milliseconds: Int) {

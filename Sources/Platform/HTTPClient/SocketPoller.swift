@@ -37,7 +37,7 @@ final class SocketPoller {
     }
 
     /// Stops watching. A closed socket is dropped automatically.
-    func forget(_ socket: Int32) {
+    func remove(_ socket: Int32) {
         var unused = epoll_event()
         _ = epoll_ctl(poller, EPOLL_CTL_DEL, socket, &unused)
     }

@@ -20,13 +20,13 @@ package struct Abort: Error, Sendable {
         details: [(name: String, value: String)] = []
     ) {
         self.status = status
-        self.code = code ?? Self.word(for: status)
+        self.code = code ?? Self.code(for: status)
         self.reason = reason
         self.headers = headers
         self.details = details
     }
 
-    private static func word(for status: HTTPStatus) -> String {
+    private static func code(for status: HTTPStatus) -> String {
         let phrase = status.reasonPhrase.description.lowercased()
         return phrase.isEmpty ? "status_\(status.code)" : phrase.split(separator: " ").joined(separator: "_")
     }

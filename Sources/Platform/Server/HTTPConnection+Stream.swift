@@ -25,12 +25,12 @@ extension HTTPConnection {
         socket.reportsDrain = true
         start(stream)
         guard case .streaming = state else { return }
-        if socket.peerEnded || backlog.count > Self.streamBacklogBytes { letGoOfReader() }
+        if socket.peerEnded || backlog.count > Self.streamBacklogBytes { abandonStream() }
     }
 
     /// Ends a stream whose reader has gone, or sends more than is kept.
-    func letGoOfReader() {
-        endStream(tellingIt: true)
+    func abandonStream() {
+        endStream(isReported: true)
         socket.close()
     }
 
@@ -45,18 +45,18 @@ extension HTTPConnection {
     func finishStream() {
         guard case .streaming(_, let isChunked, let keepsAlive) = state else { return }
         if isChunked { socket.enqueue(SharedBytes(encoding: HTTPResponseEncoder.lastChunk)) }
-        endStream(tellingIt: false)
+        endStream(isReported: false)
         answered(keepsAlive: keepsAlive && !server.isStopping)
         proceed()
     }
 
-    func endStream(tellingIt: Bool) {
+    func endStream(isReported: Bool) {
         guard case .streaming(let stream, _, _) = state else { return }
         state = .over
         server.counters.openStreams -= 1
         socket.sendLimit = .max
         socket.reportsDrain = false
-        let closed = tellingIt ? stream.closed : nil
+        let closed = isReported ? stream.closed : nil
         stream.closed = nil
         stream.drained = nil
         closed?()

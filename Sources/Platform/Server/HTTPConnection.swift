@@ -51,7 +51,7 @@ final class HTTPConnection: StreamSocketHandler {
 
     /// Keeps bytes until the current request is answered. When the buffer is full, the kernel keeps the rest.
     func keep(_ bytes: UnsafeRawBufferPointer) {
-        if case .streaming = state, backlog.count + bytes.count > Self.streamBacklogBytes { return letGoOfReader() }
+        if case .streaming = state, backlog.count + bytes.count > Self.streamBacklogBytes { return abandonStream() }
         backlog.append(contentsOf: bytes)
         if backlog.count >= Reactor.receiveBufferSize { socket.setReading(false) }
     }
@@ -133,7 +133,7 @@ final class HTTPConnection: StreamSocketHandler {
     private func awaitMore() {
         switch state.waits(peerHasEnded: socket.peerEnded, serverStops: server.isStopping) {
         case .end: end()
-        case .goOn(let newLimit): limit(by: newLimit)
+        case .wait(let newLimit): limit(by: newLimit)
         }
     }
 
@@ -154,7 +154,7 @@ final class HTTPConnection: StreamSocketHandler {
             awaitMore()
         } else if case .streaming = state {
             // The reader of a stream needn't send anything; its FIN means that it has gone.
-            letGoOfReader()
+            abandonStream()
         }
     }
 
@@ -166,8 +166,8 @@ final class HTTPConnection: StreamSocketHandler {
 
     func socketDidClose(_ socket: StreamSocket, because cause: StreamSocket.CloseCause) {
         if cause == .sendQueueFull { server.counters.slowPeers += 1 }
-        if case .awaiting(let ticket) = state { server.forget(ticket) }
-        endStream(tellingIt: true)
+        if case .awaiting(let ticket) = state { server.discard(ticket) }
+        endStream(isReported: true)
         state = .over
     }
 
@@ -182,7 +182,7 @@ final class HTTPConnection: StreamSocketHandler {
         case .close: socket.close()
         case .cutOff:
             server.counters.slowPeers += 1
-            endStream(tellingIt: true)
+            endStream(isReported: true)
             socket.close()
         case .finishStream:
             if case .streaming(let stream, _, _) = state {

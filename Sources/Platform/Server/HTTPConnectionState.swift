@@ -121,10 +121,10 @@ enum HTTPConnectionState<Ticket, Stream> {
         // All responses are sent or enqueued, and the peer has no more requests. (A peer that closes during a request
         // withdraws it.)
         if peerHasEnded { return .end }
-        guard case .idle(let pause) = self else { return .goOn(nil) }
+        guard case .idle(let pause) = self else { return .wait(nil) }
         if serverStops { return .end }
         // A new connection has the time limit of a head, whatever bytes precede it.
-        return .goOn(pause == .answer ? .keepAlive : nil)
+        return .wait(pause == .answer ? .keepAlive : nil)
     }
 
     /// Handles a timeout.
@@ -161,7 +161,7 @@ enum HTTPConnectionPause {
 
 enum HTTPConnectionWait: Equatable {
     /// For the time of this limit from now; `nil` if the current limit continues.
-    case goOn(TimeLimit?)
+    case wait(TimeLimit?)
     case end
 }
 

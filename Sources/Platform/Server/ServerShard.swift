@@ -78,7 +78,7 @@ package final class ServerShard {
         awaiting.removeValue(forKey: ticket)
     }
 
-    func forget(_ ticket: Ticket) {
+    func discard(_ ticket: Ticket) {
         awaiting[ticket] = nil
     }
 

@@ -57,7 +57,7 @@ package final class ConnectingSocket: Pollable {
         guard let reactor, let completed, !isOver else { return }
         isOver = true
         reactor.remove(self)
-        forget()
+        releaseReferences()
         completed(.success(DetachedSocket(descriptor: descriptor, openSockets: reactor.openSockets)))
     }
 
@@ -82,10 +82,10 @@ package final class ConnectingSocket: Pollable {
         guard !isOver else { return }
         isOver = true
         reactor?.removeAndClose(self)
-        forget()
+        releaseReferences()
     }
 
-    private func forget() {
+    private func releaseReferences() {
         reactor = nil
         completed = nil
     }

@@ -296,7 +296,7 @@ package final class StreamSocket: Pollable {
             isReading = true
             updateInterest()
         }
-        if unsentBytes == 0, tls?.owesGoodbye != true {
+        if unsentBytes == 0, tls?.owesCloseNotify != true {
             linger()
         } else if !isScheduled {
             scheduleFlush()

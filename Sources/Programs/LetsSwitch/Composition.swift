@@ -106,7 +106,7 @@ struct Composition: Sendable {
         let news = TaskNews(
             changes: changes, metrics: metrics.scheduling, log: log, due: { await scheduler.registered(dueAt: $0) },
             eventWritten: { deliveries.wake(.webhook) })
-        let series = SeriesWorker(store: stores.series, log: log, made: news.promised)
+        let series = SeriesWorker(store: stores.series, log: log, made: news.seriesChanged)
         let rematches = RematchWorker(store: stores.rematches, invitations: stores.invitations, log: log) { pairs in
             metrics.scheduling.pairs.add(pairs)
             deliveries.wake(.webhook)
@@ -118,9 +118,9 @@ struct Composition: Sendable {
                 bus: configuration.bus.busName),
             rooms: rooms, grace: configuration.presenceGrace, database: stores.background, metrics: metrics.bus,
             log: log,
-            forgotten: {
-                await listeners.forgotten()
-                await attendance.forgotten(rooms.callRoll)
+            removed: {
+                await listeners.writeAllAgain()
+                await attendance.reportAgain(rooms.callRoll)
             },
             bus: { [postgres] in
                 if configuration.bus == .amqp, let broker = configuration.broker(name: "letsswitch \(id)") {
@@ -176,7 +176,7 @@ struct Composition: Sendable {
             routes.register(
                 collection: AleController(
                     matches,
-                    lobby: configuration.openQuestions ? OpenSessionDoor(sessions) : nil))
+                    defaultHandler: configuration.openQuestions ? OpenSessionSockets(sessions) : nil))
             routes.register(collection: CableController(cables: cables))
             routes.register(
                 collection: OperationsController(
@@ -252,15 +252,15 @@ struct Composition: Sendable {
             daemon: id, application: application, database: stores.background, log: log,
             tasksInRooms: stores.scheduler.reminders.tasksInRooms,
             devicesOfTasks: stores.scheduler.reminders.devices)
-        let tell: @Sendable (Rematch) -> Void = { rematch in
-            streams.tell(rematch)
+        let publish: @Sendable (Rematch) -> Void = { rematch in
+            streams.publish(rematch)
             if let room = rematch.from {
                 // Sent before the room closes, through the same queue.
                 rooms.announce(rematch, in: room)
                 Task { await scheduler.dissolved(room) }
             }
         }
-        let missed = MissedRematches(store: stores.rematches, log: log, tell: tell)
+        let missed = MissedRematches(store: stores.rematches, log: log, publish: publish)
         let listener = PostgresListener(
             configuration: postgres,
             channels: Self.channels
@@ -276,16 +276,16 @@ struct Composition: Sendable {
                 Task { await bus.lookAgain() }
                 Task { await questions.feeds.resynchronise() }
                 conversations.resynchronise()
-                bridge?.heard()
+                bridge?.lookAgain()
             case .notification(ReminderStore.dueChannel, let payload):
                 if let epoch = Double(payload) { Task { await scheduler.expect(epoch) } }
-            case .notification(ReminderStore.firedChannel, let payload):
-                if let batch = Int(payload) { Task { await scheduler.fired(batch) } }
+            case .notification(ReminderStore.claimsChannel, let payload):
+                if let batch = Int(payload) { Task { await scheduler.claimedElsewhere(batch) } }
                 deliveries.wake()
             case .notification(PartnerStore.dissolvedChannel, let payload):
                 if let room = UUID(uuidString: payload) { Task { await scheduler.dissolved(room) } }
             case .notification(RematchStore.channel, let payload):
-                if let rematch = Rematch(notification: payload) { tell(rematch) }
+                if let rematch = Rematch(notification: payload) { publish(rematch) }
             case .notification(DeliveryStore.notifications, let payload):
                 if let name = ProviderName(rawValue: payload) { deliveries.wake(name) }
             case .notification(DaemonStore.channel, let payload):
@@ -300,7 +300,7 @@ struct Composition: Sendable {
                 matches.endTasks(payload)
             case .notification(ConversationStore.channel, let payload):
                 Task { await conversations.feeds.receive(payload) }
-                bridge?.heard()
+                bridge?.lookAgain()
             case .notification(ConversationStore.changesChannel, let payload):
                 Task { await conversations.changes.receive(payload) }
             case .notification(_, let payload):
@@ -343,7 +343,7 @@ struct Composition: Sendable {
             DatabaseService(stores: stores), ListenerService(listener: listener),
             AcknowledgementService(streams: streams, acknowledgements: acknowledgements),
             EarlyEndingService(service: deliveries, reserve: reserve),
-            // The bus says farewell after the attendance of members who left is written.
+            // The bus sends its goodbye after the attendance of members who left is written.
             bus, AttendanceService(rooms: rooms, writer: attendance),
             erasures, series, rematches, scheduler, stores.storage, listeners, IdleMemory(),
         ]
@@ -356,7 +356,7 @@ struct Composition: Sendable {
 
     /// The NOTIFY channels that this daemon reads. Other programs may use them, too.
     static let channels = [
-        ReminderStore.dueChannel, ReminderStore.firedChannel, DeliveryStore.notifications, ScheduleChanges.channel,
+        ReminderStore.dueChannel, ReminderStore.claimsChannel, DeliveryStore.notifications, ScheduleChanges.channel,
         DaemonStore.channel, QuestionStore.channel, ErasureStore.channel, ConversationStore.channel,
         ConversationStore.changesChannel, PartnerStore.dissolvedChannel, RematchStore.channel,
         ConnectionKicks.channel, MatchRooms.erasedTasksChannel,
@@ -393,4 +393,4 @@ struct Composition: Sendable {
 }
 
 /// A request for `/socket` without an id enters the open session.
-extension OpenSessionDoor: SocketLobby {}
+extension OpenSessionSockets: DefaultSocketHandler {}

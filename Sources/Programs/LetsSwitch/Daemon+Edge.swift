@@ -13,8 +13,8 @@ struct ServerEdge: Sendable {
 /// The addresses to listen on, their audiences and trusted proxies.
 extension Daemon {
     func resolveAddresses() throws -> [ServerEndpoint] {
-        let everybody = configuration.operationsListen.isEmpty ? Audience.everyone : .people
-        return try configuration.listen.flatMap { try $0.endpoints(for: everybody) }
+        let audience = configuration.operationsListen.isEmpty ? Audience.everyone : .people
+        return try configuration.listen.flatMap { try $0.endpoints(for: audience) }
             + configuration.operationsListen.flatMap { try $0.endpoints(for: .operators) }
     }
 

@@ -8,10 +8,10 @@ struct ConversationRun {
 
     /// Takes a user name for this device.
     func take(_ name: String) async throws {
-        try output.tell(try await conversations.took(name), "You are \(name).")
+        try output.writeObject(try await conversations.took(name), "You are \(name).")
     }
 
-    func say(_ content: String, to names: [String]) async throws {
+    func send(_ content: String, to names: [String]) async throws {
         // The server stores a message with a repeated id only once, so sending it again after a lost connection is
         // safe.
         let id = UUID()
@@ -21,7 +21,7 @@ struct ConversationRun {
         } catch ClientError.unreachable {
             sent = try await conversations.sent(content, to: names, id: id)
         }
-        try output.tell(sent.source, "The message is sent.")
+        try output.writeObject(sent.source, "The message is sent.")
     }
 
     /// Shows messages as they arrive.
@@ -29,13 +29,13 @@ struct ConversationRun {
         let reading = conversations.reading()
         while let item = try await reading.next() {
             guard output.isTerminal else {
-                if let source = item.source { try output.tell(source, source) }
+                if let source = item.source { try output.writeObject(source, source) }
                 continue
             }
             switch item.event {
-            case .entered(let name): try output.say("You are \(name). Press Ctrl-C to stop.")
-            case .message(let message): try output.say(Self.line(message))
-            case .waiting(let wait): try output.say("Not connected. Trying again in \(wait.components.seconds) s.")
+            case .entered(let name): try output.write("You are \(name). Press Ctrl-C to stop.")
+            case .message(let message): try output.write(Self.line(message))
+            case .waiting(let wait): try output.write("Not connected. Trying again in \(wait.components.seconds) s.")
             case .closed: break
             }
         }
@@ -47,9 +47,9 @@ struct ConversationRun {
         repeat {
             let list = try await conversations.list(before: next)
             if output.isTerminal {
-                for conversation in list.conversations { try output.say(Self.line(conversation)) }
+                for conversation in list.conversations { try output.write(Self.line(conversation)) }
             } else {
-                try output.tell(list.source, "")
+                try output.writeObject(list.source, "")
             }
             next = list.next
         } while next != nil
@@ -64,8 +64,8 @@ struct ConversationRun {
             // If there are several, the list has the one with the latest message first.
             if let found = list.conversations.first(where: { Set($0.participants) == wanted }) {
                 let page = try await conversations.history(of: found.id, limit: count)
-                guard output.isTerminal else { return try output.tell(page.source, "") }
-                for message in page.messages { try output.say(Self.line(message)) }
+                guard output.isTerminal else { return try output.writeObject(page.source, "") }
+                for message in page.messages { try output.write(Self.line(message)) }
                 return
             }
             next = list.next

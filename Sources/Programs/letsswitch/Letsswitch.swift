@@ -7,13 +7,13 @@ struct Letsswitch {
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
         do {
-            let invocation = try Invocation(
+            let parsed = try ParsedCommand(
                 try ProcessText.arguments(), environment: { Environment.value($0) },
                 serverFile: { ServerFile(environment: Environment.value)?.read() })
-            let status = await CommandRun(invocation, output: Output()).perform()
+            let status = await CommandRun(parsed, output: Output()).perform()
             exit(status.rawValue)
         } catch {
-            Output().complain("letsswitch: \(error)\nRun letsswitch --help for the commands and options.")
+            Output().writeError("letsswitch: \(error)\nRun letsswitch --help for the commands and options.")
             exit(ExitCode.usage.rawValue)
         }
     }

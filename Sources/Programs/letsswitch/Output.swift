@@ -13,15 +13,15 @@ struct Output {
     let isTerminal = isatty(STDOUT_FILENO) == 1
 
     /// Writes an object as the server sent it, or its text if the output is a terminal.
-    func tell(_ object: String, _ text: @autoclosure () -> String) throws(OutputFailure) {
+    func writeObject(_ object: String, _ text: @autoclosure () -> String) throws(OutputFailure) {
         guard isTerminal else {
             let line = object.unicodeScalars.filter { $0 != "\n" && $0 != "\r" }
             return try Self.write(String(String.UnicodeScalarView(line)) + "\n", to: STDOUT_FILENO)
         }
-        try say(text())
+        try write(text())
     }
 
-    func say(_ text: String) throws(OutputFailure) {
+    func write(_ text: String) throws(OutputFailure) {
         try Self.write(Self.harmless(text) + "\n", to: STDOUT_FILENO)
     }
 
@@ -39,7 +39,7 @@ struct Output {
         return Int(size.ws_col)
     }
 
-    func complain(_ text: String) {
+    func writeError(_ text: String) {
         // If this fails, the exit status still reports the error.
         try? Self.write(Self.harmless(text) + "\n", to: STDERR_FILENO)
     }

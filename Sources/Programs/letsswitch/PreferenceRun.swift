@@ -8,7 +8,7 @@ struct PreferenceRun {
 
     func add(_ task: String) async throws {
         let (preference, source) = try await preferences.add(taskID: task)
-        try output.tell(
+        try output.writeObject(
             source, "If several people wait, the partner who promised \(Self.line(preference)) comes first.")
     }
 
@@ -19,10 +19,10 @@ struct PreferenceRun {
             let page = try await preferences.page(before: next)
             if output.isTerminal {
                 for preference in page.preferences {
-                    try output.say("\(Self.line(preference))\n    letsswitch unprefer \(preference.id)")
+                    try output.write("\(Self.line(preference))\n    letsswitch unprefer \(preference.id)")
                 }
             } else {
-                try output.tell(page.source, "")
+                try output.writeObject(page.source, "")
             }
             next = page.next
         } while next != nil
@@ -30,7 +30,7 @@ struct PreferenceRun {
 
     func remove(_ id: String) async throws {
         try await preferences.remove(id: id)
-        if output.isTerminal { try output.say("The preference is removed.") }
+        if output.isTerminal { try output.write("The preference is removed.") }
     }
 
     private static func line(_ preference: Preference) -> String {

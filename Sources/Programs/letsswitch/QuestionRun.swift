@@ -9,7 +9,7 @@ struct QuestionRun {
     /// Asks a question, and returns when the server has stored it.
     func ask(_ content: String) async throws {
         let asked = try await questions.asked(content)
-        try output.tell(asked.source, asked.sentence)
+        try output.writeObject(asked.source, asked.sentence)
     }
 
     /// Shows a session's questions and their changes.
@@ -19,10 +19,10 @@ struct QuestionRun {
         defer { if output.isTerminal { try? output.rewrite(nil, below: "") } }
         for try await item in questions.items {
             guard output.isTerminal else {
-                if let source = item.source { try output.tell(source, source) }
+                if let source = item.source { try output.writeObject(source, source) }
                 continue
             }
-            let lines = view.heard(item.event)
+            let lines = view.receive(item.event)
             try output.rewrite(lines.isEmpty ? nil : lines.joined(separator: "\n"), below: view.status)
         }
     }

@@ -13,7 +13,7 @@ struct QuestionView {
     private var state = State.connecting
 
     /// Returns the lines of an event. It returns none if only the status line changes.
-    mutating func heard(_ event: Questions.Event) -> [String] {
+    mutating func receive(_ event: Questions.Event) -> [String] {
         switch event {
         case .entered:
             state = .entered(nil)

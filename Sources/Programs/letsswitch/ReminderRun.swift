@@ -9,7 +9,7 @@ struct ReminderRun {
     func watch() async throws {
         try await client.checkReachability()
         for try await reminder in client.reminders {
-            try output.tell(reminder.source, Self.text(reminder))
+            try output.writeObject(reminder.source, Self.text(reminder))
         }
     }
 

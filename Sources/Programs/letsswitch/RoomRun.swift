@@ -22,7 +22,9 @@ struct RoomRun {
         try await client.checkReachability()
         guard output.isTerminal else {
             return try await follow { room, _ in
-                for try await item in room.items { if let source = item.source { try output.tell(source, source) } }
+                for try await item in room.items {
+                    if let source = item.source { try output.writeObject(source, source) }
+                }
                 return true
             }
         }
@@ -85,7 +87,7 @@ struct RoomRun {
                 case 429, 503:
                     let wait = max(refusal.retryAfter ?? .zero, .seconds(1))
                     guard asked < Self.attempts, wait <= Self.longestWait else { throw ClientError.refused(refusal) }
-                    output.complain("Not in the room. Trying again in \(wait.roundedUpSeconds) s.")
+                    output.writeError("Not in the room. Trying again in \(wait.roundedUpSeconds) s.")
                     try await sleep(wait)
                 default: throw ClientError.refused(refusal)
                 }
@@ -96,9 +98,9 @@ struct RoomRun {
     func cheer(_ cheer: Cheer, _ times: Int) async throws {
         try await client.checkReachability()
         let room = client.room(id)
-        let hearing = Task {
+        let receiving = Task {
             do {
-                try await hear(room)
+                try await receiveEvents(room)
             } catch {
                 // Ends pending sends, too.
                 await room.leave()
@@ -110,24 +112,24 @@ struct RoomRun {
         } catch {
             await room.leave()
             // If the events ended with an error, it is the cause.
-            try await hearing.value
+            try await receiving.value
             throw error
         }
         // The close frame follows the ales, so the server has read them when it answers the close.
         await room.leave()
-        try await hearing.value
+        try await receiving.value
     }
 
     /// Returns when this client has left the room. Any other end is an error, because the server may not have read all
     /// ales.
-    private func hear(_ room: Room) async throws {
+    private func receiveEvents(_ room: Room) async throws {
         var wasIn = false
         for try await event in room.events {
             switch event {
             case .entered: wasIn = true
             case .waiting(let wait):
                 guard !wasIn else { throw ClientError.unreachable("the connection was lost") }
-                output.complain("Not in the room. Trying again in \(wait.roundedUpSeconds) s.")
+                output.writeError("Not in the room. Trying again in \(wait.roundedUpSeconds) s.")
             case .closed(.goingAway), .ale, .presence, .rematched, .misunderstood: break
             case .closed(.lost): throw ClientError.unreachable("the connection was lost")
             case .closed(let code): throw ClientError.closed(code, reason: "")

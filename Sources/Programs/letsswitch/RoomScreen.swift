@@ -20,8 +20,8 @@ actor RoomScreen {
         isFirst = false
     }
 
-    func heard(_ event: Room.Event) throws(OutputFailure) {
-        try show(view?.heard(event))
+    func receive(_ event: Room.Event) throws(OutputFailure) {
+        try show(view?.receive(event))
         guard ticking == nil else { return }
         ticking = Task {
             while !Task.isCancelled, view?.countsDown(at: .now) == true {
@@ -34,7 +34,7 @@ actor RoomScreen {
     }
 
     /// Shows a line that doesn't come from an event.
-    func tell(_ line: String) {
+    func showLine(_ line: String) {
         // If the output has failed, the next event ends the run.
         try? show(line)
     }

@@ -17,14 +17,14 @@ struct RoomView {
     }
 
     /// Returns the line of an event, or `nil` if only the status line changes.
-    mutating func heard(_ event: Room.Event) -> String? {
+    mutating func receive(_ event: Room.Event) -> String? {
         switch event {
         case .entered:
             isIn = true
             guard isFirst else { return "You are in the new room." }
-            let saying = task == nil ? "" : " Press s when you have started."
+            let startHint = task == nil ? "" : " Press s when you have started."
             return
-                "You are in the room. Press any key to cheer, or 1 to 5 for a kind of cheer.\(saying) Press Ctrl-C to leave."
+                "You are in the room. Press any key to cheer, or 1 to 5 for a kind of cheer.\(startHint) Press Ctrl-C to leave."
         case .ale(let cheer): return Self.text(cheer)
         case .presence(let presence):
             let before = self.presence?.partner
@@ -66,12 +66,12 @@ struct RoomView {
     func countsDown(at now: Date) -> Bool { task.map { $0.startsAt > now } ?? false }
 
     private func text(_ partner: Presence.Partner) -> String {
-        let who = task?.partnerTitle.map { "your partner (\(Output.inLine($0)))" } ?? "your partner"
+        let name = task?.partnerTitle.map { "your partner (\(Output.inLine($0)))" } ?? "your partner"
         return switch partner {
-        case .expected: "\(who) isn't here yet"
-        case .here: "\(who) is here"
-        case .away: "\(who) has lost the connection"
-        case .left: "\(who) has left"
+        case .expected: "\(name) isn't here yet"
+        case .here: "\(name) is here"
+        case .away: "\(name) has lost the connection"
+        case .left: "\(name) has left"
         }
     }
 

@@ -33,7 +33,7 @@ actor RoomVisit {
         do {
             for try await event in room.events {
                 note(event)
-                try await screen.heard(event)
+                try await screen.receive(event)
             }
             await screen.end()
         } catch {
@@ -81,9 +81,9 @@ actor RoomVisit {
     private func markStarted(_ task: RoomTask) async {
         do {
             _ = try await client.markStarted(taskID: task.id)
-            await screen.tell("You have started.")
+            await screen.showLine("You have started.")
         } catch {
-            await screen.tell("\(error)")
+            await screen.showLine("\(error)")
         }
     }
 }

@@ -3,49 +3,50 @@ import LetsSwitchClient
 
 /// The commands `promise`, `accept`, `cancel` and `leave`.
 struct TaskRun {
-    let invocation: Invocation
+    let parsed: ParsedCommand
     let output: Output
     private let local = LocalZone(environment: Environment.value)
 
-    init(invocation: Invocation, output: Output) {
-        self.invocation = invocation
+    init(parsed: ParsedCommand, output: Output) {
+        self.parsed = parsed
         self.output = output
     }
 
     func promise(_ title: String, _ at: WallTime, _ isInviting: Bool) async throws {
-        let client = try invocation.client()
+        let client = try parsed.client()
         let (start, zone) = try written(at)
-        let promise = try await client.promise(title, at: start, timeZone: zone, isInviting: isInviting)
-        try output.tell(promise.source, text(promise))
+        let registered = try await client.register(title, at: start, timeZone: zone, isInviting: isInviting)
+        try output.writeObject(registered.source, text(registered))
     }
 
     func accept(_ invitation: String, _ title: String) async throws {
-        let client = try invocation.client()
-        let promise = try await client.accept(invitation, title, timeZone: zone())
-        try output.tell(promise.source, text(promise))
+        let client = try parsed.client()
+        let registered = try await client.accept(invitation, title, timeZone: zone())
+        try output.writeObject(registered.source, text(registered))
     }
 
-    func cancel(_ task: Invocation.CancelledTask) async throws {
-        let client = try invocation.client()
-        let promise: TaskPromise
+    func cancel(_ task: ParsedCommand.CancelledTask) async throws {
+        let client = try parsed.client()
+        let registered: RegisteredTask
         switch task {
-        case .id(let id): promise = try await client.cancel(taskID: id)
+        case .id(let id): registered = try await client.cancel(taskID: id)
         case .at(let time):
             let (start, zone) = try written(time)
-            promise = try await client.cancel(at: start, timeZone: zone)
+            registered = try await client.cancel(at: start, timeZone: zone)
         }
-        try output.tell(promise.source, "\(Output.inLine(promise.title)) at \(promise.startTime) is cancelled.")
+        try output.writeObject(
+            registered.source, "\(Output.inLine(registered.title)) at \(registered.startTime) is cancelled.")
     }
 
     func leave(_ task: String) async throws {
-        let promise = try await invocation.client().leave(taskID: task)
-        let notice = promise.partnerTitle == nil ? "" : " Your partner is notified."
-        try output.tell(
-            promise.source, "\(Output.inLine(promise.title)) at \(promise.startTime) is cancelled.\(notice)")
+        let registered = try await parsed.client().leave(taskID: task)
+        let notice = registered.partnerTitle == nil ? "" : " Your partner is notified."
+        try output.writeObject(
+            registered.source, "\(Output.inLine(registered.title)) at \(registered.startTime) is cancelled.\(notice)")
     }
 
     private func zone() throws(UsageError) -> String {
-        if let zone = invocation.zone { return zone }
+        if let zone = parsed.zone { return zone }
         return try local.name()
     }
 
@@ -60,17 +61,17 @@ struct TaskRun {
         }
     }
 
-    func text(_ promise: TaskPromise) -> String {
-        let title = promise.partnerTitle.map(Output.inLine)
+    func text(_ registered: RegisteredTask) -> String {
+        let title = registered.partnerTitle.map(Output.inLine)
         let partner = title.map { "Your partner starts \($0)." } ?? "You have no partner yet."
         // A server without a public address returns only the path.
-        let invitation = promise.invitation.map { link in
-            "\nThe first person to accept this link becomes your partner:  \(link.hasPrefix("/") ? invocation.server.description : "")\(link)"
+        let invitation = registered.invitation.map { link in
+            "\nThe first person to accept this link becomes your partner:  \(link.hasPrefix("/") ? parsed.server.description : "")\(link)"
         }
         return """
-            \(Output.inLine(promise.title)) at \(promise.startTime) (\(promise.timeZone)). \(partner)
-            task \(promise.id)
-            room \(promise.roomID)\(invitation ?? "")
+            \(Output.inLine(registered.title)) at \(registered.startTime) (\(registered.timeZone)). \(partner)
+            task \(registered.id)
+            room \(registered.roomID)\(invitation ?? "")
             """
     }
 }

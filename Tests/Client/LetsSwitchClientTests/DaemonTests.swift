@@ -12,12 +12,12 @@ import Testing
             let ada = LetsSwitchClient(server, deviceID: "ada")
             let bob = LetsSwitchClient(server, deviceID: "bob")
             let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 3604).rounded())
-            let first = try await ada.promise("History", at: start, timeZone: "Europe/London")
+            let first = try await ada.register("History", at: start, timeZone: "Europe/London")
             #expect(first.startsAt == start)
             #expect(!first.isPaired)
-            let other = try await ada.promise("Alone", at: start + 7200, timeZone: "UTC")
+            let other = try await ada.register("Alone", at: start + 7200, timeZone: "UTC")
             try await ada.cancel(other)
-            let second = try await bob.promise("Maths", at: start, timeZone: "UTC")
+            let second = try await bob.register("Maths", at: start, timeZone: "UTC")
             #expect(second.partnerTitle == "History")
             #expect(second.roomID == first.roomID)
             await #expect {
@@ -32,22 +32,22 @@ import Testing
             #expect(reminder.partnerTitle == "Maths")
             let room = try #require(reminder.roomID)
             let (adas, bobs) = (ada.room(room, task: first.id), bob.room(room, task: second.id))
-            var heard = bobs.events.makeAsyncIterator()
-            #expect(try await heard.next() == .entered)
-            #expect(try await heard.next() == .presence(Presence(count: 1, partner: .expected)))
+            var events = bobs.events.makeAsyncIterator()
+            #expect(try await events.next() == .entered)
+            #expect(try await events.next() == .presence(Presence(count: 1, partner: .expected)))
             var others = adas.events.makeAsyncIterator()
             #expect(try await others.next() == .entered)
-            #expect(try await heard.next() == .presence(Presence(count: 2, partner: .here)))
+            #expect(try await events.next() == .presence(Presence(count: 2, partner: .here)))
             try await adas.cheer()
-            #expect(try await heard.next() == .ale(.plain))
+            #expect(try await events.next() == .ale(.plain))
             try await adas.cheer(.fire)
-            #expect(try await heard.next() == .ale(.fire))
+            #expect(try await events.next() == .ale(.fire))
             await adas.leave()
             // A lost member counts for a while, because it may return.
-            #expect(try await heard.next() == .presence(Presence(count: 2, partner: .away)))
+            #expect(try await events.next() == .presence(Presence(count: 2, partner: .away)))
             await bobs.leave()
-            #expect(try await heard.next() == .closed(.goingAway))
-            #expect(try await heard.next() == nil)
+            #expect(try await events.next() == .closed(.goingAway))
+            #expect(try await events.next() == nil)
         }
     }
 
@@ -56,8 +56,8 @@ import Testing
         try await RunningDaemon.with([]) { server, _ in
             let (ada, bob) = (LetsSwitchClient(server, deviceID: "ada"), LetsSwitchClient(server, deviceID: "bob"))
             let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 7200).rounded())
-            let first = try await ada.promise("History", at: start, timeZone: "Europe/London")
-            _ = try await bob.promise("Maths", at: start, timeZone: "UTC")
+            let first = try await ada.register("History", at: start, timeZone: "Europe/London")
+            _ = try await bob.register("Maths", at: start, timeZone: "UTC")
             let own = try #require(try await ada.task(.room(first.roomID)))
             #expect(own.id == first.id && own.startsAt == start && own.partnerTitle == "Maths")
             #expect(try await ada.task(.task(first.id)) == own)
@@ -67,7 +67,7 @@ import Testing
             #expect(refusal.status == 409 && refusal.code == "not_started")
             try await ada.leave(first)
             #expect(try await ada.task(.task(first.id)) == nil)
-            #expect(try await !bob.promise("Maths", at: start, timeZone: "UTC").isPaired)
+            #expect(try await !bob.register("Maths", at: start, timeZone: "UTC").isPaired)
         }
     }
 
@@ -76,13 +76,13 @@ import Testing
         try await RunningDaemon.with([]) { server, _ in
             let (ada, bob) = (LetsSwitchClient(server, deviceID: "ada"), LetsSwitchClient(server, deviceID: "bob"))
             let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 7200).rounded())
-            let host = try await ada.promise("History", at: start, timeZone: "Europe/London", isInviting: true)
+            let host = try await ada.register("History", at: start, timeZone: "Europe/London", isInviting: true)
             let link = try #require(host.invitation)
             let cem = LetsSwitchClient(server, deviceID: "cem")
-            #expect(try await !cem.promise("Tea", at: start, timeZone: "UTC").isPaired)
+            #expect(try await !cem.register("Tea", at: start, timeZone: "UTC").isPaired)
             let guest = try await bob.accept(link, "Maths", timeZone: "Europe/Paris")
             #expect(guest.partnerTitle == "History" && guest.invitation == nil && guest.timeZone == "Europe/Paris")
-            let again = try await ada.promise("History", at: start, timeZone: "Europe/London")
+            let again = try await ada.register("History", at: start, timeZone: "Europe/London")
             #expect(again.isPaired && again.invitation == nil)
             await #expect(throws: ClientError.invalidValue("an invitation without its 32-character secret")) {
                 try await bob.accept("https://example.org/", "Maths")
@@ -114,15 +114,15 @@ import Testing
             #expect(try await ada.names(beginningWith: "b") == ["bob"])
             let tea = try await ada.open(with: ["bob"])
             #expect(tea.participants == ["ada", "bob"])
-            var heard = bob.events(after: [tea.id: 0]).makeAsyncIterator()
-            #expect(try await heard.next() == .entered("bob"))
+            var events = bob.events(after: [tea.id: 0]).makeAsyncIterator()
+            #expect(try await events.next() == .entered("bob"))
             let id = UUID()
-            let first = try await ada.say("Tea?", to: ["bob"], id: id)
+            let first = try await ada.send("Tea?", to: ["bob"], id: id)
             #expect(first.conversation == tea.id && first.offset == 1)
-            #expect(try await ada.say("Tea?", to: ["bob"], id: id) == first)
-            #expect(try await heard.next() == .message(first))
-            let second = try await bob.say("Yes.", in: tea.id)
-            #expect(try await heard.next() == .message(second))
+            #expect(try await ada.send("Tea?", to: ["bob"], id: id) == first)
+            #expect(try await events.next() == .message(first))
+            let second = try await bob.send("Yes.", in: tea.id)
+            #expect(try await events.next() == .message(second))
             // This reader knows only the first message.
             var late = ada.events(after: [tea.id: 1]).makeAsyncIterator()
             #expect(try await late.next() == .entered("ada"))
@@ -164,25 +164,25 @@ import Testing
             await #expect(throws: ClientError.self) { try await ada.ask(" ") }
             let bob = LetsSwitchClient(server, deviceID: "bob").questions(session)
             // Presence is sent when it is known.
-            var heard = bob.events.filter { if case .presence = $0 { false } else { true } }.makeAsyncIterator()
-            #expect(try await heard.next() == .entered)
-            guard case .list(let list, hasMore: false)? = try await heard.next() else {
+            var events = bob.events.filter { if case .presence = $0 { false } else { true } }.makeAsyncIterator()
+            #expect(try await events.next() == .entered)
+            guard case .list(let list, hasMore: false)? = try await events.next() else {
                 Issue.record("no list")
                 return
             }
             #expect(list.map(\.id) == [id] && list.first?.votes == 0 && list.first?.content == "Why tea?")
-            #expect(try await heard.next() == .state(isOpen: true))
+            #expect(try await events.next() == .state(isOpen: true))
             try await bob.vote(for: id)
-            var changed = try await heard.next()
+            var changed = try await events.next()
             // The event of the new question may arrive only now.
-            if case .changed(let question)? = changed, question.votes == 0 { changed = try await heard.next() }
+            if case .changed(let question)? = changed, question.votes == 0 { changed = try await events.next() }
             guard case .changed(let question)? = changed else {
                 Issue.record("\(String(describing: changed)) is no change")
                 return
             }
             #expect(question.id == id && question.votes == 1)
             try await bob.vote(for: UUID())
-            let refused = try await heard.next()
+            let refused = try await events.next()
             guard case .refused? = refused else {
                 Issue.record("\(String(describing: refused)) is no refusal")
                 return
@@ -195,8 +195,8 @@ import Testing
     func refusals() async throws {
         try await RunningDaemon.with([]) { server, _ in
             let client = LetsSwitchClient(server, deviceID: "ada")
-            let promise = try await client.promise("History", at: .now + 3600, timeZone: "UTC")
-            _ = try await LetsSwitchClient(server, deviceID: "bob").promise(
+            let promise = try await client.register("History", at: .now + 3600, timeZone: "UTC")
+            _ = try await LetsSwitchClient(server, deviceID: "bob").register(
                 "Maths", at: promise.startsAt, timeZone: "UTC")
             let room = client.room(promise.roomID)
             var events = room.events.makeAsyncIterator()
@@ -221,7 +221,7 @@ import Testing
         let database = try await TestCluster.shared.makeDaemonDatabase()
         let arguments = ["--database-url", database, "--log-format", "json", "--open-rooms", "--listen"]
         let (daemon, endpoint) = try await DaemonProcess.listening(arguments + ["127.0.0.1:0"])
-        let room = LetsSwitchClient(try JudgedTransport(to: endpoint), deviceID: "ada").room(UUID())
+        let room = LetsSwitchClient(try ValidatingTransport(to: endpoint), deviceID: "ada").room(UUID())
         var events = room.events.makeAsyncIterator()
         #expect(try await events.next() == .entered)
         #expect(try await events.next() == .presence(Presence(count: 1)))

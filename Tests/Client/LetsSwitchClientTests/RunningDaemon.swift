@@ -1,6 +1,6 @@
-import DoorTestSupport
 import Foundation
 import Glibc
+import InterfaceTestSupport
 import Postgres
 import TestSupport
 
@@ -9,14 +9,14 @@ import TestSupport
 /// A daemon with its own database for one test. Its clients check its messages against the described interface.
 enum RunningDaemon {
     static func with(
-        _ arguments: [String], _ body: (JudgedTransport, DaemonProcess) async throws -> Void
+        _ arguments: [String], _ body: (ValidatingTransport, DaemonProcess) async throws -> Void
     ) async throws {
         try await with(arguments, on: try await TestCluster.shared.makeDaemonDatabase(), body)
     }
 
     /// Runs a test that also changes the database, such as its clock.
     static func withDatabase(
-        _ arguments: [String], _ body: (JudgedTransport, PostgresClient) async throws -> Void
+        _ arguments: [String], _ body: (ValidatingTransport, PostgresClient) async throws -> Void
     ) async throws {
         let database = try await TestCluster.shared.makeDaemonDatabase()
         let client = PostgresClient(configuration: PostgresConfiguration(conninfo: database))
@@ -25,12 +25,12 @@ enum RunningDaemon {
     }
 
     private static func with(
-        _ arguments: [String], on database: String, _ body: (JudgedTransport, DaemonProcess) async throws -> Void
+        _ arguments: [String], on database: String, _ body: (ValidatingTransport, DaemonProcess) async throws -> Void
     ) async throws {
         let (daemon, endpoint) = try await DaemonProcess.listening(
             ["--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json"] + arguments)
         do {
-            try await ProductDoors.judged { try await body(try JudgedTransport(to: endpoint), daemon) }
+            try await InterfaceValidation.validating { try await body(try ValidatingTransport(to: endpoint), daemon) }
         } catch {
             await daemon.signal(SIGKILL)
             throw error

@@ -69,7 +69,7 @@ import Wire
         #expect(
             outcomes.prefix(7) == [
                 .success(good), .failure(.badTicket(.expired)), .failure(.badTicket(.signature)),
-                .failure(.badTicket(.algorithm)), .failure(.badTicket(.algorithm)), .failure(.badTicket(.everlasting)),
+                .failure(.badTicket(.algorithm)), .failure(.badTicket(.algorithm)), .failure(.badTicket(.noExpiry)),
                 .failure(.badTicket(.early)),
             ])
         let confined = try #require(outcomes.last).get()

@@ -49,23 +49,23 @@ import Testing
 
     // MARK: Pings
 
-    private final class Pinged {
-        var place: PingWheel<Pinged>.Place?
+    private final class PingedConnection {
+        var place: PingWheel<PingedConnection>.Place?
         var times: [MonotonicTime] = []
     }
 
     @Test("One timer pings each connection within three seconds, and then every three seconds")
     func pings() throws {
-        var wheel = PingWheel<Pinged>()
+        var wheel = PingWheel<PingedConnection>()
         #expect(wheel.delay(at: start) == nil)
-        var members: [(Pinged, came: MonotonicTime)] = []
+        var members: [(PingedConnection, came: MonotonicTime)] = []
         var now = start
         var generator = SystemRandomNumberGenerator()
         let end = start + .seconds(40)
         var nextComing = start
         while now < end {
             if nextComing <= now, members.count < 50 {
-                let member = Pinged()
+                let member = PingedConnection()
                 member.place = wheel.insert(member, at: now)
                 members.append((member, now))
                 nextComing = now + .milliseconds(Int.random(in: 1...400, using: &generator))
@@ -87,8 +87,8 @@ import Testing
 
     @Test("A removed connection isn't pinged, and the others keep their turns")
     func leaving() throws {
-        var wheel = PingWheel<Pinged>()
-        let members = (0..<5).map { _ in Pinged() }
+        var wheel = PingWheel<PingedConnection>()
+        let members = (0..<5).map { _ in PingedConnection() }
         for member in members { member.place = wheel.insert(member, at: start) }
         for index in [1, 4, 0] {
             let place = try #require(members[index].place)
@@ -106,8 +106,8 @@ import Testing
 
     @Test("After a long pause of the loop each connection is pinged once")
     func standstill() {
-        var wheel = PingWheel<Pinged>()
-        let member = Pinged()
+        var wheel = PingWheel<PingedConnection>()
+        let member = PingedConnection()
         member.place = wheel.insert(member, at: start)
         #expect(wheel.takeDue(at: start + .seconds(30)).count == 1)
         #expect(wheel.takeDue(at: start + .seconds(30)).isEmpty)

@@ -21,7 +21,7 @@ import Testing
             ("2026-11-22T09:00:00.000Z", 1_795_338_000), ("2026-11-22T09:00:00.999999999Z", 1_795_338_000),
             ("2026-11-22T10:00:00.5+01:00", 1_795_338_000),
         ])
-    func anInstantOfRFC3339IsReadWithAnyOffset(text: String, seconds: Int) {
+    func rfc3339InstantIsParsedWithAnyOffset(text: String, seconds: Int) {
         #expect(Instant(text) == Instant(seconds: seconds))
     }
 
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test("An instant is written as it is parsed, on the days of two leap cycles")
-    func anInstantIsWrittenAsItIsReadOnEveryDayOfTwoLeapCycles() throws {
+    func instantIsWrittenAsItIsParsedOnDaysOfTwoLeapCycles() throws {
         for day in stride(from: -150_000, through: 150_000, by: 7) {
             let instant = Instant(seconds: day * 86_400 + (day & 0xFFFF))
             try #require(Instant(instant.description) == instant)
@@ -54,14 +54,14 @@ import Testing
             (253_402_300_800, "10000-01-01T00:00:00Z"), (-62_135_596_801, "0000-12-31T23:59:59Z"),
             (-62_167_219_201, "-0001-12-31T23:59:59Z"),
         ])
-    func anInstantThatRFC3339CantWriteIsWrittenAllTheSame(seconds: Int, text: String) {
+    func instantOutsideYearsOfRFC3339IsWrittenToo(seconds: Int, text: String) {
         #expect(Instant(seconds: seconds).description == text)
         // Every number has a description.
         #expect(Instant(seconds: .max / 2).description.hasSuffix("Z"))
     }
 
     @Test("Bytes are written as hexadecimal digits, and read back")
-    func bytesAreWrittenAsHexadecimalDigitsAndReadBack() {
+    func bytesAreWrittenAsHexadecimalDigits() {
         let bytes = Array(UInt8.min...UInt8.max)
         #expect(HexText.encode(bytes).hasPrefix("000102030405060708090a0b0c0d0e0f10"))
         #expect(HexText.encode(bytes).hasSuffix("f9fafbfcfdfeff"))
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test("An epoch time with a fraction becomes the second that contains it")
-    func anEpochTimeWithFractionsIsTheSecondItLiesIn() {
+    func epochTimeWithFractionBecomesSecondThatContainsIt() {
         #expect(Instant(epoch: 1.9) == Instant(seconds: 1))
         #expect(Instant(epoch: -0.5) == Instant(seconds: -1))
         #expect(Instant(epoch: .infinity) == nil)
@@ -80,14 +80,14 @@ import Testing
     @Test(
         "A time of day is parsed with or without seconds",
         arguments: [("00:00", 0), ("09:00", 32_400), ("09:00:30", 32_430), ("23:59:59", 86_399)])
-    func aWallTimeIsReadWithOrWithoutSeconds(text: String, seconds: Int) {
+    func timeOfDayIsParsedWithOrWithoutSeconds(text: String, seconds: Int) {
         #expect(WallTime(text)?.seconds == seconds)
     }
 
     @Test(
         "An impossible time of day is refused",
         arguments: ["25:00", "24:00", "9:00", "09:60", "09:00:60", "09", "09:00:", "09:00Z", "-9:00", ""])
-    func whatNoClockShowsIsRefused(text: String) {
+    func impossibleTimeOfDayIsRefused(text: String) {
         #expect(WallTime(text) == nil)
     }
 
@@ -100,12 +100,12 @@ import Testing
     }
 
     @Test("A device id is never printed in full")
-    func aDeviceIsNeverPrintedWhole() {
+    func deviceIdIsNeverPrintedInFull() {
         #expect(DeviceID(stored: "0123456789").description == "0123…")
         #expect(DeviceID(stored: "01234567").description == "…")
     }
 
-    @Test("A device's tag is stable, short, and not the id") func aDevicesTagIsStableShortAndNotTheId() {
+    @Test("A device's tag is stable, short, and not the id") func devicesTagIsStableAndShort() {
         let tag = DeviceTag("5F0C5C1E-9D3D-4E8A-B7A1-1A2B3C4D5E6F").description
         #expect(tag == DeviceTag("5F0C5C1E-9D3D-4E8A-B7A1-1A2B3C4D5E6F").description)
         #expect(tag.count == 8 && tag.allSatisfy(\.isHexDigit))
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test("A UUID is written as Foundation writes it, and read as it is written")
-    func aUUIDIsWrittenAsFoundationWritesIt() throws {
+    func uuidIsWrittenAsFoundationWritesIt() throws {
         let known = try #require(UUID(uuidString: "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"))
         #expect(known.text == "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6")
         for _ in 0..<1_000 {

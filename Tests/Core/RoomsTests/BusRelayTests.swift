@@ -16,9 +16,9 @@ import Testing
         let relay: BusRelay
         private let loop: EventLoop
         private let key = LoopLocal<Peers>()
-        private let told = Locked(Told())
+        private let totals = Locked(Totals())
 
-        struct Told {
+        struct Totals {
             var lost: UInt64 = 0
             var dropped: UInt64 = 0
             var delays: [Duration] = []
@@ -37,25 +37,25 @@ import Testing
             rooms = Rooms(
                 loops: group.loops, anyRoomIsOpen: true, aleFrame: { _ in [0x82, 0] }, grace: .seconds(15),
                 report: { _ in })
-            let told = SendableBox<@Sendable (RelayReport) -> Void>()
-            relay = BusRelay(id, bus: hub.makeBus(id), rooms: rooms, grace: .seconds(15)) { told.value?($0) }
-            told.set { [weak self] report in self?.take(report) }
+            let totals = SendableBox<@Sendable (RelayReport) -> Void>()
+            relay = BusRelay(id, bus: hub.makeBus(id), rooms: rooms, grace: .seconds(15)) { totals.value?($0) }
+            totals.set { [weak self] report in self?.take(report) }
             await relay.begin()
         }
 
         private func take(_ report: RelayReport) {
-            told.withLock { told in
+            totals.withLock { totals in
                 switch report {
-                case .lost(let ales): told.lost += ales
-                case .dropped(let ales): told.dropped += ales
-                case .delay(let delay): told.delays.append(delay)
-                case .connected: told.connections += 1
+                case .lost(let ales): totals.lost += ales
+                case .dropped(let ales): totals.dropped += ales
+                case .delay(let delay): totals.delays.append(delay)
+                case .connected: totals.connections += 1
                 case .disconnected, .sent, .received, .introduced: break
                 }
             }
         }
 
-        var report: Told { told.withLock { $0 } }
+        var report: Totals { totals.withLock { $0 } }
 
         func enter(_ room: UUID, as person: UUID? = nil, watches: Bool = false) async {
             await loop.run { reactor in
@@ -166,10 +166,10 @@ import Testing
     func refusal() async throws {
         let daemons = try await daemons(2)
         let sender = daemons[0].id
-        let hasTold = Locked(false)
+        let hasCounted = Locked(false)
         // Drops nothing. Detects the packet that tells the other daemon the sender's next number.
         hub.drop { packet, from, _ in
-            if from == sender, case .counting = try? RelayMessage(packet.bytes) { hasTold.withLock { $0 = true } }
+            if from == sender, case .counting = try? RelayMessage(packet.bytes) { hasCounted.withLock { $0 = true } }
             return false
         }
         // The daemon learns of the other's members before it has members itself.
@@ -177,7 +177,7 @@ import Testing
         try await meet(daemons, [1, 0])
         await daemons[0].enter(room)
         try await meet(daemons, [1, 1])
-        try await eventually("the numbers are known") { hasTold.withLock { $0 } }
+        try await eventually("the numbers are known") { hasCounted.withLock { $0 } }
         hub.refuse("full")
         await daemons[0].cheer(times: 3)
         try await eventually("what is refused is given up") { daemons[0].report.dropped == 3 }
@@ -207,7 +207,7 @@ import Testing
         try await meet([daemons[0]], [1])
         #expect(await daemons[0].elsewhere(room)?.people == [person])
         hub.cut(daemons[2].id)
-        await daemons[0].relay.forget([daemons[2].id])
+        await daemons[0].relay.remove([daemons[2].id])
         try await eventually("who died with its daemon is gone") { await daemons[0].counts.first?.last == 2 }
         for index in [0, 2] { await daemons[index].end() }
     }
@@ -222,7 +222,7 @@ import Testing
         let news = RelayMessage.members(
             [RelayMessage.Members(room: room, next: 1, members: members)], place: [.whole, .first, .last], number: 1)
         let relay = BusRelay(
-            DaemonID(), bus: LastWordBus(word: news.bytes), rooms: rooms, grace: .seconds(15), report: { _ in })
+            DaemonID(), bus: LatePacketBus(packet: news.bytes), rooms: rooms, grace: .seconds(15), report: { _ in })
         await relay.begin()
         await relay.end()
         // The relay's queue and the loop are empty, so the late packet has been handled.
@@ -233,15 +233,15 @@ import Testing
     }
 
     /// A bus that reports a packet while it is being stopped.
-    private struct LastWordBus: Bus {
-        let word: [UInt8]
+    private struct LatePacketBus: Bus {
+        let packet: [UInt8]
         private let receiver = Locked<(@Sendable (BusEvent) -> Void)?>(nil)
 
-        init(word: [UInt8]) { self.word = word }
+        init(packet: [UInt8]) { self.packet = packet }
 
         var packetSize: Int { 8_192 }
         func start(_ receive: @escaping @Sendable (BusEvent) -> Void) async { receiver.withLock { $0 = receive } }
-        func stop() async { receiver.withLock { $0 }?(.received(from: DaemonID(), word)) }
+        func stop() async { receiver.withLock { $0 }?(.received(from: DaemonID(), packet)) }
         func send(_ packets: [BusPacket]) async throws(BusError) {}
     }
 

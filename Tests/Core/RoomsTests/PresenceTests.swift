@@ -179,8 +179,8 @@ import Testing
 }
 
 /// The number of people in a large room, where thousands may join within a minute.
-@Suite struct HallPresenceTests {
-    private final class News: @unchecked Sendable {
+@Suite struct LargeRoomPresenceTests {
+    private final class NewsRecorder: @unchecked Sendable {
         // Sendable holds: a manual loop is called by one test, on one thread.
         var all: [RoomNews] = []
     }
@@ -190,7 +190,7 @@ import Testing
 
     private func enter(as person: UUID? = nil, watches: Bool = true) -> (peer: RecordingPeer, connection: Connection) {
         let peer = RecordingPeer()
-        let connection = rooms.shard.enter(room, peer, policy: .hall, claimedIdentity: person)
+        let connection = rooms.shard.enter(room, peer, policy: .audience, claimedIdentity: person)
         if watches { connection.watchPresence() }
         return (peer, connection)
     }
@@ -238,20 +238,21 @@ import Testing
         let now = rooms.loop.now
         let (watcher, other) = (enter(), enter())
         var board = PresenceBoard()
-        for peer in [watcher, other] { board.add(peer.connection, told: PresenceCount(2)) }
+        for peer in [watcher, other] { board.add(peer.connection, sent: PresenceCount(2)) }
         #expect(board.changed(at: now) == .zero)
-        #expect(board.tell(at: now, isPaced: true) { _ in PresenceCount(2) }.isEmpty)
+        #expect(board.takeNotifications(at: now, isPaced: true) { _ in PresenceCount(2) }.isEmpty)
         #expect(board.changed(at: now) == PresenceBoard.interval)
         board.remove(other.connection)
-        let told = board.tell(at: now + PresenceBoard.interval, isPaced: true) { _ in PresenceCount(1) }
-        #expect(told.map(\.1) == [PresenceCount(1)] && told.first?.0 === watcher.connection)
+        let notified = board.takeNotifications(at: now + PresenceBoard.interval, isPaced: true) { _ in PresenceCount(1)
+        }
+        #expect(notified.map(\.1) == [PresenceCount(1)] && notified.first?.0 === watcher.connection)
         board.remove(watcher.connection)
         #expect(board.isEmpty)
     }
 
     @Test("Other daemons are notified at most twice a second, and their people count")
     func news() {
-        let news = News()
+        let news = NewsRecorder()
         rooms.shard.join { news.all.append($0) }
         let people = (0..<4).map { _ in UUID() }
         var peers: [(peer: RecordingPeer, connection: Connection)] = []
@@ -283,13 +284,13 @@ import Testing
 
 /// The messages from a loop's rooms to other daemons.
 @Suite struct RoomNewsTests {
-    private final class News: @unchecked Sendable {
+    private final class NewsRecorder: @unchecked Sendable {
         // Sendable holds: a manual loop is called by one test, on one thread.
         var all: [RoomNews] = []
     }
 
     private let rooms = RoomsUnderTest(grace: .seconds(15))
-    private let news = News()
+    private let news = NewsRecorder()
     private let room = UUID()
 
     private func join() {

@@ -96,10 +96,10 @@ final class RecordingPeer: RoomPeer {
 final class RoomsUnderTest {
     let loop = ManualLoop()
     let shard: RoomShard
-    private let reports = Reports()
+    private let reports = ReportRecorder()
 
     /// The joins and leaves that were reported.
-    final class Reports: @unchecked Sendable {
+    final class ReportRecorder: @unchecked Sendable {
         // Sendable holds: a manual loop is called by one test, on one thread.
         var events: [PresenceEvent] = []
     }

@@ -8,7 +8,7 @@ import Testing
     private static let room = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
     private static let messages: [RelayMessage] = [
-        .hello, .farewell, .pulse(number: 7), .echo(sentAt: .max), .members([], place: [.first, .last], number: 0),
+        .hello, .goodbye, .pulse(number: 7), .echo(sentAt: .max), .members([], place: [.first, .last], number: 0),
         .members(
             [
                 .init(

@@ -16,13 +16,13 @@ import Testing
         daemons[1].enter(room, 1)
         daemons[2].enter(UUID(), 1)
         daemons.settle()
-        daemons[0].say(3, in: room)
-        daemons[1].say(2, in: room)
+        daemons[0].publish(3, in: room)
+        daemons[1].publish(2, in: room)
         daemons.settle()
-        #expect(daemons.all.map { $0.heard[room] ?? 0 } == [2, 3, 0])
+        #expect(daemons.all.map { $0.received[room] ?? 0 } == [2, 3, 0])
         daemons[1].enter(room, 0)
         daemons.settle()
-        daemons[0].say(1, in: room)
+        daemons[0].publish(1, in: room)
         let batch = daemons[0].state.nextBatch()
         #expect(batch.packets.isEmpty)
         #expect(daemons.all.allSatisfy { $0.lost == 0 })
@@ -33,7 +33,7 @@ import Testing
         let daemons = RelaysUnderTest(2)
         daemons[0].enter(room, 2)
         daemons.settle()
-        daemons[0].say(5, in: room)
+        daemons[0].publish(5, in: room)
         #expect(daemons[0].state.nextBatch().isEmpty)
     }
 
@@ -54,15 +54,15 @@ import Testing
         let daemons = RelaysUnderTest(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
         daemons.settle()
-        daemons[0].say(1, in: room)
+        daemons[0].publish(1, in: room)
         daemons.settle()
         daemons[1].isAway = true
-        daemons[0].say(4, in: room)
+        daemons[0].publish(4, in: room)
         daemons.settle()
         daemons[1].isAway = false
-        daemons[0].say(2, in: room)
+        daemons[0].publish(2, in: room)
         daemons.settle()
-        #expect(daemons[1].heard[room] == 3)
+        #expect(daemons[1].received[room] == 3)
         #expect(daemons[1].lost == 4)
         #expect(daemons[0].lost == 0)
     }
@@ -75,12 +75,12 @@ import Testing
             daemons.settle()
         }
         daemons[1].isAway = true
-        daemons[0].say(3, in: room)
+        daemons[0].publish(3, in: room)
         daemons.settle()
         daemons[1].isAway = false
-        daemons[0].say(1, in: room)
+        daemons[0].publish(1, in: room)
         daemons.settle()
-        #expect(daemons[1].heard[room] == 1)
+        #expect(daemons[1].received[room] == 1)
         #expect(daemons[1].lost == 3)
     }
 
@@ -91,7 +91,7 @@ import Testing
         daemons.settle()
         daemons[1].isAway = true
         daemons[1].state.busLost()
-        daemons[0].say(4, in: room)
+        daemons[0].publish(4, in: room)
         daemons.settle()
         daemons[1].isAway = false
         daemons[1].state.busConnected()
@@ -105,15 +105,15 @@ import Testing
         for index in 0..<2 { daemons[index].enter(room, 1) }
         daemons.settle()
         daemons[0].state.busLost()
-        daemons[0].say(6, in: room)
+        daemons[0].publish(6, in: room)
         daemons.settle()
         #expect(daemons[0].dropped == 6)
         daemons[0].state.busConnected()
         daemons.settle()
         #expect(daemons[1].lost == 6)
-        daemons[0].say(1, in: room)
+        daemons[0].publish(1, in: room)
         daemons.settle()
-        #expect(daemons[1].heard[room] == 1)
+        #expect(daemons[1].received[room] == 1)
         #expect(daemons[1].lost == 6)
     }
 
@@ -185,8 +185,8 @@ import Testing
         let person = UUID()
         for index in 0..<2 { daemons[index].enter(room, 2, people: [person]) }
         daemons.settle()
-        let farewell = daemons[0].state.lastBatch().packets
-        for packet in farewell {
+        let last = daemons[0].state.lastBatch().packets
+        for packet in last {
             daemons[2].apply(try daemons[2].state.receive(packet.bytes, from: daemons[0].id, at: daemons.now))
         }
         #expect(
@@ -224,13 +224,13 @@ import Testing
         for index in 0..<2 { daemons[index].enter(room, 1) }
         daemons.settle()
         let limit = RelayState.alesAtOnce
-        for _ in 0..<3 { daemons[0].say(limit, in: room) }
+        for _ in 0..<3 { daemons[0].publish(limit, in: room) }
         daemons.settle()
-        #expect(daemons[1].heard[room] == Int(limit))
+        #expect(daemons[1].received[room] == Int(limit))
         #expect(daemons[0].dropped == 2 * UInt64(limit) && daemons[1].lost == 2 * UInt64(limit))
-        daemons[0].say(1, in: room)
+        daemons[0].publish(1, in: room)
         daemons.settle()
-        #expect(daemons[1].heard[room] == Int(limit) + 1)
+        #expect(daemons[1].received[room] == Int(limit) + 1)
         #expect(daemons[1].lost == 2 * UInt64(limit))
     }
 
@@ -267,10 +267,10 @@ import Testing
             daemons.now = daemons.now + .seconds(2)
             for daemon in daemons.all {
                 daemon.apply(daemon.state.beat(at: daemons.now, isAnswered: false))
-                daemon.say(1, in: room)
+                daemon.publish(1, in: room)
                 // The bus refuses the whole batch.
                 daemon.dropped += daemon.state.nextBatch().ales.reduce(0) { $0 + UInt64($1) }
-                daemon.state.introduceAgain()
+                daemon.state.announceAgain()
             }
         }
         #expect(daemons.all.map { $0.state.membersElsewhere(of: room).connections } == [1, 1])

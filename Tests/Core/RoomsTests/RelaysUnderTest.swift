@@ -7,7 +7,7 @@ import FoundationEssentials
 final class RelayUnderTest {
     let id = DaemonID()
     var state: RelayState
-    var heard: [UUID: Int] = [:]
+    var received: [UUID: Int] = [:]
     var lost: UInt64 = 0
     var dropped: UInt64 = 0
     /// Whether messages to this daemon are lost.
@@ -16,7 +16,7 @@ final class RelayUnderTest {
     init() { state = RelayState(id: id, packetSize: 200, grace: .seconds(15)) }
 
     func apply(_ effects: RelayState.Effects) {
-        for ales in effects.ales { heard[ales.room, default: 0] += Int(ales.count) }
+        for ales in effects.ales { received[ales.room, default: 0] += Int(ales.count) }
         lost += effects.lost
     }
 
@@ -31,7 +31,7 @@ final class RelayUnderTest {
         state.take(news)
     }
 
-    func say(_ count: UInt32, in room: UUID) {
+    func publish(_ count: UInt32, in room: UUID) {
         var news = RoomNews()
         news.ales = [RoomNews.Ales(room, count)]
         state.take(news)

@@ -34,17 +34,17 @@ import Testing
         #expect(rooms.hasNoSubscribers)
         for loop in group.loops {
             await loop.run { reactor in
-                let shelf = LoopShelf.shared.value(on: reactor) { LoopShelf() }
-                shelf.connection = rooms.subscribe(shelf.peer, to: room, on: reactor)
+                let state = LoopState.shared.value(on: reactor) { LoopState() }
+                state.connection = rooms.subscribe(state.peer, to: room, on: reactor)
             }
         }
         #expect(!rooms.hasNoSubscribers)
         rooms.publish((1...5).map { (Numbered(number: $0), $0 == 3 ? UUID() : room) })
         for loop in group.loops {
             await loop.run { reactor in
-                let shelf = LoopShelf.shared.value(on: reactor) { LoopShelf() }
-                #expect(shelf.peer.messages == [1, 2, 4, 5])
-                for _ in 0..<2 { shelf.connection.map(rooms.unsubscribe) }
+                let state = LoopState.shared.value(on: reactor) { LoopState() }
+                #expect(state.peer.messages == [1, 2, 4, 5])
+                for _ in 0..<2 { state.connection.map(rooms.unsubscribe) }
             }
         }
         #expect(rooms.hasNoSubscribers)
@@ -68,8 +68,8 @@ import Testing
         #expect(counts.allSatisfy { $0 > 700 })
     }
 
-    private final class LoopShelf {
-        static let shared = LoopLocal<LoopShelf>()
+    private final class LoopState {
+        static let shared = LoopLocal<LoopState>()
         let peer = RecordingPeer()
         var connection: Connection?
     }

@@ -36,8 +36,8 @@ import Testing
     func crowds(parts: [Range<Int>]) throws {
         let exact = Set(parts.flatMap { Array($0) }).count
         for parts in [parts, parts.reversed()] {
-            let told = headcount(parts, anonymous: 500) - 500 * parts.count
-            #expect(abs(told - exact) <= exact / 25, "\(told) of \(exact)")
+            let estimate = headcount(parts, anonymous: 500) - 500 * parts.count
+            #expect(abs(estimate - exact) <= exact / 25, "\(estimate) of \(exact)")
         }
     }
 

@@ -79,11 +79,11 @@ import Testing
         }
         let others = [RecordingPeer(), RecordingPeer()]
         let cheering = enter(others[0])
-        _ = rooms.shard.enter(UUID(), others[1], policy: .company, claimedIdentity: person)
+        _ = rooms.shard.enter(UUID(), others[1], policy: .participants, claimedIdentity: person)
         cheering.cheer()
         rooms.shard.publish(Numbered(number: 1), toPeople: [UUID()])
         rooms.shard.publish(Numbered(number: 1), toPeople: [person, UUID()])
-        rooms.loop.advance(by: People.untoldDelay)
+        rooms.loop.advance(by: People.pendingMessageDelay)
         #expect(places.map(\.0.events) == [[.ales(1), .message(1)], [.ales(1), .message(1)], [.message(1)]])
         #expect(others.allSatisfy { $0.events.isEmpty })
         #expect(rooms.shard.occupancy == (1, 1))
@@ -198,7 +198,7 @@ import Testing
         connections[0].leave()
         _ = rooms.shard.enter(other, RecordingPeer(), policy: Self.policy)
         _ = rooms.shard.enter(UUID(), RecordingPeer(), policy: .subscription)
-        _ = rooms.shard.enter(UUID(), RecordingPeer(), policy: .hall)
+        _ = rooms.shard.enter(UUID(), RecordingPeer(), policy: .audience)
         #expect(rooms.reported.isEmpty)
         let attendees = rooms.shard.callRoll(7)
         #expect(

@@ -7,7 +7,7 @@ import Testing
 /// sender's ales and messages once, in order, and never its own.
 @Suite struct SenderProperties {
     /// A member of a room, and what it should have received according to a simple, independent model.
-    private final class Hearer {
+    private final class Receiver {
         enum Place {
             case socket(Connection)
             case member(Member)
@@ -56,7 +56,7 @@ import Testing
             self.sender = sender
         }
 
-        func hears(_ other: Hearer) -> Bool {
+        func receives(_ other: Receiver) -> Bool {
             place.isMember && room == other.room && sender != other.sender
         }
     }
@@ -73,54 +73,54 @@ import Testing
     func reckoning(_ seed: UInt64) {
         var random = SplitMix(state: seed)
         let senders = (0..<6).map { loops.shards[$0 % 3].makeSender() }
-        var hearers: [Hearer] = []
-        var gone: [Hearer] = []
+        var receivers: [Receiver] = []
+        var gone: [Receiver] = []
         /// The sender of each message.
         var authors: [Int] = []
         var sockets = 0
         for _ in 0..<12 {
             /// The ales and messages sent in this round, by room. A new member can have received at most these.
-            var said: [UUID: Int] = [:]
+            var sent: [UUID: Int] = [:]
             for _ in 0..<80 {
                 switch random.next(below: 16) {
                 case 0:
                     let (room, peer) = (rooms[random.next(below: 4)], RecordingPeer())
                     let connection = loops.home(of: room).enter(room, peer, policy: .match(capacity: .max))
                     sockets += 1
-                    hearers.append(Hearer(room, peer, .socket(connection), sender: -sockets))
+                    receivers.append(Receiver(room, peer, .socket(connection), sender: -sockets))
                 case 1, 2:
                     let (room, peer, sender) = (rooms[random.next(below: 4)], RecordingPeer(), random.next(below: 6))
                     let member = senders[sender].enter(room, peer, policy: .match(capacity: .max)) { _ in
                         check(peer.events.isEmpty, "it is let in first")
                     }
-                    hearers.append(Hearer(room, peer, .member(member), sender: sender))
-                case 3 where !hearers.isEmpty:
-                    let hearer = hearers.remove(at: random.next(below: hearers.count))
-                    hearer.place.leave()
-                    hearer.eventsAtEnd = hearer.peer.events.count
-                    gone.append(hearer)
-                case 4...7 where !hearers.isEmpty:
-                    let hearer = hearers[random.next(below: hearers.count)]
-                    hearer.place.cheer(CheerKind.allCases[random.next(below: 2)])
-                    guard hearer.place.isMember else { continue }
-                    said[hearer.room, default: 0] += 1
-                    for other in hearers where other.hears(hearer) {
+                    receivers.append(Receiver(room, peer, .member(member), sender: sender))
+                case 3 where !receivers.isEmpty:
+                    let receiver = receivers.remove(at: random.next(below: receivers.count))
+                    receiver.place.leave()
+                    receiver.eventsAtEnd = receiver.peer.events.count
+                    gone.append(receiver)
+                case 4...7 where !receivers.isEmpty:
+                    let receiver = receivers[random.next(below: receivers.count)]
+                    receiver.place.cheer(CheerKind.allCases[random.next(below: 2)])
+                    guard receiver.place.isMember else { continue }
+                    sent[receiver.room, default: 0] += 1
+                    for other in receivers where other.receives(receiver) {
                         other.ales += 1
-                        other.alesOfSenders[hearer.sender, default: 0] += 1
+                        other.alesOfSenders[receiver.sender, default: 0] += 1
                     }
-                case 8 where !hearers.isEmpty:
-                    let hearer = hearers[random.next(below: hearers.count)]
-                    guard hearer.place.isMember else { continue }
-                    authors.append(hearer.sender)
+                case 8 where !receivers.isEmpty:
+                    let receiver = receivers[random.next(below: receivers.count)]
+                    guard receiver.place.isMember else { continue }
+                    authors.append(receiver.sender)
                     let message = Numbered(number: authors.count - 1)
-                    switch hearer.place {
+                    switch receiver.place {
                     case .member(let member): member.publish(message)
                     case .socket(let connection):
-                        loops.home(of: hearer.room).publish(message, to: hearer.room, from: connection)
+                        loops.home(of: receiver.room).publish(message, to: receiver.room, from: connection)
                     }
-                    for other in hearers where other.hears(hearer) {
+                    for other in receivers where other.receives(receiver) {
                         other.messages.append(message.number)
-                        other.alesBefore[message.number] = other.alesOfSenders[hearer.sender]
+                        other.alesBefore[message.number] = other.alesOfSenders[receiver.sender]
                     }
                 case 9 where random.next(below: 20) == 0:
                     // Messages on their way to a closing room are lost, so the test lets them arrive first.
@@ -128,13 +128,13 @@ import Testing
                     let room = rooms[random.next(below: 4)]
                     loops.home(of: room).close([room])
                     loops.settle()
-                    for hearer in hearers where hearer.room == room {
-                        #expect(hearer.peer.events.last == .closed)
-                        hearer.eventsAtEnd = hearer.peer.events.count
-                        gone.append(hearer)
+                    for receiver in receivers where receiver.room == room {
+                        #expect(receiver.peer.events.last == .closed)
+                        receiver.eventsAtEnd = receiver.peer.events.count
+                        gone.append(receiver)
                     }
-                    hearers.removeAll { $0.room == room }
-                    said[room] = nil
+                    receivers.removeAll { $0.room == room }
+                    sent[room] = nil
                 case 10...12:
                     loops.arrive(at: random.next(below: 3))
                 default:
@@ -142,48 +142,48 @@ import Testing
                 }
             }
             loops.settle()
-            for hearer in hearers {
-                check(hearer, atMost: said[hearer.room] ?? 0, authors)
-                hearer.isOld = true
-                hearer.ales = hearer.peer.ales
-                hearer.messages = hearer.peer.messages
+            for receiver in receivers {
+                check(receiver, atMost: sent[receiver.room] ?? 0, authors)
+                receiver.isOld = true
+                receiver.ales = receiver.peer.ales
+                receiver.messages = receiver.peer.messages
             }
-            for hearer in gone {
-                check(hearer.peer.events.count == hearer.eventsAtEnd, "who is gone hears nothing")
+            for receiver in gone {
+                check(receiver.peer.events.count == receiver.eventsAtEnd, "who is gone hears nothing")
             }
-            let occupied = Set(hearers.map(\.room)).count
+            let occupied = Set(receivers.map(\.room)).count
             let counts = loops.shards.map(\.occupancy)
             #expect(counts.reduce(0) { $0 + $1.rooms } == occupied)
-            #expect(counts.reduce(0) { $0 + $1.connections } == hearers.count)
+            #expect(counts.reduce(0) { $0 + $1.connections } == receivers.count)
         }
     }
 
     /// Checks a member when nothing is on its way.
-    private func check(_ hearer: Hearer, atMost said: Int, _ authors: [Int]) {
-        let heard = hearer.peer.messages
-        if hearer.isOld {
-            check(hearer.peer.ales == hearer.ales, "it heard each ale once")
-            check(Set(heard) == Set(hearer.messages), "it heard each message")
+    private func check(_ receiver: Receiver, atMost sent: Int, _ authors: [Int]) {
+        let received = receiver.peer.messages
+        if receiver.isOld {
+            check(receiver.peer.ales == receiver.ales, "it heard each ale once")
+            check(Set(received) == Set(receiver.messages), "it heard each message")
         } else {
             // A member may have received any number of the ales that were sent while it joined.
-            let (ales, least) = (hearer.peer.ales, hearer.ales)
-            check(least <= ales && ales <= said, "it heard each ale since it came")
-            check(Set(heard).isSuperset(of: hearer.messages), "it heard each message since it came")
+            let (ales, least) = (receiver.peer.ales, receiver.ales)
+            check(least <= ales && ales <= sent, "it heard each ale since it came")
+            check(Set(received).isSuperset(of: receiver.messages), "it heard each message since it came")
         }
-        for (sender, messages) in Dictionary(grouping: heard, by: { authors[$0] }) {
-            check(sender != hearer.sender, "it didn't hear itself")
+        for (sender, messages) in Dictionary(grouping: received, by: { authors[$0] }) {
+            check(sender != receiver.sender, "it didn't hear itself")
             check(zip(messages, messages.dropFirst()).allSatisfy { $0 < $1 }, "messages come in order, and once")
         }
         var ales = 0
-        for event in hearer.peer.events {
+        for event in receiver.peer.events {
             switch event {
             case .ales(let count), .cheers(let count, _): ales += count
             case .message(let number):
-                check(ales >= hearer.alesBefore[number] ?? 0, "ales come before what follows them")
+                check(ales >= receiver.alesBefore[number] ?? 0, "ales come before what follows them")
             case .presence, .closed: break
             }
         }
-        check(hearer.place.isMember, "it is in its room")
+        check(receiver.place.isMember, "it is in its room")
     }
 
     /// Like `#expect`, which would take longer than the rest of the test.

@@ -162,7 +162,7 @@ import Testing
         full.first?.member.cheer()
         loops.settle()
         #expect(loops.home(of: room).occupancy == (1, 1))
-        #expect(loops.shards.allSatisfy { $0.lanes.members.isEmpty && $0.lanes.all.allSatisfy { $0.standIns.isEmpty } })
+        #expect(loops.shards.allSatisfy { $0.lanes.members.isEmpty && $0.lanes.all.allSatisfy { $0.proxies.isEmpty } })
     }
 
     @Test("A sender's members take one place, and their number is limited")
@@ -290,23 +290,23 @@ import Testing
     @Test("Other daemons receive a room once, from its home, and their ales reach all loops")
     func otherDaemons() {
         let room = loops.room(on: 0)
-        let told = Told()
-        for shard in loops.shards { shard.join { told.news.append($0) } }
+        let recorder = NewsRecorder()
+        for shard in loops.shards { shard.join { recorder.news.append($0) } }
         let place = enter(room, loops.shards[1].makeSender())
         _ = enter(room, loops.shards[0].makeSender())
         loops.home(of: room).setElsewhere([MembersOfRoom(room, RoomMembers(connections: 1, anonymous: 1))])
         loops.settle()
         place.member.cheer()
         loops.settle()
-        #expect(told.news.flatMap(\.ales) == [RoomNews.Ales(room, 1)])
-        #expect(told.news.flatMap(\.members).last == MembersOfRoom(room, RoomMembers(connections: 2, anonymous: 2)))
+        #expect(recorder.news.flatMap(\.ales) == [RoomNews.Ales(room, 1)])
+        #expect(recorder.news.flatMap(\.members).last == MembersOfRoom(room, RoomMembers(connections: 2, anonymous: 2)))
         loops.home(of: room).deliver([RoomNews.Ales(room, 3)])
         loops.settle()
         #expect(place.peer.ales == 3)
-        #expect(told.news.flatMap(\.ales).count == 1)
+        #expect(recorder.news.flatMap(\.ales).count == 1)
     }
 
-    private final class Told: @unchecked Sendable {
+    private final class NewsRecorder: @unchecked Sendable {
         // Sendable holds: manual loops are called by one test, on one thread.
         var news: [RoomNews] = []
     }

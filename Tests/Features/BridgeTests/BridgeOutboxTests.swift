@@ -98,7 +98,7 @@ import Testing
                 #expect(try broker.contents() == (0..<40).map { "\($0)" })
                 #expect(broker.published.all.allSatisfy { $0.routingKey == "user1.user2" })
                 try await world.send(2, "after", to: [1, 3])
-                outbox.heard()
+                outbox.lookAgain()
                 try await eventually("the next") { broker.published.all.last?.routingKey == "user1.user2.user3" }
                 try await eventually("an empty outbox") { try await world.database.count("bridge_message") == 0 }
             }
@@ -148,13 +148,13 @@ import Testing
                 try await running(outboxes[0]) {
                     outboxes[0].connected()
                     try await world.send(1, "first", to: [2])
-                    outboxes[0].heard()
+                    outboxes[0].lookAgain()
                     try await eventually("it is sent") { brokers[0].published.all.count == 1 }
                     outboxes[1].connected()
-                    outboxes[1].heard()
+                    outboxes[1].lookAgain()
                     for number in 0..<10 {
                         try await world.send(1, "\(number)", to: [2])
-                        for outbox in outboxes { outbox.heard() }
+                        for outbox in outboxes { outbox.lookAgain() }
                     }
                     try await eventually("all of them") {
                         brokers.map { $0.published.all.count }.reduce(0, +) == 11

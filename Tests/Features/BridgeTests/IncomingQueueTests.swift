@@ -46,12 +46,12 @@ import Testing
     @Test("The bridge is up if both connections are, and each change is reported once")
     func connections() {
         var connections = BridgeConnectionPair()
-        #expect(connections.take(.lost(message: "refused"), of: .publisher) == .away("refused"))
+        #expect(connections.take(.lost(message: "refused"), of: .publisher) == .unavailable("refused"))
         #expect(connections.take(.lost(message: "refused"), of: .consumer) == nil)
         #expect(connections.take(.connected, of: .publisher) == nil)
         #expect(connections.take(.connected, of: .consumer) == .stands)
         #expect(connections.take(.blocked(reason: "memory"), of: .publisher) == nil)
-        #expect(connections.take(.lost(message: "refused"), of: .consumer) == .away("refused"))
+        #expect(connections.take(.lost(message: "refused"), of: .consumer) == .unavailable("refused"))
         #expect(connections.take(.connected, of: .consumer) == .stands)
     }
 }

@@ -19,14 +19,14 @@ import Testing
     @Test("The outbox looks for messages when the broker connects, when some are reported, and regularly")
     func looks() {
         var state = OutboxState(at: start)
-        state.heard()
-        #expect(state.next(at: start) == .sleep(OutboxState.awayHeartbeat), "the broker is away")
+        state.lookAgain()
+        #expect(state.next(at: start) == .sleep(OutboxState.unavailableHeartbeat), "the broker is unavailable")
         state = resting()
         #expect(state.next(at: start + .seconds(1)) == .sleep(OutboxState.heartbeat - .seconds(1)))
-        state.heard()
+        state.lookAgain()
         #expect(state.next(at: start + .seconds(1)) == .round)
         // A message stored during a round is for the next one.
-        state.heard()
+        state.lookAgain()
         state.ended(.done(mayBeMore: false), at: start + .seconds(1), random: 0)
         #expect(state.next(at: start + .seconds(1)) == .round)
         state.ended(.done(mayBeMore: true), at: start + .seconds(1), random: 0)
@@ -39,8 +39,8 @@ import Testing
     func away() {
         var state = resting()
         state.lost()
-        state.heard()
-        let pause = OutboxState.awayHeartbeat
+        state.lookAgain()
+        let pause = OutboxState.unavailableHeartbeat
         #expect(state.next(at: start) == .sleep(pause))
         #expect(state.next(at: start + pause) == .see)
         #expect(state.next(at: start + pause) == .sleep(pause))
@@ -53,7 +53,7 @@ import Testing
         var now = start
         for _ in 0..<2 {
             state.connected(at: now)
-            state.heard()
+            state.lookAgain()
             #expect(state.next(at: now) == .sleep(.seconds(10)))
             #expect(!state.maySend(at: now + .seconds(9)))
             // A round that began on the previous connection ends now. Its short pause doesn't replace the long one.
@@ -72,10 +72,10 @@ import Testing
         var waits: [Duration] = []
         var now = start
         for _ in 0..<8 {
-            state.heard()
+            state.lookAgain()
             guard case .round = state.next(at: now) else { break }
             state.ended(.brokerFailed, at: now, random: 0)
-            state.heard()
+            state.lookAgain()
             guard case .sleep(let wait) = state.next(at: now) else { break }
             waits.append(wait)
             now = now + wait
@@ -91,17 +91,17 @@ import Testing
     @Test("While another daemon publishes, the outbox looks again when that lease ends")
     func held() {
         var state = resting()
-        state.heard()
+        state.lookAgain()
         #expect(state.next(at: start) == .round)
         state.ended(.held(for: .seconds(8)), at: start, random: 0)
-        state.heard()
+        state.lookAgain()
         #expect(state.next(at: start + .seconds(3)) == .sleep(.seconds(5)))
         #expect(state.next(at: start + .seconds(8)) == .round)
     }
 
     @Test("A stopped outbox ends, whatever it was about to do")
     func stopped() {
-        for change in [{ _ in }, { $0.heard() }, { $0.lost() }] as [(inout OutboxState) -> Void] {
+        for change in [{ _ in }, { $0.lookAgain() }, { $0.lost() }] as [(inout OutboxState) -> Void] {
             var state = resting()
             change(&state)
             state.stop()

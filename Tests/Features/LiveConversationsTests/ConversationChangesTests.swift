@@ -16,7 +16,7 @@ import Testing
         try await ScheduleDatabase.with(now: nil) { database in
             let store = ConversationStore(
                 database: database.client, settings: ConversationSettings(), storage: StorageQuota())
-            let (audience, told) = (ConversationListeners(), EventRecorder<String>())
+            let (audience, notified) = (ConversationListeners(), EventRecorder<String>())
             for number in 1...3 {
                 _ = try await store.take(UserName("user\(number)"), for: DeviceID("d\(number)"))
                 audience.enter("user\(number)")
@@ -24,27 +24,27 @@ import Testing
             let group = try await store.make(
                 NewConversationRequest.decode(Array(#"{"deviceId":"d1","participants":["user2","user3"]}"#.utf8))
             ).conversation.id
-            func say(_ content: String) async throws {
+            func send(_ content: String) async throws {
                 let message = try OutgoingMessage(content: content, target: .conversation(group), id: nil)
                 _ = try await store.send(message, by: DeviceID("d1"))
             }
-            try await say("before")
+            try await send("before")
             _ = try await store.set(
                 ParticipantRequest.decode(.leave, Array(#"{"deviceId":"d3"}"#.utf8)), in: group)
-            for _ in 0..<2 { try await say("afterwards") }
+            for _ in 0..<2 { try await send("afterwards") }
 
             let changes = ConversationChanges(store: store, log: Log(level: .error, format: nil), audience: audience) {
                 let (page, users) = ($0.summary, $1)
                 for user in users {
-                    told.append("\(user) \(page.messages.map(\.content)) \(page.lastOffset) \(page.routingKey)")
+                    notified.append("\(user) \(page.messages.map(\.content)) \(page.lastOffset) \(page.routingKey)")
                 }
             }
             // This conversation was announced when all had joined.
             await changes.receive("\(group) made - user1.user2.user3")
             await changes.receive("\(group) left user3 user1.user2")
-            try await told.next("what the leaver is told") { $0.hasPrefix("user3") }
+            try await notified.next("the leaver's notice") { $0.hasPrefix("user3") }
             let inside = [#"user1 ["afterwards"] 3 user1.user2"#, #"user2 ["afterwards"] 3 user1.user2"#]
-            #expect(told.all == inside + inside + [#"user3 ["before"] 1 user1.user2"#])
+            #expect(notified.all == inside + inside + [#"user3 ["before"] 1 user1.user2"#])
         }
     }
 }

@@ -34,12 +34,12 @@ import Testing
             ).conversation.id
         }
 
-        func say() async throws -> ConversationPage {
+        func send() async throws -> ConversationPage {
             let message = try OutgoingMessage(content: "x", target: .conversation(pair), id: nil)
             return try await store.send(message, by: DeviceID("d1")).entries[0].page
         }
 
-        func hear(_ count: Int) async throws -> [Int] {
+        func receive(_ count: Int) async throws -> [Int] {
             var offsets: [Int] = []
             for _ in 0..<count { offsets.append(try await published.next()) }
             return offsets
@@ -62,7 +62,7 @@ import Testing
     func ownMessages() async throws {
         try await with { world in
             var pages: [ConversationPage] = []
-            for _ in 1...4 { pages.append(try await world.say()) }
+            for _ in 1...4 { pages.append(try await world.send()) }
             await world.feeds.stored(pages[0])
             await world.notify(3)
             await world.feeds.stored(pages[2])
@@ -80,28 +80,28 @@ import Testing
     func others() async throws {
         try await with { world in
             var pages: [ConversationPage] = []
-            for _ in 1...4 { pages.append(try await world.say()) }
+            for _ in 1...4 { pages.append(try await world.send()) }
             await world.feeds.stored(pages[0])
             await world.feeds.stored(pages[3])
             await world.notify(2, from: "another")
             await world.notify(3, from: "another")
-            #expect(try await world.hear(4) == [1, 2, 3, 4])
+            #expect(try await world.receive(4) == [1, 2, 3, 4])
         }
     }
 
     @Test("A message stored here that doesn't arrive by itself is read after a moment")
     func patience() async throws {
         try await with(patience: .milliseconds(1)) { world in
-            for _ in 1...3 { _ = try await world.say() }
+            for _ in 1...3 { _ = try await world.send() }
             await world.notify(1)
-            #expect(try await world.hear(3) == [1, 2, 3])
+            #expect(try await world.receive(3) == [1, 2, 3])
         }
     }
 
     @Test("Without subscribers nothing is kept, and a new subscriber starts with the next message")
     func nobody() async throws {
         try await with(hears: "somebody") { world in
-            await world.feeds.stored(try await world.say())
+            await world.feeds.stored(try await world.send())
             await world.notify(1, from: "another")
             #expect(world.published.all.isEmpty)
         }
@@ -111,7 +111,7 @@ import Testing
     func sweep() async throws {
         try await with { world in
             var pages: [ConversationPage] = []
-            for _ in 1...3 { pages.append(try await world.say()) }
+            for _ in 1...3 { pages.append(try await world.send()) }
             for index in [0, 2] { await world.feeds.stored(pages[index]) }
             for _ in 0..<2 * ConversationFeeds.feedLimit {
                 await world.feeds.stored(

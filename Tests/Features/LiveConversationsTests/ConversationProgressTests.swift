@@ -66,7 +66,7 @@ import Testing
         #expect(progress.published(page(other, 6...6)).count == 1)
         progress.found([position(one, 4), position(other, 6)])
         #expect(progress.next?.conversation == one)
-        progress.forget(one)
+        progress.remove(one)
         #expect(progress.isCaughtUp)
     }
 
@@ -105,7 +105,7 @@ import Testing
             for _ in 0..<200 { world.step(page: { page($0, $1, last: $2) }, &random) }
             world.settle(page: { page($0, $1, last: $2) }, &random)
             for (conversation, last) in world.last {
-                #expect(world.heard[conversation, default: []] == Array(0..<last).map { $0 + 1 }, "seed \(seed)")
+                #expect(world.received[conversation, default: []] == Array(0..<last).map { $0 + 1 }, "seed \(seed)")
             }
         }
     }
@@ -123,7 +123,7 @@ private struct World {
 
     let conversations: [UUID]
     var last: [UUID: Int]
-    var heard: [UUID: [Int]] = [:]
+    var received: [UUID: [Int]] = [:]
     private var announced: [(conversation: UUID, offset: Int)] = []
     private var positions: [ConversationPositions.Position]?
     private var reading = Reading.idle
@@ -161,7 +161,7 @@ private struct World {
         let index = Int.random(in: 0..<min(3, announced.count), using: &random)
         let (conversation, offset) = announced[index]
         if Int.random(in: 0..<4, using: &random) > 0 { announced.remove(at: index) }
-        hear(progress.published(page(conversation, offset...offset, offset)))
+        receive(progress.published(page(conversation, offset...offset, offset)))
     }
 
     private mutating func read(page: Page, _ random: inout SeededRandom) {
@@ -178,7 +178,7 @@ private struct World {
                         conversation: conversation, kind: .group, messages: [], lastOffset: end, routingKey: ""))
         case .onItsWay(let page):
             reading = .idle
-            hear(progress.read(page))
+            receive(progress.read(page))
         }
     }
 
@@ -193,7 +193,7 @@ private struct World {
         }
     }
 
-    private mutating func hear(_ messages: ArraySlice<ConversationMessage>) {
-        for message in messages { heard[message.conversation, default: []].append(message.offset) }
+    private mutating func receive(_ messages: ArraySlice<ConversationMessage>) {
+        for message in messages { received[message.conversation, default: []].append(message.offset) }
     }
 }

@@ -18,27 +18,27 @@ import Testing
 @Suite struct ConversationShardTests {
     /// The messages' offsets and the causes of ends that the sink received.
     private final class Sink: ExclusiveConversationSink {
-        let heard = EventRecorder<String>()
+        let received = EventRecorder<String>()
         weak var subscriber: ConversationSubscriber?
 
-        func send(_ event: ConversationEvent) { heard.append(event.type) }
-        func send(_ messages: HeardMessages) {
-            for message in messages.messages { heard.append("\(message.offset)") }
+        func send(_ event: ConversationEvent) { received.append(event.type) }
+        func send(_ messages: SubscriberMessages) {
+            for message in messages.messages { received.append("\(message.offset)") }
         }
         func reportDrain() {}
         func admits(messages count: Int) -> Bool { true }
         var requester: Requester? { nil }
         var wantsPresence: Bool { false }
         /// The sink stays registered after its end, unlike a real connection.
-        func end(_ cause: ConversationSinkEnd) { heard.append("\(cause)") }
+        func end(_ cause: ConversationSinkEnd) { received.append("\(cause)") }
     }
 
     /// Two observers of a conversation's presence that aren't users. The first observes from the beginning, the other
     /// subscribes later.
-    private final class Witnesses {
+    private final class Observers {
         static let numbers = [1_000_000, 1_000_001]
 
-        let heard = EventRecorder<[Int]>()
+        let received = EventRecorder<[Int]>()
         private var first: ConversationPresence?
         private let other: ConversationPresence
         private let conversation: UUID
@@ -47,7 +47,7 @@ import Testing
             self.conversation = conversation
             other = ConversationPresence(of: Self.numbers[1], conversations, on: reactor, changed: nil)
             first = ConversationPresence(of: Self.numbers[0], conversations, on: reactor) { [unowned self] in
-                if let users = first?.company(of: $0, orAlone: true) { heard.append(users.sorted()) }
+                if let users = first?.changedUsers(of: $0, orAlone: true) { received.append(users.sorted()) }
             }
             first?.enter(conversation)
         }
@@ -63,12 +63,12 @@ import Testing
         let conversations: Conversations
         let database: ScheduleDatabase
         let pair: UUID
-        let witnesses = LoopLocal<Witnesses>()
+        let observers = LoopLocal<Observers>()
 
         var store: ConversationStore { conversations.store }
 
         @discardableResult
-        func say(_ content: String) async throws -> ConversationPage {
+        func send(_ content: String) async throws -> ConversationPage {
             let message = try OutgoingMessage(content: content, target: .conversation(pair), id: nil)
             return try await store.send(message, by: DeviceID("d1")).entries[0].page
         }
@@ -78,9 +78,9 @@ import Testing
             _ = try await store.set(ParticipantRequest.decode(.leave, Array(#"{"deviceId":"d2"}"#.utf8)), in: pair)
         }
 
-        func meetWitnesses<Result: Sendable>(_ body: @Sendable (Witnesses) -> Result) async -> Result {
-            await loop.run { [conversations, witnesses, pair] reactor in
-                body(witnesses.value(on: reactor) { Witnesses(of: pair, conversations, on: reactor) })
+        func withObservers<Result: Sendable>(_ body: @Sendable (Observers) -> Result) async -> Result {
+            await loop.run { [conversations, observers, pair] reactor in
+                body(observers.value(on: reactor) { Observers(of: pair, conversations, on: reactor) })
             }
         }
 
@@ -91,7 +91,7 @@ import Testing
                 let subscriber = conversations.shard(on: reactor, loop: loop)
                     .enter(member, user: "user2", after: [:], sink)
                 sink.subscriber = subscriber
-                return (sink.heard, subscriber != nil)
+                return (sink.received, subscriber != nil)
             }
         }
     }
@@ -126,45 +126,45 @@ import Testing
                 try await world.enter(.device(DeviceID("stranger\($0)")))
             }
             for stranger in strangers { try await stranger.recorder.next("the end") { $0 == "erased" } }
-            let (heard, _) = try await world.enter(.device(DeviceID("d2")))
-            try await heard.next("the handshake") { $0 == "handshake" }
+            let (received, _) = try await world.enter(.device(DeviceID("d2")))
+            try await received.next("the handshake") { $0 == "handshake" }
             // This daemon isn't notified of it.
-            try await world.say("Hello")
+            try await world.send("Hello")
             world.conversations.resynchronise()
-            try await heard.next("what was missed") { $0 == "1" }
+            try await received.next("what was missed") { $0 == "1" }
         }
     }
 
     @Test("A participant who left is removed without a notification")
     func missedLeaving() async throws {
         try await withWorld { world in
-            let (heard, _) = try await world.enter(.device(DeviceID("d2")))
-            try await heard.next("the handshake") { $0 == "handshake" }
-            let company = await world.meetWitnesses(\.heard)
-            try await company.next("the user") { $0.count == 2 }
+            let (received, _) = try await world.enter(.device(DeviceID("d2")))
+            try await received.next("the handshake") { $0 == "handshake" }
+            let presence = await world.withObservers(\.received)
+            try await presence.next("the user") { $0.count == 2 }
             try await world.leave()
             world.conversations.resynchronise()
-            try await company.next("that it is gone") { $0.count == 1 }
+            try await presence.next("that it is gone") { $0.count == 1 }
         }
     }
 
     @Test("A late message doesn't bring back a participant who left, and a new message does")
     func lateMessage() async throws {
         try await withWorld { world in
-            let (heard, _) = try await world.enter(.device(DeviceID("d2")))
-            try await heard.next("the handshake") { $0 == "handshake" }
-            let company = await world.meetWitnesses(\.heard)
-            try await company.next("the user") { $0.count == 2 }
-            let page = try await world.say("before")
+            let (received, _) = try await world.enter(.device(DeviceID("d2")))
+            try await received.next("the handshake") { $0 == "handshake" }
+            let presence = await world.withObservers(\.received)
+            try await presence.next("the user") { $0.count == 2 }
+            let page = try await world.send("before")
             try await world.leave()
             await world.conversations.changes.receive("\(world.pair) left user2 user1")
-            try await company.next("that it is gone") { $0.count == 1 }
+            try await presence.next("that it is gone") { $0.count == 1 }
             await world.conversations.feeds.stored(page)
-            try await heard.next("what comes late") { $0 == "1" }
-            await world.meetWitnesses { $0.bringOther() }
-            #expect(try await company.next("who came") { $0.count > 1 } == Witnesses.numbers)
-            await world.conversations.feeds.stored(try await world.say("again"))
-            try await company.next("the user again") { $0.count == 3 }
+            try await received.next("what comes late") { $0 == "1" }
+            await world.withObservers { $0.bringOther() }
+            #expect(try await presence.next("who came") { $0.count > 1 } == Observers.numbers)
+            await world.conversations.feeds.stored(try await world.send("again"))
+            try await presence.next("the user again") { $0.count == 3 }
         }
     }
 
@@ -172,8 +172,8 @@ import Testing
     func expired() async throws {
         try await withWorld { world in
             let ticket = Ticket(device: try DeviceID("d2"), expiry: Self.now)
-            let (heard, isInside) = try await world.enter(.ticket(ticket))
-            #expect(heard.all == ["expired"] && !isInside)
+            let (received, isInside) = try await world.enter(.ticket(ticket))
+            #expect(received.all == ["expired"] && !isInside)
             #expect(world.conversations.audience.isEmpty)
             let valid = Ticket(device: try DeviceID("d2"), expiry: Self.now + 1)
             #expect(try await world.enter(.ticket(valid)).isInside)
@@ -184,7 +184,7 @@ import Testing
     func feeds() async throws {
         try await withWorld { world in
             let text = String(repeating: "x", count: ConversationMessage.maximumScalars)
-            for _ in 1...50 { try await world.say(text) }
+            for _ in 1...50 { try await world.send(text) }
             let published = EventRecorder<Int>()
             let audience = ConversationListeners()
             audience.enter("user2")
@@ -202,9 +202,9 @@ import Testing
             audience.leave("user2")
             await notify(50)
             audience.enter("user2")
-            await feeds.stored(try await world.say("51"))
+            await feeds.stored(try await world.send("51"))
             try await published.next("what was said since") { $0 == 51 }
-            await feeds.stored(try await world.say("52"))
+            await feeds.stored(try await world.send("52"))
             try await published.next("what was said then") { $0 == 52 }
             let offsets = published.all
             #expect(offsets.count == Set(offsets).count, "\(offsets)")

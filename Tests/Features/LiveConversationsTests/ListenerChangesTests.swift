@@ -43,7 +43,7 @@ import Testing
         var changes = ListenerChanges()
         for user in ["ada", "bob"] { changes.add(user) }
         changes.wrote(take(&changes, ["ada", "bob"]))
-        changes.forgotten()
+        changes.repeatAll()
         let again = take(&changes, ["ada"])
         #expect(again == .init(came: ["ada"], left: ["bob"]))
         changes.wrote(again)

@@ -33,13 +33,13 @@ import Testing
         let (loud, quiet) = ((0..<300).map { _ in UUID() }, UUID())
         for id in loud { pending.add(mark(id)) }
         pending.add(mark(quiet))
-        var told: [UUID] = []
+        var notified: [UUID] = []
         for _ in 0..<31 {
             let next = pending.next.prefix(10)
-            told += next.map(\.question)
+            notified += next.map(\.question)
             pending.remove(next.count)
             for id in loud { pending.add(mark(id)) }
         }
-        #expect(told.contains(quiet) && Set(told).count > 300)
+        #expect(notified.contains(quiet) && Set(notified).count > 300)
     }
 }

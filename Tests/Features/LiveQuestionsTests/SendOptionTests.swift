@@ -10,7 +10,7 @@ import Wire
 /// The recipients of a message among the WebSockets of a server.
 @Suite struct SendOptionTests {
     /// The people who have joined, on the only loop.
-    private final class Hall {
+    private final class Audience {
         var sockets: [WebSocket] = []
     }
 
@@ -21,15 +21,15 @@ import Wire
 
     @Test("The option .socket selects exactly that socket, also among others with its id, and none for an unknown one")
     func socket() async throws {
-        let (hall, selections) = (LoopLocal<Hall>(), EventRecorder<[Bool]>())
+        let (audience, selections) = (LoopLocal<Audience>(), EventRecorder<[Bool]>())
         let responder = Responder(
             mapError: { _ in Abort(.internalServerError, reason: "mapped") },
             routes: { routes in
                 routes.webSocket("socket") { _, webSocket in
-                    let hall = hall.value(on: webSocket.reactor) { Hall() }
-                    hall.sockets.append(webSocket)
-                    let (option, id) = (WebSocketSendOption.socket(hall.sockets[0]), UUID())
-                    selections.append((hall.sockets + [nil]).map { option.selects(id: id, $0) })
+                    let audience = audience.value(on: webSocket.reactor) { Audience() }
+                    audience.sockets.append(webSocket)
+                    let (option, id) = (WebSocketSendOption.socket(audience.sockets[0]), UUID())
+                    selections.append((audience.sockets + [nil]).map { option.selects(id: id, $0) })
                     return Listener()
                 }
             })

@@ -51,14 +51,14 @@ import Testing
             world.streams.dayChanged(of: device, at: slot)
             world.streams.dayChanged(of: device, at: far)
             world.streams.slotsChanged([slot: [device]])
-            try await bob.next("the change") { [told = change(slot)] in $0 == told }
+            try await bob.next("the change") { [expected = change(slot)] in $0 == expected }
             await world.settle()
             #expect(RecordedStreams.events(ada) == [change(slot), change(far)])
             // Cleo changes the same slot before the round ends, so Ada's stream reports it too.
             world.streams.slotsChanged([slot: [device]])
             world.streams.slotsChanged([slot: [DeviceID(stored: "cleo")]])
-            try await ada.next("the second change after it") { [told = change(slot)] in $0 == told }
-            try await bob.next("the second change") { [told = change(slot)] in $0 == told }
+            try await ada.next("the second change after it") { [expected = change(slot)] in $0 == expected }
+            try await bob.next("the second change") { [expected = change(slot)] in $0 == expected }
         }
     }
 

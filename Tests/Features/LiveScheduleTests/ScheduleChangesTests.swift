@@ -27,27 +27,29 @@ import Testing
                     notices.append(payload)
                     await listening.receive(payload)
                 }
-                let readers = [
+                let subscribers = [
                     try await one.open("ada"), try await one.open("cleo"), try await other.open("ada"),
                     try await other.open("cleo"),
                 ]
                 let slot = Self.slot(0)
                 await publishing.publish(ScheduleChange(startsAt: slot, devices: [ada, bob], slotOpened: false))
-                for reader in readers { try await reader.next("the change") { [told = event(slot)] in $0 == told } }
+                for subscriber in subscribers {
+                    try await subscriber.next("the change") { [expected = event(slot)] in $0 == expected }
+                }
                 // A change that concerns only the two devices.
                 let title = Self.slot(1)
                 await publishing.publish(ScheduleChange(startsAt: title, devices: [ada], slotOpened: nil))
-                for reader in [readers[0], readers[2]] {
-                    try await reader.next("the title") { [told = event(title)] in $0 == told }
+                for subscriber in [subscribers[0], subscribers[2]] {
+                    try await subscriber.next("the title") { [expected = event(title)] in $0 == expected }
                 }
                 // A daemon also receives its own notifications, and ignores them.
                 for payload in notices.all { await publishing.receive(payload) }
                 let last = Self.slot(2)
                 await publishing.publish([last])
-                for reader in readers {
-                    try await reader.next("the last change") { [told = event(last)] in $0 == told }
+                for subscriber in subscribers {
+                    try await subscriber.next("the last change") { [expected = event(last)] in $0 == expected }
                 }
-                #expect(readers.map { RecordedStreams.events($0).count } == [3, 2, 3, 2])
+                #expect(subscribers.map { RecordedStreams.events($0).count } == [3, 2, 3, 2])
             }
         }
     }
@@ -89,16 +91,16 @@ import Testing
             gathered.add(GatheredChange(slot: Self.slot(number), devices: devices, concernsAll: true))
             expected[Self.slot(number)] = Set(devices)
         }
-        var heard: [Instant: Set<DeviceID>] = [:]
+        var received: [Instant: Set<DeviceID>] = [:]
         while let notice = ChangeNotice.take(from: &gathered, origin: "one") {
             #expect(notice.utf8.count < 8000)
             #expect(ChangeNotice.decode(notice, unlessFrom: "one") == nil)
             for change in try #require(ChangeNotice.decode(notice, unlessFrom: "other")) {
                 #expect(change.concernsAll && change.known == change.devices)
-                heard[change.slot] = Set(change.devices)
+                received[change.slot] = Set(change.devices)
             }
         }
-        #expect(heard == expected)
+        #expect(received == expected)
         // If the devices don't fit into a notification, it is sent without them.
         let many = (0..<16).map { DeviceID(stored: String(repeating: "\u{1F37A}", count: 126) + "\($0)") }
         gathered.add(GatheredChange(slot: Self.slot(0), devices: many, concernsAll: false))

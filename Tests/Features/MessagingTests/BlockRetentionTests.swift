@@ -15,7 +15,7 @@ import Testing
         Set(try await database.run("SELECT device_id FROM letsswitch.block").map { try $0.string("device_id") })
     }
 
-    private func forget(_ database: ScheduleDatabase) async throws {
+    private func deleteUnused(_ database: ScheduleDatabase) async throws {
         while try await database.run("SELECT letsswitch.forget_unused(34560000, 2) AS n")[0].integer("n") > 0 {}
     }
 
@@ -30,12 +30,12 @@ import Testing
                 _ = try await store.block(
                     BlockRequest(device: world.device(user), target: .name(try UserName("user7"))))
             }
-            try await forget(database)
+            try await deleteUnused(database)
             #expect(try await owners(database).count == 6)
 
             // 399 days later.
             try await database.setClock("2027-12-26T10:00:00Z")
-            try await forget(database)
+            try await deleteUnused(database)
             #expect(try await owners(database).count == 6)
             let daemons = (UUID(), UUID())
             try await database.run("SELECT letsswitch.set_listeners('\(daemons.0)', '{user2}', '{}')")
@@ -46,7 +46,7 @@ import Testing
             // 401 days after the beginning.
             try await database.setClock("2027-12-28T10:00:00Z")
             _ = try await database.register("d6", "2027-12-28T11:00:00Z", "Maths")
-            try await forget(database)
+            try await deleteUnused(database)
             #expect(try await owners(database) == ["d2", "d3", "d4", "d6"])
             #expect(try await code { _ = try await world.make(2, [7]) } == "blocked")
 
@@ -54,7 +54,7 @@ import Testing
             try await database.setClock("2030-01-01T10:00:00Z")
             try await database.run("DELETE FROM letsswitch.message")
             try await database.run("DELETE FROM letsswitch.task")
-            try await forget(database)
+            try await deleteUnused(database)
             #expect(try await owners(database) == ["d3"])
         }
     }

@@ -42,7 +42,7 @@ import Testing
             try #require(try await database.register("d\(user)", startsAt).task)
         }
 
-        func say(_ user: Int, to other: Int) async throws {
+        func send(_ user: Int, to other: Int) async throws {
             _ = try await conversations.send(
                 OutgoingMessage(content: "x", target: .participants([UserName("user\(other)")]), id: nil),
                 by: device(user))
@@ -57,7 +57,7 @@ import Testing
     func conversations() async throws {
         try await with { world in
             try await world.name(1...4)
-            try await world.say(2, to: 1)
+            try await world.send(2, to: 1)
             let group = try await world.conversations.make(
                 NewConversationRequest(
                     device: world.device(1), participants: [UserName("user2"), UserName("user3")], id: nil))
@@ -65,8 +65,8 @@ import Testing
             #expect(isNew && block.label == .name("user2"))
             let again = try await world.block(1, 2)
             #expect(!again.isNew && again.block == block)
-            #expect(try await code { try await world.say(2, to: 1) } == "blocked")
-            #expect(try await code { try await world.say(1, to: 2) } == "blocked")
+            #expect(try await code { try await world.send(2, to: 1) } == "blocked")
+            #expect(try await code { try await world.send(1, to: 2) } == "blocked")
             let several = NewConversationRequest(
                 device: world.device(2), participants: [try UserName("user1"), try UserName("user4")], id: nil)
             #expect(try await code { _ = try await world.conversations.make(several) } == "blocked")
@@ -75,7 +75,7 @@ import Testing
                 by: world.device(2))
             #expect(try await code { try await world.blocks.unblock(block.id, by: world.device(2)) } == "no_such_block")
             try await world.blocks.unblock(block.id, by: world.device(1))
-            try await world.say(2, to: 1)
+            try await world.send(2, to: 1)
             for (user, other, refusal) in [(1, 9, "no_such_user"), (1, 1, "no_such_user"), (9, 1, "name_required")] {
                 #expect(try await code { try await world.block(user, other) } == refusal)
             }

@@ -50,7 +50,7 @@ import Testing
             _ = try await BlockStore(database: world.database.client).block(
                 BlockRequest(device: world.device(5), target: .name(UserName("user4"))))
             let (id, other) = (UUID(), UUID())
-            let said = [
+            let messages = [
                 Self.message(1, "one", in: group, id: id), Self.message(2, "apart", in: pair),
                 Self.message(4, "not mine", in: group), Self.message(2, "two", in: group, id: other),
                 Self.message(1, "one", in: group, id: id), Self.message(1, "else", in: group, id: id),
@@ -59,7 +59,7 @@ import Testing
                 Self.message(3, "three, \"quoted\" {\\}", in: group),
             ]
             #expect(
-                try await Self.store(said, by: world) == [
+                try await Self.store(messages, by: world) == [
                     "sent 1", "sent 1", "no_such_conversation", "sent 2", "repeated 1", "id_taken", "id_taken",
                     "name_required", "blocked", "no_such_conversation", "sent 3",
                 ])
@@ -68,7 +68,7 @@ import Testing
             #expect(page.messages.map(\.content) == ["one", "two", "three, \"quoted\" {\\}"])
             #expect(page.messages.map(\.author) == ["user1", "user2", "user3"])
             // Stored messages that are sent again are returned unchanged.
-            #expect(try await Self.store([said[3], said[0]], by: world) == ["repeated 2", "repeated 1"])
+            #expect(try await Self.store([messages[3], messages[0]], by: world) == ["repeated 2", "repeated 1"])
             #expect(try await world.database.count("message") == 4)
         }
     }
@@ -134,9 +134,9 @@ import Testing
         storage.messages = 2
         try await ConversationWorld.with(storage: storage) { world in
             let pair = try await world.make(1, [2]).0.id
-            let said = (1...2).map { Self.message($0, "\($0)", in: pair) }
-            #expect(try await Self.store(said, by: world) == ["sent 1", "sent 2"])
-            let more = [Self.message(1, "more", in: pair), said[1], Self.message(2, "more", in: pair)]
+            let messages = (1...2).map { Self.message($0, "\($0)", in: pair) }
+            #expect(try await Self.store(messages, by: world) == ["sent 1", "sent 2"])
+            let more = [Self.message(1, "more", in: pair), messages[1], Self.message(2, "more", in: pair)]
             #expect(try await Self.store(more, by: world) == ["storage_full", "repeated 2", "storage_full"])
         }
     }
@@ -159,11 +159,11 @@ import Testing
                 CREATE TRIGGER fails BEFORE INSERT ON letsswitch.message FOR EACH ROW WHEN (NEW.content = 'fails')
                 EXECUTE FUNCTION letsswitch.fail()
                 """)
-            let said = [
+            let messages = [
                 Self.message(1, "one", in: group), Self.message(2, "fails", in: pair),
                 Self.message(2, "two", in: group), Self.message(9, "nobody", in: group),
             ]
-            let outcomes = try await Self.store(said, by: world)
+            let outcomes = try await Self.store(messages, by: world)
             #expect(outcomes[0] == "sent 1" && outcomes[2] == "sent 2" && outcomes[3] == "name_required")
             #expect(outcomes[1].contains(state))
             #expect(try await world.page(1, pair).messages.isEmpty)
@@ -192,16 +192,16 @@ import Testing
                 database: client, settings: ConversationSettings(), storage: StorageQuota()
             ).writer
             _ = try await client.query(PostgresStatement(name: "", sql: "SELECT 1"))
-            let said = (1...3).map { Self.message($0, "\($0)", in: group) }
+            let messages = (1...3).map { Self.message($0, "\($0)", in: group) }
             relay.stall([.toClient])
-            let outcomes = Task { try await writer.store(said) }
+            let outcomes = Task { try await writer.store(messages) }
             try await eventually("they are committed") { try await world.database.count("message") == 3 }
             relay.drop()
             relay.resume()
             let error = await #expect(throws: PostgresError.self) { try await outcomes.value }
             #expect(error?.kind == .unavailable(outcomeUnknown: true))
             #expect(
-                try Self.words(try await writer.store(said)) == ["repeated 1", "repeated 2", "repeated 3"])
+                try Self.words(try await writer.store(messages)) == ["repeated 1", "repeated 2", "repeated 3"])
             await client.shutdown()
         }
     }
@@ -261,8 +261,8 @@ import Testing
                             database: client, settings: ConversationSettings(), storage: StorageQuota()
                         ).writer
                         for round in 0..<rounds {
-                            let said = zip(users, own).map { Self.message($0, "\(round)", in: $1) }
-                            let outcomes = try Self.words(try await writer.store(said))
+                            let messages = zip(users, own).map { Self.message($0, "\(round)", in: $1) }
+                            let outcomes = try Self.words(try await writer.store(messages))
                             #expect(outcomes.allSatisfy { $0.hasPrefix("sent") })
                         }
                     }

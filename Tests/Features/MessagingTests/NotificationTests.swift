@@ -15,7 +15,7 @@ import Testing
         let store: ConversationStore
         let group: UUID
 
-        func say(_ user: Int, _ content: String) async throws {
+        func send(_ user: Int, _ content: String) async throws {
             _ = try await store.send(
                 OutgoingMessage(content: content, target: .conversation(group), id: nil),
                 by: DeviceID(stored: "d\(user)"))
@@ -48,7 +48,7 @@ import Testing
             ).map { try $0.string("text") }
         }
 
-        func forget() async throws { try await database.run("DELETE FROM letsswitch.delivery") }
+        func deleteDeliveries() async throws { try await database.run("DELETE FROM letsswitch.delivery") }
 
         /// Leases a provider's notifications. Returns their ids and how many messages each is about.
         func lease(_ provider: String = "ntfy") async throws -> (ids: [Int], messages: [Int]) {
@@ -94,17 +94,17 @@ import Testing
     @Test("Each absent user has one waiting notification, and the next follows a minute later with all new messages")
     func gathered() async throws {
         try await with([]) { world in
-            try await world.say(1, "x")
+            try await world.send(1, "x")
             #expect(try await world.waiting().isEmpty)
         }
         try await with { world in
-            try await world.say(1, "first")
+            try await world.send(1, "first")
             #expect(try await world.waiting() == ["ntfy user2", "ntfy user3"])
             let first = try await world.lease()
             #expect(first.messages == [1, 1])
             // These notifications are being sent. Messages stored meanwhile belong to the next notification.
             try await world.database.setClock("2026-11-22T10:00:20Z")
-            for number in 0..<5 { try await world.say(1, "\(number)") }
+            for number in 0..<5 { try await world.send(1, "\(number)") }
             #expect(try await world.waiting().count == 2)
             // The result is written twice, as after a lost answer.
             for _ in 0..<2 { try await world.finish(first.ids) }
@@ -116,7 +116,7 @@ import Testing
             try await world.finish(second.ids)
             #expect(try await world.waiting().isEmpty)
             // user3 sends a message. The others are notified, except one without a provider.
-            try await world.say(3, "mine")
+            try await world.send(3, "mine")
             #expect(try await world.waiting() == ["ntfy user2"])
         }
     }
@@ -124,10 +124,10 @@ import Testing
     @Test("A message committed during a notification is part of the next one")
     func committedLate() async throws {
         try await with { world in
-            try await world.say(1, "first")
+            try await world.send(1, "first")
             try await world.finish(try await world.lease().ids)
             try await world.database.setClock("2026-11-22T10:00:20Z")
-            try await world.say(1, "second")
+            try await world.send(1, "second")
             // This transaction still sees a waiting notification for the message.
             let speaker = try await PostgresSession.connect(world.database.configuration)
             let watcher = try await PostgresSession.connect(world.database.configuration)
@@ -161,13 +161,13 @@ import Testing
         try await with { world in
             for minute in 10..<30 {
                 try await world.database.setClock("2026-11-22T10:\(minute):00Z")
-                try await world.say(1, "\(minute)")
+                try await world.send(1, "\(minute)")
                 if minute == 20 { try await world.finish(try await world.lease().ids, isSent: false) }
                 #expect(try await world.waiting() == ["ntfy user2", "ntfy user3"])
             }
             #expect(try await world.lease().ids.isEmpty, "they are tried again an hour later")
             try await world.database.setClock("2026-11-23T10:00:00Z")
-            try await world.say(1, "next day")
+            try await world.send(1, "next day")
             try await world.database.setClock("2026-11-23T12:00:00Z")
             let sent = try await world.lease()
             #expect(sent.messages == [21, 21])
@@ -177,17 +177,17 @@ import Testing
     }
 
     @Test("Each notification contains the unread messages of others from its beginning to the next one")
-    func told() async throws {
+    func contents() async throws {
         try await with { world in
-            for content in ["1", "2"] { try await world.say(1, content) }
+            for content in ["1", "2"] { try await world.send(1, content) }
             try await world.database.setClock("2026-11-22T10:00:30Z")
-            try await world.say(2, "3")
-            try await world.say(1, "4")
+            try await world.send(2, "3")
+            try await world.send(1, "4")
             func untold(_ from: Int, _ until: Int = 4) async throws -> (count: Int, authors: String?) {
                 let rows = try await world.database.run(
                     """
                     SELECT told.* FROM letsswitch.chat_user AS own
-                    CROSS JOIN LATERAL letsswitch.untold_messages(own.id, '\(world.group)', \(from), \(until)) AS told
+                    CROSS JOIN LATERAL letsswitch.unread_messages(own.id, '\(world.group)', \(from), \(until)) AS told
                     WHERE own.name = 'user3'
                     """)
                 guard let row = rows.first else { return (0, nil) }
@@ -208,17 +208,17 @@ import Testing
     @Test("With many messages of a blocked user a notification reads at most a thousand messages")
     func blocked() async throws {
         try await with { world in
-            try await world.say(1, "first")
+            try await world.send(1, "first")
             try await world.flood(from: 2)
             let visits = try await world.database.visits(
                 """
                 (SELECT told.* FROM letsswitch.chat_user AS own
-                CROSS JOIN LATERAL letsswitch.untold_messages(own.id, '\(world.group)', 1, 30000) AS told
+                CROSS JOIN LATERAL letsswitch.unread_messages(own.id, '\(world.group)', 1, 30000) AS told
                 WHERE own.name = 'user3')
                 """)
             #expect(visits.allSatisfy { $0 < 10_000 }, "\(visits)")
             // A later message by another user gets a notification.
-            try await world.say(2, "after")
+            try await world.send(2, "after")
             #expect(try await world.lease().messages == [1])
         }
     }
@@ -226,7 +226,7 @@ import Testing
     @Test("With many messages of a blocked user a notification still contains its own message")
     func behindBlocked() async throws {
         try await with { world in
-            try await world.say(2, "wanted")
+            try await world.send(2, "wanted")
             try await world.flood(from: 2)
             #expect(try await world.lease().messages == [1])
         }
@@ -242,19 +242,19 @@ import Testing
             let stores = [alive, dead].map { ListenerStore(database: world.database.client, daemon: $0) }
             try await stores[0].set(came: ["user2", "nobody"], left: ["user3"])
             try await stores[1].set(came: ["user3"], left: [])
-            try await world.say(1, "x")
+            try await world.send(1, "x")
             #expect(try await world.waiting().isEmpty)
             try await world.database.setClock("2026-11-22T10:02:00Z")
             try await world.database.run("SELECT letsswitch.beat('\(alive)', 'box', '1', 1, 'none', '{}', '{}')")
-            try await world.say(1, "x")
+            try await world.send(1, "x")
             #expect(try await world.waiting() == ["ntfy user3"])
-            try await world.forget()
+            try await world.deleteDeliveries()
             try await stores[0].set(came: [], left: ["user2"])
-            try await world.say(1, "x")
+            try await world.send(1, "x")
             #expect(try await world.waiting() == ["ntfy user2", "ntfy user3"])
             try await stores[0].set(came: ["user1"], left: [])
             try await world.database.run("SELECT letsswitch.farewell('\(dead)')")
-            try await stores[0].forget()
+            try await stores[0].remove()
             #expect(try await world.database.count("listener") == 0)
         }
     }
@@ -271,17 +271,17 @@ import Testing
             try await ListenerStore(database: world.database.client, daemon: slow).set(came: ["user2"], left: [])
             try await world.database.setClock("2026-11-22T10:01:00Z")
             try await beat(other, gone: slow)
-            try await ListenerStore(database: world.database.client, daemon: other).forget()
-            try await world.say(1, "nobody can know")
+            try await ListenerStore(database: world.database.client, daemon: other).remove()
+            try await world.send(1, "nobody can know")
             #expect(try await world.waiting() == ["ntfy user2", "ntfy user3"])
-            try await world.forget()
+            try await world.deleteDeliveries()
             try await beat(slow)
-            try await world.say(1, "here again")
+            try await world.send(1, "here again")
             #expect(try await world.waiting() == ["ntfy user3"])
             // A daemon that has been silent for this long counts as dead.
             try await beat(other, gone: slow)
             try await world.database.setClock("2026-11-22T12:00:00Z")
-            try await ListenerStore(database: world.database.client, daemon: other).forget()
+            try await ListenerStore(database: world.database.client, daemon: other).remove()
             #expect(try await world.database.count("listener") == 0)
         }
     }
@@ -289,7 +289,7 @@ import Testing
     @Test("The webhook is notified of every absent user, with or without an address")
     func webhook() async throws {
         try await with(["webhook"]) { world in
-            try await world.say(2, "x")
+            try await world.send(2, "x")
             #expect(try await world.waiting() == ["webhook user1", "webhook user3"])
         }
     }

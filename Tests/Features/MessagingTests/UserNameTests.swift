@@ -76,7 +76,7 @@ import Testing
     // MARK: Forgetting
 
     /// Deletes names that weren't used for 400 days.
-    private func forget(_ database: ScheduleDatabase) async throws {
+    private func deleteUnused(_ database: ScheduleDatabase) async throws {
         while try await database.run("SELECT letsswitch.forget_unused(34560000, 2) AS n")[0].integer("n") > 0 {}
     }
 
@@ -88,11 +88,11 @@ import Testing
             // 399 days later.
             try await world.database.setClock("2027-12-26T10:00:00Z")
             #expect(try await !world.take("user1", 1))
-            try await forget(world.database)
+            try await deleteUnused(world.database)
             #expect(try await world.store.users(prefix: "") == ["user1", "user2", "user3"])
             // 401 days after the beginning. user1 has sent its name again meanwhile.
             try await world.database.setClock("2027-12-28T10:00:00Z")
-            try await forget(world.database)
+            try await deleteUnused(world.database)
             #expect(try await world.store.users(prefix: "") == ["user1"])
             #expect(try await world.database.count("retired_name") == 1)
             #expect(
@@ -101,7 +101,7 @@ import Testing
             #expect(try await world.take("new", 2))
             #expect(try await code { _ = try await world.take("user4", 10) } == "name_taken")
             try await world.database.setClock("2029-02-02T10:00:00Z")
-            try await forget(world.database)
+            try await deleteUnused(world.database)
             #expect(try await world.database.count("chat_user") == 0)
             #expect(try await code { _ = try await world.take("user4", 10) } == "name_taken")
         }
@@ -137,7 +137,7 @@ import Testing
                 DELETE FROM letsswitch.listener USING letsswitch.chat_user AS own
                 WHERE own.id = user_id AND own.name = 'user8'
                 """)
-            try await forget(database)
+            try await deleteUnused(database)
             // user3 is in no conversation and has no messages. user9 has done nothing since it took its name.
             let kept = ["user1", "user2", "user4", "user5", "user6", "user7", "user8"]
             #expect(try await world.store.users(prefix: "") == kept)
@@ -147,7 +147,7 @@ import Testing
                 try await database.run("DELETE FROM letsswitch.\(table)")
             }
             try await database.setClock("2029-02-02T10:00:00Z")
-            try await forget(database)
+            try await deleteUnused(database)
             #expect(try await world.store.users(prefix: "").isEmpty)
             #expect(try await database.count("block") == 0)
         }
@@ -159,7 +159,7 @@ import Testing
             try await world.database.setClock("2027-12-28T10:00:00Z")
             let made = try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
-                    try await forget(world.database)
+                    try await deleteUnused(world.database)
                     return false
                 }
                 for user in stride(from: 39, to: 0, by: -2) {
@@ -178,7 +178,7 @@ import Testing
                 """)
             #expect(there.count == 2 * made)
             // In the end every user without a conversation is deleted.
-            try await forget(world.database)
+            try await deleteUnused(world.database)
             #expect(try await world.database.count("chat_user") == 2 * made)
         }
     }

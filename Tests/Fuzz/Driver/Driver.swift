@@ -5,7 +5,7 @@ import Glibc
 private let target: FuzzTarget = {
     guard let name = getenv("FUZZ_TARGET").map({ String(cString: $0) }), let target = FuzzTarget(rawValue: name) else {
         let names = FuzzTarget.allCases.map(\.rawValue).joined(separator: ", ")
-        complain("FUZZ_TARGET is one of \(names)")
+        report("FUZZ_TARGET is one of \(names)")
         exit(2)
     }
     return target
@@ -18,13 +18,13 @@ public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do throws(BrokenProperty) {
         try target.check(UnsafeRawBufferPointer(start: bytes, count: count))
     } catch {
-        complain("\(target.rawValue): \(error)")
+        report("\(target.rawValue): \(error)")
         abort()
     }
     return 0
 }
 
-private func complain(_ text: String) {
+private func report(_ text: String) {
     let line = Array("\(text)\n".utf8)
     _ = write(STDERR_FILENO, line, line.count)
 }

@@ -13,7 +13,7 @@ enum AnswerProperties {
         try checkAddress(text)
         try checkIdentifier(text)
         // Each type tries to decode the bytes. It may accept them, and must not trap.
-        _ = try? TaskPromise(bytes)
+        _ = try? RegisteredTask(bytes)
         _ = try? Reminder(text)
         let messages = (try? MessagePage(bytes))?.messages ?? []
         let last = (try? ConversationList(bytes))?.conversations.compactMap(\.lastMessage) ?? []
@@ -78,9 +78,10 @@ enum AnswerProperties {
         var parameters = ["id": "1"]
         parameters[name] = name
         let identifier = CableCommand.identifier(name, parameters)
-        guard let frame = try? CableCommand("message", identifier, data: name).frame, case .message(_, let said) = frame
+        guard let frame = try? CableCommand("message", identifier, data: name).frame,
+            case .message(_, let message) = frame
         else { throw BrokenProperty("nothing is said") }
-        guard let heard = CableProperties.heard(said) else { throw BrokenProperty("no message is heard") }
-        try require(heard.identifier == identifier && heard.data == Array(name.utf8), "other words are heard")
+        guard let received = CableProperties.received(message) else { throw BrokenProperty("no message is heard") }
+        try require(received.identifier == identifier && received.data == Array(name.utf8), "other words are heard")
     }
 }

@@ -61,7 +61,7 @@ enum BusProperties {
             }
         }
         let last = state.lastBatch().packets.last.map(\.bytes)
-        try require(last == RelayMessage.farewell.bytes, "who ends says farewell last")
+        try require(last == RelayMessage.goodbye.bytes, "the last message of a daemon that ends is a goodbye")
         // After the grace period every silent daemon is given up, so no member is left.
         for _ in 0..<20 {
             now = now + grace

@@ -39,7 +39,7 @@ enum CableProperties {
     }
 
     /// Returns what a server reads when a client sends a message in a channel.
-    static func heard(_ bytes: [UInt8]) -> (identifier: [UInt8], data: [UInt8]?)? {
+    static func received(_ bytes: [UInt8]) -> (identifier: [UInt8], data: [UInt8]?)? {
         let command = bytes.withUnsafeBytes { bytes in Result { () throws(CableFault) in try CableCommand(bytes) } }
         guard case .success(.message(let identifier, let data)) = command else { return nil }
         return (identifier.bytes, data)

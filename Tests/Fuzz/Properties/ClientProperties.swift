@@ -28,7 +28,7 @@ enum ClientProperties {
                 life.opened(at: now)
             case 2:
                 actions = []
-                life.heard(at: now)
+                life.received(at: now)
             case 3, 4:
                 let failure = failures[Int(byte >> 3) % failures.count]
                 actions = life.ended(failure, at: now, fraction: Double(byte) / 256)
@@ -46,12 +46,12 @@ enum ClientProperties {
                     isConnected = true
                 case .drop: isConnected = false
                 case .end: ends += 1
-                case .tellWaiting(let wait):
+                case .reportWaiting(let wait):
                     try require(wait >= .zero && wait <= .seconds(50), "it waits \(wait)")
                     try require(life.deadline == now + wait, "it waits without a time")
                 case .close: try require(isConnected, "a farewell to nobody")
                 case .ping: try require(isConnected, "a ping to nobody")
-                case .tellClosed: break
+                case .reportClosed: break
                 }
             }
             try require((life.state == .ended) == (ends == 1), "\(life.state) after \(ends) ends")
@@ -71,10 +71,10 @@ enum ClientProperties {
             switch byte & 7 {
             case 0, 1:
                 wanted.insert(identifier)
-                commands = table.want(identifier, at: now)
+                commands = table.subscribe(identifier, at: now)
             case 2:
                 wanted.remove(identifier)
-                commands = table.unwant(identifier)
+                commands = table.unsubscribe(identifier)
             case 3:
                 isWelcome = true
                 commands = table.welcomed(at: now)

@@ -18,13 +18,13 @@ struct ScheduleScript {
         case notify(channel: String, payload: String)
     }
 
-    static let mostSteps = 24
+    static let maxSteps = 24
     private static let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]
 
     let steps: [Step]
 
     init(_ content: [UInt8]) {
-        steps = content.split(separator: UInt8(ascii: "\n")).compactMap(Self.step).prefix(Self.mostSteps).map(\.self)
+        steps = content.split(separator: UInt8(ascii: "\n")).compactMap(Self.step).prefix(Self.maxSteps).map(\.self)
     }
 
     private static func step(_ line: ArraySlice<UInt8>) -> Step? {

@@ -3,7 +3,7 @@ import Messaging
 /// Patterns, one on each line, and then a key. The table finds the patterns that match one by one, and a simple
 /// implementation finds the same.
 enum TopicProperties {
-    private static let mostPatterns = 32
+    private static let maxPatterns = 32
 
     static func check(_ input: FuzzInput) throws(BrokenProperty) {
         var lines = input.content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -13,7 +13,7 @@ enum TopicProperties {
         guard let key else { return }
         var table = TopicTable<Int>()
         var patterns: [Int: BindingPattern] = [:]
-        for (number, line) in lines.prefix(mostPatterns).enumerated() {
+        for (number, line) in lines.prefix(maxPatterns).enumerated() {
             guard let pattern = BindingPattern(line) else { continue }
             patterns[number] = pattern
             table.insert(number, for: pattern)

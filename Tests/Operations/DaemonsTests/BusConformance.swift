@@ -14,7 +14,7 @@ import Testing
 /// }
 /// ```
 struct BusConformance {
-    enum Promise: String, CaseIterable, Sendable {
+    enum Guarantee: String, CaseIterable, Sendable {
         case orderOfEachSender
         case everyDaemonIsAllButTheSender
         case aDaemonReachesItself
@@ -22,7 +22,7 @@ struct BusConformance {
         case manyRooms
         case bigPacketsArriveWhole
         case connectsAgain
-        case awayIsSaid
+        case unavailabilityIsReported
         case noEventAfterStop
         case thousandsFlow
     }
@@ -34,9 +34,9 @@ struct BusConformance {
     }
 
     /// Checks a promise once, and ends the medium.
-    func check(_ promise: Promise) async throws {
+    func check(_ guarantee: Guarantee) async throws {
         do {
-            switch promise {
+            switch guarantee {
             case .orderOfEachSender: try await withBuses(3, orderOfEachSender)
             case .everyDaemonIsAllButTheSender: try await withBuses(3, everyDaemonIsAllButTheSender)
             case .aDaemonReachesItself: try await withBuses(2, aDaemonReachesItself)
@@ -44,7 +44,7 @@ struct BusConformance {
             case .manyRooms: try await withBuses(2, manyRooms)
             case .bigPacketsArriveWhole: try await withBuses(2, bigPacketsArriveWhole)
             case .connectsAgain: try await withBuses(2, connectsAgain)
-            case .awayIsSaid: try await awayIsSaid()
+            case .unavailabilityIsReported: try await unavailabilityIsReported()
             case .noEventAfterStop: try await withBuses(2, noEventAfterStop)
             case .thousandsFlow: try await withBuses(3, thousandsFlow)
             }
@@ -134,7 +134,7 @@ extension BusConformance {
 
     private func manyRooms(_ members: [BusMember]) async throws {
         let rooms = (0..<2_000).map { _ in UUID() }
-        func say(in round: Int) async throws {
+        func send(in round: Int) async throws {
             for start in stride(from: 0, to: rooms.count, by: 100) {
                 try await members[0].bus.send(
                     (start..<start + 100).map { number in
@@ -144,14 +144,14 @@ extension BusConformance {
                     })
             }
         }
-        try await say(in: 0)
+        try await send(in: 0)
         #expect(try await members[1].packetsUntilNow(from: members[0]).map(\.number) == Array(0..<rooms.count))
         // When the medium is back, calls aren't delayed by the number of rooms.
         try await medium.cut()
         for member in members { try await member.awaitLost() }
         try await medium.heal()
         for member in members { try await member.awaitConnected() }
-        try await say(in: 1)
+        try await send(in: 1)
         #expect(try await members[1].packetsUntilNow(from: members[0]).map(\.number) == Array(0..<2 * rooms.count))
     }
 
@@ -189,7 +189,7 @@ extension BusConformance {
         }
     }
 
-    private func awayIsSaid() async throws {
+    private func unavailabilityIsReported() async throws {
         let member = try await BusMember(medium)
         let packet = [BusPacket(to: .everyDaemon, TestPacket(number: 1).bytes)]
         await expectLoss(of: packet, by: member, "before it is started")
@@ -241,15 +241,15 @@ extension BusConformance {
         }
         try await members[1].events.next("the first packet") { if case .received = $0 { true } else { false } }
         await members[1].bus.stop()
-        let told = members[1].events.all.count
+        let count = members[1].events.all.count
         // After 500 more packets an event would have arrived.
         let sent = calls.all.last ?? 0
         try await calls.next("ten more calls") { $0 >= sent + 500 }
         sending.cancel()
         await sending.value
-        #expect(members[1].events.all.count == told)
+        #expect(members[1].events.all.count == count)
         _ = try await members[0].packetsUntilNow(from: members[0])
-        #expect(members[1].events.all.count == told)
+        #expect(members[1].events.all.count == count)
         // Stopping a bus again does nothing.
         await members[1].bus.stop()
     }

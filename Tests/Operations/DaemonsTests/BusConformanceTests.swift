@@ -7,9 +7,9 @@ import Testing
 
 /// The default bus keeps the promises of every bus.
 @Suite struct BusConformanceTests {
-    @Test("PostgreSQL's NOTIFY passes the conformance tests of a bus", arguments: BusConformance.Promise.allCases)
-    func notify(_ promise: BusConformance.Promise) async throws {
-        try await BusConformance(on: try await NotifyMedium()).check(promise)
+    @Test("PostgreSQL's NOTIFY passes the conformance tests of a bus", arguments: BusConformance.Guarantee.allCases)
+    func notify(_ guarantee: BusConformance.Guarantee) async throws {
+        try await BusConformance(on: try await NotifyMedium()).check(guarantee)
     }
 }
 

@@ -10,7 +10,7 @@ import Testing
         func isDeaf() -> Bool {
             var text = MetricsText()
             metrics.write(to: &text)
-            return String(decoding: text.bytes, as: UTF8.self).contains("letsswitch_bus_deaf 1")
+            return String(decoding: text.bytes, as: UTF8.self).contains("letsswitch_bus_stalled 1")
         }
         metrics.noteBus(.amqp, isConnected: true)
         #expect(metrics.noteEcho(after: .seconds(10)) == nil && !isDeaf())

@@ -55,17 +55,17 @@ import Testing
 
     @Test("A daemon that the others had given up stores its state again")
     func forgotten() async {
-        let told = Counter()
+        let calls = Counter()
         let service = BusService(
             .none,
             DaemonInfo(id: DaemonID(), host: "own", build: "1", language: 1, bus: BusChoice.none.busName),
             rooms: Rooms(loops: [], anyRoomIsOpen: true, aleFrame: { _ in [0x82, 0] }, report: { _ in }), grace: .zero,
             database: PostgresClient(configuration: PostgresConfiguration(conninfo: "")), metrics: BusMetrics(),
-            log: Log(level: .error, format: nil), forgotten: { told.add() },
+            log: Log(level: .error, format: nil), removed: { calls.add() },
             bus: { SlowBus(number: 0, calls: EventRecorder<String>(), mayStop: AsyncStream { $0.finish() }) })
         await service.take(.others([]))
-        #expect(told.value == 0)
-        await service.take(.forgotten)
-        #expect(told.value == 1)
+        #expect(calls.value == 0)
+        await service.take(.removed)
+        #expect(calls.value == 1)
     }
 }

@@ -17,7 +17,7 @@ import Testing
         interval: .milliseconds(495), patience: .seconds(120), longestPause: .seconds(60))
 
     private final class Member: Sendable {
-        static let bus = BusStanding(isConnected: true, delay: .milliseconds(3), lost: 7, dropped: 2)
+        static let bus = BusStatus(isConnected: true, delay: .milliseconds(3), lost: 7, dropped: 2)
 
         let info: DaemonInfo
         let registry: DaemonRegistry
@@ -34,7 +34,7 @@ import Testing
             client = PostgresClient(configuration: configuration, observer: beats)
             registry = DaemonRegistry(
                 info, bus: { Self.bus }, database: client, timing: timing, log: log,
-                tell: { [news] in news.append($0) })
+                notify: { [news] in news.append($0) })
             running = Task { [registry] in await registry.run() }
         }
 
@@ -170,7 +170,7 @@ import Testing
         try await ScheduleDatabase.with(now: nil) { database in
             let log = Log(level: .error, format: nil)
             let dead = DaemonInfo(id: DaemonID(), host: "dead", build: "1", language: 3, bus: "postgresql")
-            _ = try await DaemonStore(database: database.client).beat(dead, BusStanding(), gone: [])
+            _ = try await DaemonStore(database: database.client).beat(dead, BusStatus(), gone: [])
             try await database.setClock("2036-01-01T00:00:00Z")
             let newcomer = Member(
                 database.configuration, host: "newcomer", timing: Self.unhurried(doubtfulLooks: 3), log: log)
@@ -252,7 +252,7 @@ import Testing
                 let beats = first.beats.succeeded.all + [.now]
                 await first.stop()
                 await second.stop()
-                return ([beats], { #expect(news.count { $0 != .forgotten } == 1, "\(news)") })
+                return ([beats], { #expect(news.count { $0 != .removed } == 1, "\(news)") })
             }
         }
     }
@@ -289,7 +289,7 @@ import Testing
             return (
                 before + after + [after.map { $0[0] }.sorted()],
                 // The crash may have lost their rows.
-                { for news in news { #expect(news.count { $0 != .forgotten } == 1, "\(news)") } }
+                { for news in news { #expect(news.count { $0 != .removed } == 1, "\(news)") } }
             )
         }
         await cluster.stop()
@@ -302,7 +302,7 @@ import Testing
             try await first.knows([second])
             // Other daemons delete the row like this when the daemon has been silent for too long.
             try await database.run("DELETE FROM letsswitch.daemon WHERE host = 'second'")
-            try await second.news.next("forgotten") { $0 == .forgotten }
+            try await second.news.next("forgotten") { $0 == .removed }
             try await eventually("both rows") { try await database.count("daemon") == 2 }
             #expect(!second.news.all.contains(.others([])))
             await first.stop()

@@ -60,16 +60,16 @@ import Testing
     }
 
     @Test("A packet shows that its daemon is alive")
-    func heard() {
+    func senders() {
         var roster = DaemonRoster(own: own)
         roster.look(at: [row(other, 1)], now: at(0))
         for time in stride(from: 5.0, through: 60, by: 5) {
-            roster.look(at: [row(other, 1)], heard: [other], now: at(time))
+            roster.look(at: [row(other, 1)], senders: [other], now: at(time))
             #expect(roster.alive.map(\.id) == [other])
         }
         for time in [65.0, 70] { roster.look(at: [row(other, 1)], now: at(time)) }
         #expect(roster.alive.isEmpty)
-        roster.look(at: [row(other, 1)], heard: [other, DaemonID()], now: at(75))
+        roster.look(at: [row(other, 1)], senders: [other, DaemonID()], now: at(75))
         #expect(roster.alive.map(\.id) == [other])
     }
 

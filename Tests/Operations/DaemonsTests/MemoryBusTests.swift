@@ -5,9 +5,9 @@ import Testing
 
 /// The tests' bus passes the conformance tests of a bus, and its faults can be switched on and off.
 @Suite struct MemoryBusTests {
-    @Test("A bus in memory passes the conformance tests", arguments: BusConformance.Promise.allCases)
-    func keeps(_ promise: BusConformance.Promise) async throws {
-        try await BusConformance(on: MemoryMedium()).check(promise)
+    @Test("A bus in memory passes the conformance tests", arguments: BusConformance.Guarantee.allCases)
+    func keeps(_ guarantee: BusConformance.Guarantee) async throws {
+        try await BusConformance(on: MemoryMedium()).check(guarantee)
     }
 
     @Test("Packets for a held daemon wait, and the oldest are lost beyond the limit")

@@ -29,7 +29,7 @@ import Testing
             try await events.next("lost") { if case .lost = $0 { true } else { false } }
         }
 
-        func hears(_ bytes: [UInt8], from sender: Member, within allowed: Duration = Deadline.standard) async throws {
+        func expect(_ bytes: [UInt8], from sender: Member, within allowed: Duration = Deadline.standard) async throws {
             let expected = BusEvent.received(from: sender.id, bytes)
             try await events.next("a packet", within: allowed) { $0 == expected }
         }
@@ -76,7 +76,7 @@ import Testing
             try await withSession(database) { session in
                 for (round, side) in ["LISTEN%", "%pg_notify%", "%"].enumerated() {
                     try await one.bus.send([BusPacket(to: .everyDaemon, [UInt8(round)])])
-                    try await other.hears([UInt8(round)], from: one)
+                    try await other.expect([UInt8(round)], from: one)
                     let losses = one.losses
                     try await session.execute(
                         """
@@ -88,8 +88,8 @@ import Testing
                         // If an idle sender's connection is closed, it uses another one or reports that it is down.
                         do {
                             try await one.bus.send([BusPacket(to: .everyDaemon, [100])])
-                            try await other.hears([100], from: one)
-                        } catch BusError.away {
+                            try await other.expect([100], from: one)
+                        } catch BusError.unavailable {
                             try await one.connected()
                         }
                     } else {
@@ -101,7 +101,7 @@ import Testing
                     }
                 }
                 try await one.bus.send([BusPacket(to: .daemon(other.id), [7])])
-                try await other.hears([7], from: one)
+                try await other.expect([7], from: one)
                 #expect(other.events.all.count { $0 == .received(from: one.id, [0]) } == 1)
             }
         }
@@ -149,13 +149,13 @@ import Testing
             for number in sent + 1...last {
                 try await one.bus.send([BusPacket(to: .everyDaemon, Self.bytes(of: number))])
             }
-            try await other.hears(Self.bytes(of: last), from: one)
-            let heard = other.events.all.compactMap { event -> Int? in
+            try await other.expect(Self.bytes(of: last), from: one)
+            let received = other.events.all.compactMap { event -> Int? in
                 guard case .received(one.id, let bytes) = event else { return nil }
                 return bytes.reduce(0) { $0 << 8 | Int($1) }
             }
-            #expect(zip(heard, heard.dropFirst()).allSatisfy(<))
-            #expect(heard.suffix(50) == Array(sent + 1...last)[...])
+            #expect(zip(received, received.dropFirst()).allSatisfy(<))
+            #expect(received.suffix(50) == Array(sent + 1...last)[...])
             #expect(one.losses == 1 && other.losses == 1)
         }
         await cluster.stop()
@@ -187,7 +187,7 @@ import Testing
                 try await session.execute("DELETE FROM refusal")
                 try await Recovery.expect(after: "refused notifications") {
                     try await one.bus.send([BusPacket(to: .everyDaemon, [2])])
-                    try await other.hears([2], from: one)
+                    try await other.expect([2], from: one)
                 }
                 #expect(one.losses == 0)
                 #expect(!other.events.all.contains(.received(from: one.id, [1])))
@@ -200,7 +200,7 @@ import Testing
         let database = try await TestCluster.shared.makeDatabase()
         try await withMembers(database) { one, other in
             try await one.bus.send([BusPacket(to: .everyDaemon, [1])])
-            try await other.hears([1], from: one)
+            try await other.expect([1], from: one)
             try await withSession(database) { session in
                 let rows = try await session.execute(
                     """
@@ -211,11 +211,13 @@ import Testing
                 kill(pid, SIGSTOP)
                 defer { kill(pid, SIGCONT) }
                 // The backend stands still until this has ended.
-                await #expect(throws: BusError.away) { try await one.bus.send([BusPacket(to: .everyDaemon, [2])]) }
+                await #expect(throws: BusError.unavailable) {
+                    try await one.bus.send([BusPacket(to: .everyDaemon, [2])])
+                }
                 try await one.lost()
                 try await one.connected()
                 try await one.bus.send([BusPacket(to: .everyDaemon, [3])])
-                try await other.hears([3], from: one)
+                try await other.expect([3], from: one)
                 kill(pid, SIGCONT)
                 // By now the backend has sent the notification, or was cancelled.
                 try await eventually("the backend's end") {
@@ -223,7 +225,7 @@ import Testing
                 }
             }
             try await one.bus.send([BusPacket(to: .everyDaemon, [4])])
-            try await other.hears([4], from: one)
+            try await other.expect([4], from: one)
             #expect(other.events.all.count { if case .received = $0 { true } else { false } } == 3)
         }
     }
@@ -233,19 +235,19 @@ import Testing
         let database = try await TestCluster.shared.makeDatabase()
         try await withMembers(database) { one, other in
             try await one.bus.send([BusPacket(to: .everyDaemon, [1])])
-            try await other.hears([1], from: one)
+            try await other.expect([1], from: one)
             await one.bus.stop()
-            await #expect(throws: BusError.away) { try await one.bus.send([BusPacket(to: .everyDaemon, [2])]) }
+            await #expect(throws: BusError.unavailable) { try await one.bus.send([BusPacket(to: .everyDaemon, [2])]) }
             await one.bus.start { [events = one.events] in events.append($0) }
             try await one.connected()
             try await one.bus.send([BusPacket(to: .everyDaemon, [3])])
-            try await other.hears([3], from: one)
+            try await other.expect([3], from: one)
             let successor = NotifyBus(one.id, Self.configuration(database))
             let events = EventRecorder<BusEvent>()
             await successor.start { events.append($0) }
             try await events.next { $0 == .connected }
             try await successor.send([BusPacket(to: .everyDaemon, [4])])
-            try await other.hears([4], from: one)
+            try await other.expect([4], from: one)
             await successor.stop()
         }
     }

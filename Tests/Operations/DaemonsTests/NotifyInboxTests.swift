@@ -35,11 +35,11 @@ import Testing
             }
         }
         var inbox = NotifyInbox(own: DaemonID())
-        let heard = payloads.compactMap { inbox.receive($0, on: .everyDaemon) }.flatMap(\.packets)
-        let numbers = heard.map(Self.number)
+        let received = payloads.compactMap { inbox.receive($0, on: .everyDaemon) }.flatMap(\.packets)
+        let numbers = received.map(Self.number)
         #expect(numbers == Array(Set(numbers)).sorted())
-        for packet in heard { #expect(packet == sent[Self.number(of: packet)].bytes) }
-        #expect(!heard.isEmpty)
+        for packet in received { #expect(packet == sent[Self.number(of: packet)].bytes) }
+        #expect(!received.isEmpty)
     }
 
     @Test("A damaged payload is harmless", arguments: UInt64(0)..<8)
@@ -99,10 +99,10 @@ import Testing
         let sender = DaemonID()
         for part in try parts(sender, after: 0, bytes: 60_000) { #expect(inbox.receive(part, on: .everyDaemon) == nil) }
         // Dropped parts free their space.
-        var heard: [[UInt8]] = []
+        var received: [[UInt8]] = []
         for part in try parts(sender, after: 1_000, bytes: 12_000) {
-            heard += inbox.receive(part, on: .everyDaemon)?.packets ?? []
+            received += inbox.receive(part, on: .everyDaemon)?.packets ?? []
         }
-        #expect(heard.map(\.count) == [12_000])
+        #expect(received.map(\.count) == [12_000])
     }
 }

@@ -38,7 +38,7 @@ import Testing
         let packets = (0..<120).map { Self.packet($0, from: sender, to: receivers, &random) }
         var packer = NotifyPacker(sender: sender, after: 41)
         var inboxes = (receivers + [sender]).map { NotifyInbox(own: $0) }
-        var heard: [[[UInt8]]] = [[], [], []]
+        var received: [[[UInt8]]] = [[], [], []]
         var rest = packets[...]
         var payloads = 0
         while !rest.isEmpty {
@@ -53,12 +53,12 @@ import Testing
                 where message.channel == .everyDaemon || message.channel == .daemon(id) {
                     guard let came = inboxes[index].receive(message.payload, on: message.channel) else { continue }
                     #expect(came.sender == sender)
-                    heard[index] += came.packets
+                    received[index] += came.packets
                 }
             }
         }
         for (index, id) in (receivers + [sender]).enumerated() {
-            #expect(heard[index] == packets.filter { Self.reaches(id, $0, from: sender) }.map(\.bytes))
+            #expect(received[index] == packets.filter { Self.reaches(id, $0, from: sender) }.map(\.bytes))
         }
     }
 

@@ -14,9 +14,9 @@ struct RabbitMQBusTests {
     /// All tests share one broker, because starting it takes seconds.
     private static let broker = Task { try await TestBroker.start() }
 
-    @Test("RabbitMQ passes the conformance tests of a bus", arguments: BusConformance.Promise.allCases)
-    func keeps(_ promise: BusConformance.Promise) async throws {
-        try await BusConformance(on: try RabbitMQMedium(try await Self.broker.value)).check(promise)
+    @Test("RabbitMQ passes the conformance tests of a bus", arguments: BusConformance.Guarantee.allCases)
+    func keeps(_ guarantee: BusConformance.Guarantee) async throws {
+        try await BusConformance(on: try RabbitMQMedium(try await Self.broker.value)).check(guarantee)
     }
 
     /// Runs the body with two connected daemons, and stops them at the end.

@@ -10,9 +10,9 @@ import Testing
         try CommandLineParser(environment: environment).parse(arguments)
     }
 
-    private func complaint(_ arguments: [String], _ environment: [String: String] = [:]) throws -> String {
+    private func errorMessage(_ arguments: [String], _ environment: [String: String] = [:]) throws -> String {
         do {
-            return "no complaint but \(try parse(arguments, environment))"
+            return "no error but \(try parse(arguments, environment))"
         } catch let error as UsageError {
             return error.description
         }
@@ -52,8 +52,8 @@ import Testing
             (["--"], "unknown flag --"),
             (["--frobnicate"], "unknown flag --frobnicate"),
         ])
-    func whatCantBeIsRefusedByName(_ arguments: [String], _ beginning: String) throws {
-        #expect(try complaint(arguments).hasPrefix(beginning))
+    func invalidArgumentIsRefusedByItsName(_ arguments: [String], _ beginning: String) throws {
+        #expect(try errorMessage(arguments).hasPrefix(beginning))
     }
 
     @Test("Backup and restore need a file and a private cluster", arguments: ["backup", "restore"])
@@ -65,10 +65,10 @@ import Testing
         #expect(order.direction.rawValue == command)
         #expect((order.file, order.stateDirectory) == ("a file", "/state"))
         for arguments in [[], [""], ["--state-dir", "/state"]] {
-            #expect(try complaint([command] + arguments).hasPrefix("\(command): a file name is missing"))
+            #expect(try errorMessage([command] + arguments).hasPrefix("\(command): a file name is missing"))
         }
-        #expect(try complaint([command, "a", "b"]).hasPrefix("unexpected argument \"b\""))
-        let elsewhere = try complaint([command, "a"], ["DATABASE_URL": "postgresql://user:secret@host/database"])
+        #expect(try errorMessage([command, "a", "b"]).hasPrefix("unexpected argument \"b\""))
+        let elsewhere = try errorMessage([command, "a"], ["DATABASE_URL": "postgresql://user:secret@host/database"])
         #expect(
             elsewhere.hasPrefix(
                 "\(command): this command is for the private cluster only, but the tasks are in postgresql://host/database: "
@@ -93,7 +93,7 @@ import Testing
             (["kick", "--state-dir", "/state"], "kick: the number of a connection, a device or an address"),
             (["kick", "a", "b"], "unexpected argument \"b\""), (["drain", "--rate", "0"], "--rate: \"0\""),
             (["drain", "--rate"], "--rate: a value is missing"), (["connections", "x"], "unexpected argument"),
-        ] { #expect(try complaint(arguments).hasPrefix(beginning)) }
+        ] { #expect(try errorMessage(arguments).hasPrefix(beginning)) }
     }
 
     @Test(
@@ -102,12 +102,12 @@ import Testing
             ("--reminder-laed", "--reminder-lead"), ("--openrooms", "--open-rooms"), ("--lisen", "--listen"),
             ("--verison", "--version"), ("--state-directory=x", nil),
         ])
-    func anUnknownFlagIsAnsweredWithTheNearestIfOneIsNear(_ flag: String, _ nearest: String?) throws {
-        let complaint = try complaint([flag])
+    func unknownFlagIsAnsweredWithMostSimilarOne(_ flag: String, _ nearest: String?) throws {
+        let errorMessage = try errorMessage([flag])
         if let nearest {
-            #expect(complaint.contains("did you mean \(nearest)?"))
+            #expect(errorMessage.contains("did you mean \(nearest)?"))
         } else {
-            #expect(!complaint.contains("did you mean"))
+            #expect(!errorMessage.contains("did you mean"))
         }
     }
 
@@ -117,9 +117,9 @@ import Testing
             ["LETSSWITCH_ROOM_SIZE": "many"], ["LETSSWITCH_ECHO": "2"], ["LETSSWITCH_LISTEN": "127.0.0.1:1,x"],
             ["PORT": "http"], ["LETSSWITCH_REMINDER_LEAD": "soon"],
         ])
-    func aBadValueInTheEnvironmentIsRefusedByTheVariablesName(_ environment: [String: String]) throws {
+    func badValueInEnvironmentIsRefusedByVariablesName(_ environment: [String: String]) throws {
         let name = try #require(environment.keys.first)
-        #expect(try complaint([], environment).hasPrefix("\(name): "))
+        #expect(try errorMessage([], environment).hasPrefix("\(name): "))
     }
 
     @Test(
@@ -128,7 +128,7 @@ import Testing
             ("1", true), ("true", true), ("YES", true), ("on", true), ("0", false), ("false", false), ("no", false),
             ("Off", false),
         ])
-    func aSwitchIsTurnedByWordsAndDigits(_ word: String, _ expected: Bool) throws {
+    func switchAcceptsWordsAndDigits(_ word: String, _ expected: Bool) throws {
         for command in [try parse(["--open-rooms=\(word)"]), try parse([], ["LETSSWITCH_OPEN_ROOMS": word])] {
             var configuration = Configuration()
             configuration.openRooms = expected
@@ -136,12 +136,12 @@ import Testing
         }
     }
 
-    @Test("A flag overrides a switch of the environment") func aFlagTurnsOffWhatTheEnvironmentTurnedOn() throws {
+    @Test("A flag overrides a switch of the environment") func flagOverridesSwitchOfEnvironment() throws {
         #expect(try parse(["--echo=false"], ["LETSSWITCH_ECHO": "1"]) == .serve(Configuration()))
     }
 
     @Test("A mistyped variable gives a warning with the most similar name")
-    func aMistypedVariableIsAWarningThatNamesTheNearest() throws {
+    func mistypedVariableGivesWarningWithMostSimilarName() throws {
         let environment = [
             "LETSSWITCH_REMINDERLEAD": "5", "LETSSWITCH_COLOUR_OF_THE_SKY": "x", "HOME": "/", "LETSSWITCH_ECHO": "1",
         ]

@@ -11,7 +11,7 @@ import Testing
             ("0.000000001", .nanoseconds(1)), ("0.25m", .seconds(15)), ("999999999", .seconds(999_999_999)),
             ("999999999.999999999d", .seconds(999_999_999 * 86_400) + .nanoseconds(999_999_999 * 86_400)),
         ])
-    func aDurationIsSecondsOrHasAUnitAndMayHaveAFraction(_ text: String, _ duration: Duration) throws {
+    func durationIsSecondsOrHasUnit(_ text: String, _ duration: Duration) throws {
         #expect(try DurationText.parse(text) == duration)
     }
 
@@ -21,7 +21,7 @@ import Testing
             "", "s", ".", ".5", "5.", "-1", "+1", "1e3", "1 s", " 1", "1S", "1ms", "1w", "1.2.3", "0x10", "inf", "nan",
             "1000000000", "0.0000000001", "1,5", "٣",
         ])
-    func whatIsNoDurationIsRefused(_ text: String) {
+    func invalidDurationIsRefused(_ text: String) {
         #expect(throws: InvalidValue.self) { try DurationText.parse(text) }
     }
 
@@ -31,7 +31,7 @@ import Testing
             (Duration.seconds(60), "1m"), (.seconds(90), "90s"), (.seconds(3600), "1h"), (.seconds(2_592_000), "30d"),
             (.milliseconds(1500), "1.5s"), (.milliseconds(1), "0.001s"), (.zero, "0s"),
         ])
-    func aDurationIsShownInItsLargestWholeUnit(_ duration: Duration, _ text: String) {
+    func durationIsShownInItsLargestWholeUnit(_ duration: Duration, _ text: String) {
         #expect(DurationText.format(duration) == text)
     }
 

@@ -15,7 +15,7 @@ import Testing
             ("my-host.example.org:80", .tcp(host: "my-host.example.org", port: 80)),
             ("unix:/run/a b.sock", .unix(path: "/run/a b.sock")),
         ])
-    func anAddressIsReadAndWrittenTheSame(_ text: String, _ address: ListenAddress) throws {
+    func addressIsParsedAndPrintedAlike(_ text: String, _ address: ListenAddress) throws {
         #expect(try ListenAddress(parsing: text) == address)
         #expect(address.description == text)
     }
@@ -29,11 +29,11 @@ import Testing
             "[127.0.0.1]:80", "[::1%]:80", "ho st:80", "*:80", "http://localhost:80", "unix:", "unix:a", "unix:/",
             "127.0.0.1:٨",
         ])
-    func whatIsNoAddressIsRefused(_ text: String) {
+    func invalidAddressIsRefused(_ text: String) {
         #expect(throws: InvalidValue.self) { try ListenAddress(parsing: text) }
     }
 
-    @Test("A socket's path has at most 107 bytes") func aSocketsPathHasAtMost107Bytes() throws {
+    @Test("A socket's path has at most 107 bytes") func socketsPathHasAtMost107Bytes() throws {
         let longest = "/" + String(repeating: "é", count: 53)
         #expect(try ListenAddress(parsing: "unix:\(longest)") == .unix(path: longest))
         #expect(throws: InvalidValue.self) { try ListenAddress(parsing: "unix:\(longest)x") }

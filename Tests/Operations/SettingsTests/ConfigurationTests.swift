@@ -26,9 +26,9 @@ import Wire
     }
 
     /// Returns the error that these arguments and variables cause.
-    private func complaint(_ arguments: [String], _ environment: [String: String] = [:]) throws -> String {
+    private func errorMessage(_ arguments: [String], _ environment: [String: String] = [:]) throws -> String {
         do {
-            return "no complaint but \(try configuration(arguments, environment))"
+            return "no error but \(try configuration(arguments, environment))"
         } catch let error as UsageError {
             return error.description
         }
@@ -51,7 +51,7 @@ import Wire
     }
 
     @Test("A flag overrides its variable, and the variable the default")
-    func aFlagWinsOverItsVariableTheVariableOverTheDefault() throws {
+    func flagOverridesItsVariable() throws {
         let environment = ["LETSSWITCH_REMINDER_LEAD": "5m", "LETSSWITCH_ROOM_SIZE": "7"]
         let configuration = try configuration(["--reminder-lead", "2s"], environment)
         #expect(configuration.schedule.reminderLead == .seconds(2))
@@ -59,7 +59,7 @@ import Wire
         #expect(configuration.schedule.roomDuration == .seconds(3600))
     }
 
-    @Test("An empty variable counts as not set") func anEmptyVariableCountsAsNotSet() throws {
+    @Test("An empty variable counts as not set") func emptyVariableCountsAsNotSet() throws {
         let environment = [
             "LETSSWITCH_LISTEN": "", "LETSSWITCH_ECHO": "", "PORT": "", "DATABASE_URL": "", "PGHOST": "",
             "NOTIFY_SOCKET": "", "STATE_DIRECTORY": "",
@@ -99,7 +99,7 @@ import Wire
             ("--allowed-origins", "https://*"), ("--allowed-origins", "https://a.*.org"),
             ("--operations-listen", "9464"),
         ] {
-            #expect(try complaint([flag, value]).hasPrefix("\(flag): "))
+            #expect(try errorMessage([flag, value]).hasPrefix("\(flag): "))
         }
     }
 
@@ -109,9 +109,9 @@ import Wire
             ("--hosts", "bücher.example"), ("--allowed-origins", "https://bücher.example"),
             ("--public-url", "https://bücher.example"),
         ] {
-            #expect(try complaint([flag, value]).contains("xn--"))
+            #expect(try errorMessage([flag, value]).contains("xn--"))
         }
-        #expect(try !complaint(["--hosts", "example.org:80"]).contains("xn--"))
+        #expect(try !errorMessage(["--hosts", "example.org:80"]).contains("xn--"))
         #expect(try configuration(["--hosts", "xn--bcher-kva.example"]).hosts != AllowedHosts())
     }
 
@@ -138,28 +138,28 @@ import Wire
             ([], ["PGDATABASE": "d"], .libpqEnvironment),
             ([], ["PGUSER": "u", "PGPORT": "1", "PGPASSWORD": "p"], .privateCluster),
         ])
-    func theDatabaseIsChosenInTheOrderOfTheContract(
+    func databaseIsChosenInDocumentedOrder(
         arguments: [String], environment: [String: String], expected: DatabaseChoice
     ) throws {
         #expect(try configuration(arguments, environment).database == expected)
     }
 
     @Test("An invalid database is refused without repeating a possible password")
-    func aDatabaseThatCantBeOneIsRefusedWithoutRepeatingWhatMayBeAPassword() throws {
+    func invalidDatabaseIsRefusedWithoutRepeatingPossiblePassword() throws {
         for (arguments, environment) in [
             (["--database-url", "hunter2"], [:]), ([], ["DATABASE_URL": "hunter2"]),
             ([], ["LETSSWITCH_DATABASE_URL": "hunter2"]),
         ] {
-            let complaint = try complaint(arguments, environment)
-            #expect(complaint.contains("postgresql://"))
-            #expect(!complaint.contains("hunter2"))
+            let errorMessage = try errorMessage(arguments, environment)
+            #expect(errorMessage.contains("postgresql://"))
+            #expect(!errorMessage.contains("hunter2"))
         }
         for url in [
             "postgresql://u:hunter2%off@h/x", "postgresql+asyncpg://u:hunter2@h/x?ssl=on", "host=h password=my hunter2",
             "postgresql://u:hunter2/@h/x",
         ] {
-            let complaint = try complaint([], ["DATABASE_URL": url])
-            #expect(complaint.hasPrefix("DATABASE_URL: libpq") && !complaint.contains("hunter2"))
+            let errorMessage = try errorMessage([], ["DATABASE_URL": url])
+            #expect(errorMessage.hasPrefix("DATABASE_URL: libpq") && !errorMessage.contains("hunter2"))
         }
     }
 
@@ -220,10 +220,10 @@ import Wire
     @Test("A message size above the send queue's is refused") func messagesThatNoSendQueueCouldHoldAreRefused() throws {
         let arguments = ["--send-queue-bytes", "2048", "--max-message-bytes"]
         #expect(try configuration(arguments + ["2038"]).limits.maxMessageBytes == 2038)
-        let complaint = try complaint(arguments + ["2039"])
+        let errorMessage = try errorMessage(arguments + ["2039"])
         #expect(
-            complaint.hasPrefix("--send-queue-bytes: must be at least 2049")
-                && complaint.contains("--max-message-bytes"))
+            errorMessage.hasPrefix("--send-queue-bytes: must be at least 2049")
+                && errorMessage.contains("--max-message-bytes"))
     }
 
     @Test("A retention shorter than the room's duration is refused") func tasksAreNotPurgedWhileTheirRoomIsOpen() throws
@@ -236,8 +236,9 @@ import Wire
     func theBusIsOneThatThereIs() throws {
         #expect(try configuration().bus == .automatic)
         #expect(try configuration(["--bus", "none"]).bus == .none)
-        #expect(try complaint(["--bus", "redis"]) == "--bus: \"redis\": must be one of auto, postgresql, amqp, none")
-        #expect(try complaint(["--bus", "amqp"]) == "--bus: amqp requires --amqp-url")
+        #expect(
+            try errorMessage(["--bus", "redis"]) == "--bus: \"redis\": must be one of auto, postgresql, amqp, none")
+        #expect(try errorMessage(["--bus", "amqp"]) == "--bus: amqp requires --amqp-url")
         let url = "amqp://ada:sesame@broker:5672/rooms"
         let configuration = try configuration(["--bus", "AMQP"], ["LETSSWITCH_AMQP_URL": url])
         #expect(try configuration.bus == .amqp && configuration.amqpURL == AMQPURL(url))
@@ -246,8 +247,8 @@ import Wire
         #expect(trusting.broker(name: "one")?.authorities == "/etc/ours.pem")
         #expect(try self.configuration().broker(name: "one") == nil)
         for wrong in ["http://ada:sesame@broker", "amqp://", "amqp://ada:sesame @broker"] {
-            let complaint = try complaint(["--amqp-url", wrong])
-            #expect(complaint.hasPrefix("--amqp-url: ") && !complaint.contains("sesame"))
+            let errorMessage = try errorMessage(["--amqp-url", wrong])
+            #expect(errorMessage.hasPrefix("--amqp-url: ") && !errorMessage.contains("sesame"))
         }
     }
 

@@ -160,9 +160,9 @@ struct RabbitMQConnectionTests {
         // The peer says nothing until the relay closes: only the attempt's own time ends it.
         try await events.next("lost") { if case .lost = $0 { true } else { false } }
         #expect(await Task { await connection.stop() }.ends(within: Deadline.standard))
-        let told = events.all.count
+        let count = events.all.count
         relay.close()
-        #expect(events.all.count == told)
+        #expect(events.all.count == count)
     }
 
     @Test("A broker that doesn't read makes publishing fail, within bounded time and memory")

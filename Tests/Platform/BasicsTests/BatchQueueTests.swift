@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct BatchQueueTests {
-    private struct Away: Error {}
+    private struct Unavailable: Error {}
 
     private static func queue(_ items: Range<Int>, perBatch: Int = 4, tries: Int = 1) -> BatchQueue<Int> {
         var queue = BatchQueue<Int>(
@@ -56,7 +56,7 @@ import Testing
             #expect(batch.items.count <= 5)
             if Int.random(in: 0..<4, using: &random) == 0 {
                 // A refused batch of one item is dropped, so that item has left the queue too.
-                left += queue.wrote(.refused(Away()))
+                left += queue.wrote(.refused(Unavailable()))
             } else {
                 left += batch.items
                 _ = queue.wrote(.written)
@@ -115,7 +115,7 @@ import Testing
         var queue = Self.queue(0..<5)
         for _ in 0..<3 {
             #expect(Self.next(&queue) == "1: [0, 1, 2, 3]")
-            #expect(queue.wrote(.unavailable(Away())) == [])
+            #expect(queue.wrote(.unavailable(Unavailable())) == [])
             #expect(Self.next(&queue) == "pause 7.0 seconds")
         }
         #expect(Self.next(&queue) == "1: [0, 1, 2, 3]")
@@ -127,13 +127,13 @@ import Testing
     func finishing() {
         var queue = Self.queue(0..<5)
         #expect(Self.next(&queue) == "1: [0, 1, 2, 3]")
-        #expect(queue.wrote(.unavailable(Away())) == [])
+        #expect(queue.wrote(.unavailable(Unavailable())) == [])
         queue.finish()
         #expect(Self.next(&queue) == "pause 7.0 seconds")
         #expect(Self.next(&queue) == "1: [0, 1, 2, 3]")
-        #expect(queue.wrote(.unavailable(Away())) == [0, 1, 2, 3])
+        #expect(queue.wrote(.unavailable(Unavailable())) == [0, 1, 2, 3])
         #expect(Self.next(&queue) == "2: [4]")
-        #expect(queue.wrote(.unavailable(Away())) == [4])
+        #expect(queue.wrote(.unavailable(Unavailable())) == [4])
         #expect(Self.next(&queue) == "idle")
     }
 
@@ -146,7 +146,7 @@ import Testing
         while case .write(let batch) = queue.next() {
             sizes.append(batch.items.count)
             if batch.items.contains(1) {
-                dropped += queue.wrote(.refused(Away()))
+                dropped += queue.wrote(.refused(Unavailable()))
             } else {
                 written += batch.items
                 dropped += queue.wrote(.written)
@@ -162,11 +162,11 @@ import Testing
         var queue = Self.queue(0..<1, tries: tries)
         for _ in 1..<tries {
             #expect(Self.next(&queue) == "1: [0]")
-            #expect(queue.wrote(.failed(Away())) == [])
+            #expect(queue.wrote(.failed(Unavailable())) == [])
             #expect(Self.next(&queue) == "pause 7.0 seconds")
         }
         #expect(Self.next(&queue) == "1: [0]")
-        #expect(queue.wrote(.failed(Away())) == [0])
+        #expect(queue.wrote(.failed(Unavailable())) == [0])
         #expect(Self.next(&queue) == "idle")
     }
 }

@@ -3,18 +3,18 @@ import TestSupport
 import Testing
 
 @Suite struct BatchWriterTests {
-    private struct Away: Error {}
+    private struct Unavailable: Error {}
 
     /// Reports each batch that it gets. It returns the given outcomes in order, and then `written`.
     private actor RecordingDestination: BatchDestination {
         private(set) var written: [Int] = []
         let events = EventRecorder<String>()
         private var outcomes: [BatchOutcome]
-        private let tellsOfEmptiness: Bool
+        private let reportsEmptiness: Bool
 
-        init(_ outcomes: [BatchOutcome] = [], tellsOfEmptiness: Bool = false) {
+        init(_ outcomes: [BatchOutcome] = [], reportsEmptiness: Bool = false) {
             self.outcomes = outcomes
-            self.tellsOfEmptiness = tellsOfEmptiness
+            self.reportsEmptiness = reportsEmptiness
         }
 
         func write(_ batch: BatchQueue<Int>.Batch) -> BatchOutcome {
@@ -28,7 +28,7 @@ import Testing
         }
 
         func emptied() {
-            if tellsOfEmptiness { events.append("empty") }
+            if reportsEmptiness { events.append("empty") }
         }
     }
 
@@ -50,7 +50,7 @@ import Testing
 
     @Test("The destination is notified when the queue is empty, not between batches")
     func emptiness() async {
-        let destination = RecordingDestination(tellsOfEmptiness: true)
+        let destination = RecordingDestination(reportsEmptiness: true)
         let writer = BatchWriter(destination, limits: Self.limits())
         await writer.add([1, 2, 3, 4])
         await writer.finish()
@@ -81,7 +81,7 @@ import Testing
 
     @Test("Writing continues when the destination is available again")
     func outage() async throws {
-        let destination = RecordingDestination([.unavailable(Away()), .unavailable(Away())])
+        let destination = RecordingDestination([.unavailable(Unavailable()), .unavailable(Unavailable())])
         let writer = BatchWriter(destination, limits: Self.limits())
         await writer.add([1])
         for _ in 1...3 { try await destination.events.next() }
@@ -91,7 +91,7 @@ import Testing
 
     @Test("The end waits neither for a long pause nor for an unavailable destination")
     func endOfAnOutage() async throws {
-        let destination = RecordingDestination([.unavailable(Away()), .unavailable(Away())])
+        let destination = RecordingDestination([.unavailable(Unavailable()), .unavailable(Unavailable())])
         let writer = BatchWriter(destination, limits: Self.limits(retryPause: .seconds(3600)))
         await writer.add([1])
         try await destination.events.next()

@@ -4,7 +4,7 @@ import Testing
 @testable import Basics
 
 @Suite struct GatheredCallsTests {
-    private struct Away: Error {}
+    private struct Unavailable: Error {}
     private struct Refused: Error, Equatable {}
 
     /// A destination whose calls end when the test decides.
@@ -19,7 +19,7 @@ import Testing
 
         func answer(_ outcomes: [Result<String, any Error>]) { pending.removeFirst().resume(returning: outcomes) }
 
-        func fail() { pending.removeFirst().resume(throwing: Away()) }
+        func fail() { pending.removeFirst().resume(throwing: Unavailable()) }
     }
 
     /// Calls with at most two items and four bytes each, and at most five waiting items.
@@ -92,7 +92,7 @@ import Testing
         #expect(try await world.destination.asked.next() == [2, 3])
         let later = try await world.call([5])
         await world.destination.fail()
-        for task in others { await #expect(throws: Away.self) { try await task.value } }
+        for task in others { await #expect(throws: Unavailable.self) { try await task.value } }
         #expect(try await world.destination.asked.next() == [5])
         await world.destination.answer([.success("five")])
         #expect(try await later[0].value == "five")
@@ -109,7 +109,7 @@ import Testing
         #expect(try await world.destination.asked.next() == [2, 3])
         let last = try await world.call([8])
         await world.destination.fail()
-        for task in others { await #expect(throws: Away.self) { try await task.value } }
+        for task in others { await #expect(throws: Unavailable.self) { try await task.value } }
         #expect(try await world.destination.asked.next() == [8])
         await world.destination.answer([])
         await #expect(throws: GatheringError.unanswered) { try await last[0].value }

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test("An empty key and an empty message have a code")
-    func anEmptyKeyAndAnEmptyMessageHaveACodeToo() throws {
+    func emptyKeyAndEmptyMessageHaveCode() throws {
         #expect(
             try HMACSHA256.authenticate([], key: [])
                 == bytes("b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"))

@@ -21,7 +21,7 @@ import Wire
     }
 
     @Test("The scalar of RFC 7515 has its public point")
-    func aScalarHasThePublicPointOfRFC7515() throws {
+    func scalarOfRFC7515HasItsPublicPoint() throws {
         let scalar = try #require(Base64.decode(Self.scalar))
         let key = try P256PrivateKey(scalar: scalar)
         #expect(key.publicPoint == (try Self.point()))
@@ -29,7 +29,7 @@ import Wire
     }
 
     @Test("The token of RFC 7515 is accepted")
-    func theTokenOfRFC7515IsAccepted() throws {
+    func tokenOfRFC7515IsAccepted() throws {
         let (header, claims) = try ES256Verifier(P256PublicKey(point: Self.point())).decode(Self.token)
         #expect(header == ["alg": "ES256"])
         #expect(claims["iss"] == "joe")
@@ -37,7 +37,7 @@ import Wire
     }
 
     @Test("Only a signed message is accepted")
-    func whatIsSignedIsAcceptedAndNothingElse() throws {
+    func onlySignedMessageIsAccepted() throws {
         let scalar = try #require(Base64.decode(Self.scalar))
         let key = try P256PrivateKey(scalar: scalar)
         let verifier = ES256Verifier(try P256PublicKey(point: key.publicPoint))
@@ -54,7 +54,7 @@ import Wire
     }
 
     @Test("A token contains its header and claims")
-    func aTokenSaysWhatItWasGiven() throws {
+    func tokenContainsItsHeaderAndClaims() throws {
         let key = try P256PrivateKey.generate()
         let token = try JSONWebToken(
             header: Array(#"{"alg":"ES256","kid":"ABC123DEFG"}"#.utf8), claims: Array(#"{"iat":1437179036}"#.utf8),
@@ -66,7 +66,7 @@ import Wire
     }
 
     @Test("Two keys agree on the same secret from either side")
-    func twoKeysAgreeOnASecretFromEitherSide() throws {
+    func twoKeysAgreeOnSameSecretFromEitherSide() throws {
         let (one, other) = (try P256PrivateKey.generate(), try P256PrivateKey.generate())
         let secret = try one.sharedSecret(with: P256PublicKey(point: other.publicPoint))
         #expect(secret == (try other.sharedSecret(with: P256PublicKey(point: one.publicPoint))))
@@ -74,7 +74,7 @@ import Wire
     }
 
     @Test("A point off the curve is refused")
-    func aPointOffTheCurveIsNoKey() throws {
+    func pointOffCurveIsRefused() throws {
         let point = try Self.point()
         #expect(throws: Never.self) { try P256PublicKey(point: point) }
         var off = point
@@ -89,7 +89,7 @@ import Wire
     }
 
     @Test("A scalar outside the group is refused")
-    func aScalarThatIsNotOfTheGroupIsNoKey() throws {
+    func scalarOutsideGroupIsRefused() throws {
         let order = bytes("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
         var last = order
         last[31] -= 1
@@ -100,7 +100,7 @@ import Wire
     }
 
     @Test("A PEM key of the OpenSSL command is read")
-    func aKeyIsReadFromPEMAsTheOpenSSLCommandWritesIt() async throws {
+    func pemKeyOfOpenSSLCommandIsRead() async throws {
         let authority = try await TestAuthority()
         let path = "\(authority.directory)/key.p8"
         try await authority.openssl([

@@ -94,7 +94,7 @@ import Wire
     @Test(
         "Invalid claims are refused, each with its reason",
         arguments: [
-            (#"{}"#, JSONWebTokenFault.everlasting), (#"{"nbf":1,"EXP":2000}"#, .everlasting),
+            (#"{}"#, JSONWebTokenFault.noExpiry), (#"{"nbf":1,"EXP":2000}"#, .noExpiry),
             (#"{"exp":1000}"#, .expired), (#"{"exp":999.9}"#, .expired), (#"{"exp":-1}"#, .expired),
             (#"{"exp":0}"#, .expired), (#"{"exp":2000,"nbf":1000.1}"#, .early),
             (#"{"exp":2000,"aud":"others"}"#, .audience), (#"{"exp":2000,"aud":null}"#, .audience),

@@ -39,7 +39,7 @@ import Testing
         #expect(text(.text, "e", [:], colours: true) == "08:59:00.012 \u{1B}[33mwarning\u{1B}[0m e\n")
     }
 
-    @Test("A JSON line is an object with the time first") func aLineOfJSONIsAnObjectWithTheTimeFirst() throws {
+    @Test("A JSON line is an object with the time first") func jsonLineIsObjectWithTimeFirst() throws {
         #expect(
             text(.json, "reminder", ["late_ms": 12, "ratio": .double(.infinity), "a": "b"])
                 == #"{"ts":"2026-11-22T08:59:00.012Z","level":"warning","msg":"reminder","late_ms":12,"ratio":null,"a":"b"}"#
@@ -57,13 +57,13 @@ import Testing
         }
     }
 
-    @Test("A terminal never gets a control sequence from a value") func aTerminalNeverGetsAControlSequenceFromAValue() {
+    @Test("A terminal never gets a control sequence from a value") func terminalNeverGetsControlSequenceFromValue() {
         let line = text(.text, "e\u{1B}[2J", ["v": "\u{1B}]0;x\u{7}\r\u{9B}"])
         #expect(line == "08:59:00.012 warning e\\u001b[2J v=\"\\u001b]0;x\\u0007\\r\\u009b\"\n")
     }
 
     @Test("Invisible and direction-changing characters are escaped")
-    func aTerminalTurnsNothingRound() throws {
+    func invisibleAndDirectionChangingCharactersAreEscaped() throws {
         let text = "a\u{202E}b\u{2069}\u{200B}\u{FEFF}\u{E0041}é語"
         let escaped = #"a\u202eb\u2069\u200b\ufeff\udb40\udc41é語"#
         #expect(self.text(.text, "e", ["v": .string(text)]).hasSuffix(" v=\"\(escaped)\"\n"))
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test("A disabled level evaluates nothing, and enabled lines appear in order")
-    func aLevelThatIsOffEvaluatesNothingAndWhatIsOnComesOutInOrder() throws {
+    func disabledLevelEvaluatesNothing() throws {
         let (read, write) = try openPipe()
         let log = Log(level: .info, line: LogLine(format: .text, colours: false), descriptor: write)
         var evaluated = 0
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test("A sleeping reader costs lines instead of time, and learns how many")
-    func aReaderThatSleepsCostsLinesNotTimeAndIsToldHowMany() throws {
+    func sleepingReaderCostsLinesInsteadOfTime() throws {
         let (read, write) = try openPipe()
         let log = Log(level: .info, line: LogLine(format: .text, colours: false), descriptor: write, limit: 4_096)
         // The pipe is full, and more lines are logged than may wait. The writer blocks, and the caller doesn't.
@@ -184,7 +184,7 @@ import Testing
     }
 
     @Test("The number of dropped lines is reported later if the report itself was lost")
-    func aNoteThatIsLostIsToldAgain() throws {
+    func numberOfDroppedLinesIsReportedLater() throws {
         let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
         try #require(descriptor >= 0)
         let writer = LogWriter(descriptor: descriptor, limit: 64) { Array("dropped \($0)\n".utf8) }
@@ -201,7 +201,7 @@ import Testing
         #expect(readAll(read) == "dropped 6\n")
     }
 
-    @Test("A closed pipe and a full disk don't stop the log") func aClosedPipeAndAFullDiskAreSurvived() throws {
+    @Test("A closed pipe and a full disk don't stop the log") func closedPipeAndFullDiskDoNotStopLog() throws {
         signal(SIGPIPE, SIG_IGN)
         let (read, write) = try openPipe()
         close(read)

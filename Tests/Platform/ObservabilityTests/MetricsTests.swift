@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test("A page has a head for each family and a line for each sample")
-    func aPageHasAHeadForEachFamilyAndALineForEachSample() {
+    func pageHasHeadForEachFamilyAndLineForEachSample() {
         let page = render {
             $0.counter("a_total", "Things.", 3)
             $0.counter(
@@ -57,12 +57,12 @@ import Testing
         #expect(render { $0.gauge("g", "h", value) }.hasSuffix("\ng \(text)\n"))
     }
 
-    @Test("A family without samples is left out") func aFamilyWithoutSamplesIsLeftOut() {
+    @Test("A family without samples is left out") func familyWithoutSamplesIsLeftOut() {
         #expect(render { $0.counter("a_total", "h", []) }.isEmpty)
         #expect(render { $0.histogram("a", "h", []) }.isEmpty)
     }
 
-    @Test("A histogram is cumulative with inclusive bounds") func aHistogramIsCumulativeItsBoundsInclusive() {
+    @Test("A histogram is cumulative with inclusive bounds") func histogramIsCumulativeWithInclusiveBounds() {
         var histogram = Histogram(bounds: [0.1, 1])
         for value in [0.05, 0.1, 0.5, 2, 3] { histogram.observe(value) }
         #expect(
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test("The stat line of a process is parsed whatever its name")
-    func theProcessIsReadFromItsStatLineWhateverItsName() throws {
+    func statLineOfProcessIsParsedWhateverItsName() throws {
         let stat =
             "42 (a) b (c) S 1 42 42 0 -1 4194560 1 0 0 0 150 50 0 0 20 0 7 0 1000 4096000 25 18446744073709551615 1"
         let metrics = try #require(
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test("The kernel's number of descriptors equals the counted one")
-    func theDescriptorsThatAreOpenAreCountedByTheKernelAndOneByOneAlike() throws {
+    func kernelsNumberOfDescriptorsEqualsCountedOne() throws {
         // Other tests open and close descriptors meanwhile. At least these 300 stay open.
         let own = (0..<300).map { _ in dup(0) }.filter { $0 >= 0 }
         defer { for descriptor in own { close(descriptor) } }

@@ -20,7 +20,7 @@ import Wire
             routes.group(for: .everyone) { $0.get("door", immediately: { _ in .text("door") }) }
             routes.webSocket("table") { _, webSocket in
                 webSocket.close(.normalClosure)
-                return Nobody()
+                return IgnoringHandler()
             }
         }
         let application = Application(on: try EventLoopGroup(count: 2), limits: .patient, responder: responder)
@@ -64,7 +64,7 @@ import Wire
         await application.stop()
     }
 
-    private final class Nobody: WebSocketHandler {
+    private final class IgnoringHandler: WebSocketHandler {
         func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {}
         func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}
     }

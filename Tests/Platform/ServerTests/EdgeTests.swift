@@ -63,9 +63,9 @@ import Wire
 
     @Test("A request for another host is refused, unless the route accepts any host")
     func hosts() async throws {
-        let told = EventRecorder<String>()
+        let refusedHosts = EventRecorder<String>()
         try await Self.withServer(hosts: ["example.org"]) {
-            $0.hostRefused = { told.append($0) }
+            $0.hostRefused = { refusedHosts.append($0) }
         } _: { server in
             let client = try await server.client()
             for path in ["/now/1", "/later/1", "/nowhere", "/alive/not"] {
@@ -83,7 +83,7 @@ import Wire
             }
             #expect(await server.application.counters().refusedHosts == 5)
             // All loops together report one host a minute.
-            #expect(told.all == ["evil.example:8080"])
+            #expect(refusedHosts.all == ["evil.example:8080"])
         }
     }
 

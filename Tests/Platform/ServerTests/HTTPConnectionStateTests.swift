@@ -137,8 +137,8 @@ import Wire
                 #expect(state.waits(peerHasEnded: false, serverStops: true) == .end)
                 #expect(
                     state.waits(peerHasEnded: false, serverStops: false)
-                        == .goOn(pause == .answer ? .keepAlive : nil))
-            default: #expect(state.waits(peerHasEnded: false, serverStops: true) == .goOn(nil))
+                        == .wait(pause == .answer ? .keepAlive : nil))
+            default: #expect(state.waits(peerHasEnded: false, serverStops: true) == .wait(nil))
             }
         }
     }

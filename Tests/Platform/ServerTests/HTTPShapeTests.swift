@@ -5,7 +5,7 @@ import Wire
 
 /// Requests of all forms, each followed by a trap: a request that must be read only if the form allows it.
 @Suite struct HTTPShapeTests {
-    private final class Deaf: WebSocketHandler {
+    private final class IgnoringHandler: WebSocketHandler {
         func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {}
         func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}
     }
@@ -24,7 +24,7 @@ import Wire
                     trapped.append(request.head.host ?? "")
                     return .text("trapped")
                 })
-            routes.webSocket("socket") { _, _ in Deaf() }
+            routes.webSocket("socket") { _, _ in IgnoringHandler() }
         } _: { server in
             for shape in HTTPShape.all {
                 for size in [shape.bytes.count + Self.trap.count, 7] where size > 7 || shape.bytes.count < 400 {

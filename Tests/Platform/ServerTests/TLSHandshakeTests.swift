@@ -28,15 +28,15 @@ import Testing
             (["-tls1_2", "-cipher", "AES128-SHA256"], "alert handshake failure"),
             (["-alpn", "h2"], "no application protocol"),
         ])
-    func refused(arguments: [String], complaint: String) async throws {
+    func refused(arguments: [String], expected: String) async throws {
         try await TLSServer.run { tls in
             let tunnel = try await tls.tunnel(arguments)
             defer { withExtendedLifetime(tunnel) {} }
             _ = try? await tunnel.plain.receiveToEnd()
             try await tls.untilFailed(.protocolError)
             try await tls.server.untilConnections(0)
-            let complaints = try await tunnel.complaints()
-            #expect(complaints.contains(complaint), "\(complaints)")
+            let errorOutput = try await tunnel.errorOutput()
+            #expect(errorOutput.contains(expected), "\(errorOutput)")
         }
     }
 

@@ -26,7 +26,7 @@ struct WebSocketBench: Sendable {
     private final class Peer: WebSocketHandler {
         private let events: EventRecorder<Event>
         private let room: Room?
-        private var hasLastWords = false
+        private var sendsWhenClosed = false
 
         init(_ webSocket: WebSocket, _ events: EventRecorder<Event>, in room: Room?) {
             self.events = events
@@ -49,14 +49,14 @@ struct WebSocketBench: Sendable {
                 webSocket.close(.policyViolation)
                 webSocket.close(.normalClosure)
                 webSocket.send([1], .binary)
-            case "last words": hasLastWords = true
+            case "last words": sendsWhenClosed = true
             default: webSocket.send(Array(message), opcode)
             }
         }
 
         func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {
             room?.members.removeAll { $0 === webSocket }
-            if hasLastWords {
+            if sendsWhenClosed {
                 webSocket.send([1], .binary)
                 webSocket.close(.normalClosure)
             }

@@ -68,7 +68,7 @@ import Wire
         }
     }
 
-    private final class Witness: WebSocketHandler {
+    private final class Observer: WebSocketHandler {
         let seen: @Sendable (WebSocket) -> Void
 
         init(_ seen: @escaping @Sendable (WebSocket) -> Void) { self.seen = seen }
@@ -88,7 +88,7 @@ import Wire
         limits.upgradeRate = 1
         try await TestServer.run(limits: limits) { routes in
             routes.webSocket("socket") { _, _ in
-                Witness {
+                Observer {
                     guard let application = applications.all.first else { return }
                     refusals.append(application.server(on: $0.reactor).counters.rateLimitedUpgrades)
                 }

@@ -68,7 +68,7 @@ import Testing
             try await client.ping(payload)
             #expect(try await client.nextFrame() == TestFrame(.pong, payload))
             try await client.pong(payload)
-            try await client.expectSilence()
+            try await client.expectNothing()
         }
     }
 
@@ -248,7 +248,7 @@ import Testing
         limits.pingInterval = .seconds(Int64.max)
         try await WebSocketBench.run(limits: limits) { bench in
             let client = try await bench.client()
-            for _ in 0..<3 { try await client.expectSilence() }
+            for _ in 0..<3 { try await client.expectNothing() }
             try await client.send(text: "here")
             #expect(try await client.nextFrame() == TestFrame(.text, "here"))
         }

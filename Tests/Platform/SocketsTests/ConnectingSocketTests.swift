@@ -67,10 +67,10 @@ import Testing
     @Test("An attempt without an answer fails at its limit, and a stopping loop abandons it")
     func limits() async throws {
         // TEST-NET-1 (RFC 5737): no host answers. Some networks refuse it at once.
-        let nobody = try SocketAddress.resolve(host: "192.0.2.1", port: 9)[0]
+        let unreachable = try SocketAddress.resolve(host: "192.0.2.1", port: 9)[0]
         try await Self.withLoop { loop, _ in
             do {
-                _ = try await Self.connect(to: nobody, on: loop, within: .milliseconds(20)).get()
+                _ = try await Self.connect(to: unreachable, on: loop, within: .milliseconds(20)).get()
                 Issue.record("somebody answered")
             } catch let error as SocketError {
                 #expect([ETIMEDOUT, ENETUNREACH, EHOSTUNREACH, ECONNREFUSED, EPERM].contains(error.errno))

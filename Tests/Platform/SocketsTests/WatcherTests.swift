@@ -10,16 +10,16 @@ import Testing
     func signal() async throws {
         let queue = DispatchQueue(label: "signals")
         for _ in 0..<2 {
-            let (heard, ready) = (EventRecorder<CInt>(), EventRecorder<CInt>())
+            let (signals, ready) = (EventRecorder<CInt>(), EventRecorder<CInt>())
             let watcher = SignalWatcher(SIGUSR2, on: queue) {
-                heard.append(SIGUSR2)
+                signals.append(SIGUSR2)
             } ready: {
                 ready.append(SIGUSR2)
             }
             try await ready.next("the watcher")
             for _ in 0..<3 {
                 #expect(kill(getpid(), SIGUSR2) == 0)
-                try await heard.next("the signal")
+                try await signals.next("the signal")
             }
             withExtendedLifetime(watcher) {}
         }

@@ -7,12 +7,12 @@ import Testing
 
 /// `kill -9` of the daemon at the two moments at which a reminder could be lost or sent twice.
 @Suite struct CrashMomentTests {
-    enum Fate: CaseIterable { case committed, rolledBack }
+    enum TransactionOutcome: CaseIterable { case committed, rolledBack }
 
     @Test(
         "After a kill between claim and send, a reconnecting stream gets one reminder per task",
-        arguments: Fate.allCases)
-    func betweenClaimAndSend(_ fate: Fate) async throws {
+        arguments: TransactionOutcome.allCases)
+    func betweenClaimAndSend(_ transaction: TransactionOutcome) async throws {
         try await Journey.run { journey in
             let first = try await journey.process()
             let start = try await journey.instant(in: 3600)
@@ -21,7 +21,7 @@ import Testing
             let gate = try await StatementGate.close(at: .claim, in: journey)
             try await journey.advance(to: start, -60)
             try await gate.waitForStatements()
-            switch fate {
+            switch transaction {
             case .committed:
                 // The frozen daemon doesn't read the database's answer.
                 try await first.daemon.freeze()
@@ -49,8 +49,8 @@ import Testing
 
     @Test(
         "After a kill between send and commit, the repeated reminder has the same id, and a stream that names it gets none",
-        arguments: Fate.allCases)
-    func betweenSendAndCommit(_ fate: Fate) async throws {
+        arguments: TransactionOutcome.allCases)
+    func betweenSendAndCommit(_ transaction: TransactionOutcome) async throws {
         try await Journey.run { journey in
             let first = try await journey.process()
             let start = try await journey.instant(in: 3600)
@@ -61,7 +61,7 @@ import Testing
             let reminders = try await streams.asyncMap { try await $0.nextReminder() }
             try await gate.waitForStatements()
             try await first.daemon.kill9()
-            switch fate {
+            switch transaction {
             case .committed: try await gate.open()
             case .rolledBack:
                 try await gate.rollBack()

@@ -16,11 +16,11 @@ import Testing
         return [(first, at), (try await stream.nextReminder(), Date())]
     }
 
-    private static func cheer(_ speaker: WebSocketTestClient, _ listener: WebSocketTestClient, in room: UUID)
+    private static func cheer(_ sender: WebSocketTestClient, _ receiver: WebSocketTestClient, in room: UUID)
         async throws
     {
-        try await speaker.send(text: RoomWords.ale(room))
-        #expect(try await listener.nextMessage() == RoomWords.cheer)
+        try await sender.send(text: RoomMessages.ale(room))
+        #expect(try await receiver.nextMessage() == RoomMessages.cheer)
     }
 
     @Test(
@@ -28,7 +28,7 @@ import Testing
         arguments: DatabaseFault.allCases)
     func fault(_ fault: DatabaseFault) async throws {
         let cluster = try await fault.cluster()
-        try await Journey.run(on: cluster, patience: .promised) { journey in
+        try await Journey.run(on: cluster, timeouts: .documented) { journey in
             let database = try await FaultyDatabase(fault, cluster, journey)
             do {
                 try await run(fault, database, journey)
@@ -57,7 +57,7 @@ import Testing
         ]
         let far = Instant(seconds: open.seconds + 86_400)
         let title = String(repeating: "y", count: 200)
-        let wish = ClientEndpoint.task("dora", far, title)
+        let request = ClientEndpoint.task("dora", far, title)
         async let reminders = Self.twoReminders(on: ada)
 
         try await journey.startClock()
@@ -75,10 +75,10 @@ import Testing
             }
         }
         // All answers until `database.end()` come although the database is still unavailable.
-        var refused = try await endpoint.post("/task", wish)
+        var refused = try await endpoint.post("/task", request)
         // A session may learn of its server's new settings later than the one that looked.
         while fault == .readOnly, [200, 201].contains(refused.status) {
-            refused = try await endpoint.post("/task", wish)
+            refused = try await endpoint.post("/task", request)
         }
         #expect(
             refused.status == 503 && refused.headers["Retry-After"] != nil,
@@ -98,7 +98,7 @@ import Testing
         try await database.end()
         var answer = 503
         try await eventually("an answer by the database") {
-            answer = try await endpoint.post("/task", wish).status
+            answer = try await endpoint.post("/task", request).status
             return answer != 503
         }
         #expect([200, 201].contains(answer))
@@ -112,7 +112,7 @@ import Testing
         }
 
         try await Self.cheer(peers[0], peers[1], in: room)
-        for peer in peers { try await peer.expectSilence() }
+        for peer in peers { try await peer.expectNothing() }
         #expect(try await journey.count("letsswitch.task WHERE device_id = 'dora'") == 1)
         // There is one reminder for each task, and no second one is sent.
         #expect(try await journey.count("letsswitch.reminder") == 6)

@@ -27,7 +27,7 @@ import Testing
     )
     func outage() async throws {
         let cluster = try await TestCluster.dedicated()
-        try await Journey.run(on: cluster, patience: .promised) { journey in
+        try await Journey.run(on: cluster, timeouts: .documented) { journey in
             let endpoint = try await journey.daemon { $0.schedule.reminderLead = .seconds(300) }
             let now = try await journey.instant(in: 0)
             let start = Instant(seconds: now.seconds + 3600)
@@ -56,9 +56,9 @@ import Testing
             #expect(try await endpoint.get("/healthz").status == 200)
             #expect(try await endpoint.status(of: UUID()) == 503)
             #expect(try await endpoint.status(of: room) == 101)
-            for (speaker, listener) in [(peers[0], peers[1]), (peers[1], peers[0])] {
-                try await speaker.send(text: RoomWords.ale(room))
-                #expect(try await listener.nextMessage() == RoomWords.cheer)
+            for (sender, receiver) in [(peers[0], peers[1]), (peers[1], peers[0])] {
+                try await sender.send(text: RoomMessages.ale(room))
+                #expect(try await receiver.nextMessage() == RoomMessages.cheer)
             }
             // The reminder becomes due meanwhile, on most machines. The clock that would report it is stopped.
             try await Task.sleep(for: .seconds(2))
@@ -68,7 +68,7 @@ import Testing
             #expect(try await endpoint.register("dora", far).title == "History")
             #expect(try await ada.nextReminder().roomId == missed)
             #expect(try await endpoint.status(of: missed) == 101)
-            for peer in peers { try await peer.expectSilence() }
+            for peer in peers { try await peer.expectNothing() }
 
             stop.append(())
             let answers = try await one + other
@@ -87,7 +87,7 @@ import Testing
     @Test("A daemon starts without its database, reports it, and works once the database is up")
     func awayAtStart() async throws {
         let cluster = try await TestCluster.dedicated()
-        try await Journey.run(on: cluster, patience: .promised) { journey in
+        try await Journey.run(on: cluster, timeouts: .documented) { journey in
             await cluster.stop()
             let (daemon, endpoint) = try await journey.process()
             #expect(try await endpoint.get("/healthz").status == 200)

@@ -31,8 +31,8 @@ import Testing
             for _ in 0..<20 { peers.append(try await endpoint.enter(room)) }
             let cheering = Task<Void, any Error> { [peers] in
                 while true {
-                    try await peers[0].send(text: RoomWords.ale(room))
-                    guard try await peers[1].nextMessage() == RoomWords.cheer else { continue }
+                    try await peers[0].send(text: RoomMessages.ale(room))
+                    guard try await peers[1].nextMessage() == RoomMessages.cheer else { continue }
                 }
             }
             // Registrations in a slot that another session has locked. Some wait for the lock, and the others behind

@@ -34,7 +34,7 @@ import Testing
     @Test(
         "With a daemon stopped during its claim and continued, 1,000 due reminders reach every stream once")
     func stoppedInItsClaim() async throws {
-        try await Journey.run(patience: .promised) { journey in
+        try await Journey.run(timeouts: .documented) { journey in
             // A claim has no lease. After the time limit of a query, the continued daemon gives its claim up.
             let frozen = try await journey.process(["--database-timeout", "1s"])
             let start = try await journey.instant(in: 3600)

@@ -56,15 +56,15 @@ import Testing
                 $0.postgres.stallTimeout = .seconds(30)
             }
             let start = try await journey.instant(in: 3600)
-            let wish = ClientEndpoint.task("ada", start, "History")
+            let request = ClientEndpoint.task("ada", start, "History")
             try await endpoint.register("ada", start)
             relay.stall([.toClient])
-            async let answer = endpoint.post("/task/delete", wish)
+            async let answer = endpoint.post("/task/delete", request)
             try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.task)")
             relay.drop()
             #expect(try await answer.status == 503)
             relay.resume()
-            #expect(try await endpoint.post("/task/delete", wish).status == 404)
+            #expect(try await endpoint.post("/task/delete", request).status == 404)
             relay.close()
         }
     }

@@ -12,7 +12,7 @@ import Testing
 @Suite struct LostConnectionsTests {
     @Test("After all database connections were terminated, all work again at once, and notifications arrive as before")
     func terminated() async throws {
-        try await Journey.run(patience: .promised) { journey in
+        try await Journey.run(timeouts: .documented) { journey in
             let endpoint = try await journey.daemon { $0.database = .url(journey.faultyConninfo) }
             let open = try await journey.instant(in: 3600)
             let room = try await endpoint.pair("ada", "bob", open)
@@ -33,16 +33,16 @@ import Testing
             let request = try ScheduleDatabase.request("ada", "\(sooner)", "Sooner", zone: "UTC")
             #expect(try await store.register(request).isCreated)
 
-            try await peers[0].send(text: RoomWords.ale(room))
-            #expect(try await peers[1].nextMessage() == RoomWords.cheer)
-            let wish = ClientEndpoint.task("dora", Instant(seconds: open.seconds + 3600), "T")
-            try await eventually("a registration") { try await endpoint.post("/task", wish).status != 503 }
+            try await peers[0].send(text: RoomMessages.ale(room))
+            #expect(try await peers[1].nextMessage() == RoomMessages.cheer)
+            let task = ClientEndpoint.task("dora", Instant(seconds: open.seconds + 3600), "T")
+            try await eventually("a registration") { try await endpoint.post("/task", task).status != 503 }
             // The clock stands still: nothing but a notification makes the scheduler look.
             try await journey.advance(to: sooner, -60)
             #expect(try await stream.nextReminder().title == "Sooner")
             try await journey.advance(to: own, -60)
             #expect(try await stream.nextReminder().partnerTask == "Other")
-            for peer in peers { try await peer.expectSilence() }
+            for peer in peers { try await peer.expectNothing() }
             try await endpoint.expectNoReminder(on: stream, of: "ada", in: journey)
         }
     }
@@ -51,7 +51,7 @@ import Testing
         "With a database that accepts connections but doesn't answer, the daemon starts, and works once it answers"
     )
     func silentAtStart() async throws {
-        try await Journey.run(patience: .promised) { journey in
+        try await Journey.run(timeouts: .documented) { journey in
             let (relay, conninfo) = try journey.relay()
             relay.stall()
             let endpoint = try await journey.daemon { $0.database = .url(conninfo) }

@@ -12,17 +12,19 @@ import Testing
 /// One of the scheduler's statements fails, hangs, or loses its answer. Reminders are still sent.
 @Suite struct SchedulerFaultTests {
     /// The fault of a database function.
-    enum Sabotage: String {
+    enum FunctionFault: String {
         case fails = "RAISE 'sabotage'"
         case hangs = "PERFORM pg_sleep(3600)"
     }
 
-    /// Makes the function begin with `sabotage`. Returns the SQL that undoes it.
-    private func sabotage(_ function: String, _ sabotage: Sabotage, in journey: Journey) async throws -> String {
+    /// Makes the function begin with `fault`. Returns the SQL that undoes it.
+    private func inject(_ fault: FunctionFault, into function: String, in journey: Journey) async throws
+        -> String
+    {
         let rows = try await journey.sql(
             "SELECT pg_get_functiondef('letsswitch.\(function)'::regproc) AS text")
         let text = try rows[0].string("text")
-        let broken = text.replacing("\nBEGIN\n", with: "\nBEGIN\n    \(sabotage.rawValue);\n")
+        let broken = text.replacing("\nBEGIN\n", with: "\nBEGIN\n    \(fault.rawValue);\n")
         try #require(broken != text)
         try await journey.sql(broken)
         return text
@@ -31,17 +33,17 @@ import Testing
     @Test(
         "Reminders are on time while the query for missed reminders fails or hangs, and connections are lost",
         arguments: [
-            ("reminders_of", Sabotage.fails), ("reminders_of", .hangs), ("open_rooms", .fails),
+            ("reminders_of", FunctionFault.fails), ("reminders_of", .hangs), ("open_rooms", .fails),
             ("fired_between", .hangs),
             ("expire_reminders", .hangs), ("purge", .fails),
         ])
-    func catchingUp(function: String, kind: Sabotage) async throws {
-        try await Journey.run(patience: .promised) { journey in
+    func catchingUp(function: String, kind: FunctionFault) async throws {
+        try await Journey.run(timeouts: .documented) { journey in
             let endpoint = try await journey.daemon { $0.database = .url(journey.faultyConninfo) }
             let streams = try await ["ada", "bob", "cleo"].asyncMap { try await endpoint.reminders(of: $0) }
             let start = try await journey.instant(in: 3600)
             try await endpoint.register("bob", start)
-            _ = try await sabotage(function, kind, in: journey)
+            _ = try await inject(kind, into: function, in: journey)
             _ = try await journey.terminateConnections()
             try await eventually("a task taken") {
                 try await endpoint.post("/task", ClientEndpoint.task("ada", start, "History")).status == 201
@@ -64,7 +66,7 @@ import Testing
             let start = try await journey.instant(in: 3600)
             let ada = try await endpoint.reminders(of: "ada")
             try await endpoint.register("ada", start)
-            let works = try await sabotage("publish_batch", .fails, in: journey)
+            let works = try await inject(.fails, into: "publish_batch", in: journey)
             try await journey.advance(to: start, -60)
             // A busy machine may say first that the database doesn't answer.
             try await eventually("no readiness, for the reminders") {

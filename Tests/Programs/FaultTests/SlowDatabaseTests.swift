@@ -11,7 +11,7 @@ import Testing
 @Suite struct SlowDatabaseTests {
     @Test("A burst that waits longer for a silent database than one request may is answered completely")
     func burst() async throws {
-        try await Journey.run(patience: .promised) { journey in
+        try await Journey.run(timeouts: .documented) { journey in
             let (relay, conninfo) = try journey.relay()
             let endpoint = try await journey.daemon {
                 $0.database = .url(conninfo)
@@ -26,8 +26,8 @@ import Testing
             let began = ContinuousClock.now
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for number in 0..<320 {
-                    let wish = ClientEndpoint.task("d\(number)", Instant(seconds: start.seconds + number), "T")
-                    group.addTask { try await endpoint.post("/task", wish).status }
+                    let request = ClientEndpoint.task("d\(number)", Instant(seconds: start.seconds + number), "T")
+                    group.addTask { try await endpoint.post("/task", request).status }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
@@ -39,7 +39,7 @@ import Testing
 
     @Test("A statement that hangs delays nothing else, and its request gets 503 in time")
     func hangingStatement() async throws {
-        try await Journey.run(patience: .promised) { journey in
+        try await Journey.run(timeouts: .documented) { journey in
             let endpoint = try await journey.daemon {
                 $0.postgres.maxConnections = 2
                 // Longer than a busy machine makes other statements wait.
@@ -82,7 +82,7 @@ import Testing
 
     @Test("Connections that died while idle are noticed together, before each of them has cost a request")
     func deadWhileIdle() async throws {
-        try await Journey.run(patience: .promised) { journey in
+        try await Journey.run(timeouts: .documented) { journey in
             let (relay, conninfo) = try journey.relay()
             let endpoint = try await journey.daemon { $0.database = .url(conninfo) }
             let start = try await journey.instant(in: 3600)

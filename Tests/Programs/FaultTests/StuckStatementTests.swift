@@ -11,7 +11,7 @@ import Testing
         "The number of connections stays within its limit, no statement exceeds its time, and then all works as before")
     func stuck() async throws {
         let cluster = try await TestCluster.dedicated()
-        try await Journey.run(on: cluster, patience: .promised) { journey in
+        try await Journey.run(on: cluster, timeouts: .documented) { journey in
             let endpoint = try await journey.daemon {
                 $0.database = .url(journey.faultyConninfo)
                 $0.postgres.maxConnections = 4
@@ -33,8 +33,8 @@ import Testing
                     group.addTask {
                         var statuses: [Int] = []
                         repeat {
-                            let wish = ClientEndpoint.task("d\(number)", start, "T")
-                            statuses.append(try await endpoint.post("/task", wish).status)
+                            let request = ClientEndpoint.task("d\(number)", start, "T")
+                            statuses.append(try await endpoint.post("/task", request).status)
                         } while hasEnded.all.isEmpty
                         return statuses
                     }
@@ -67,8 +67,8 @@ import Testing
             try await holder.execute("COMMIT")
             await holder.close()
             try await eventually("a task taken") {
-                let wish = ClientEndpoint.task("bob", start, "T")
-                return [200, 201].contains(try await endpoint.post("/task", wish).status)
+                let request = ClientEndpoint.task("bob", start, "T")
+                return [200, 201].contains(try await endpoint.post("/task", request).status)
             }
         }
         await cluster.stop()

@@ -70,15 +70,18 @@ struct ConversationPageServingTests {
 
     private static let talks: [(String, String)] = [
         ("['ada', 'a_B-9', '', 'a.b', 'é', 'x'.repeat(33)].map(m.isName)", "[true,true,false,false,false,false]"),
-        (talk("[talk.hear(say(7)), talk.hear(say(7)), talk.hear(say(9)), talk.heard]"), #"["new","known","gap",7]"#),
-        (talk("[talk.append({ messages: [6, 7, 8].map(say), lastOffset: 8 }), talk.heard]"), "[2,8]"),
         (
-            talk("[talk.hear(say(7)), talk.append({ messages: [6, 7].map(say), lastOffset: 9 }), talk.heard]"),
+            talk("[talk.receive(say(7)), talk.receive(say(7)), talk.receive(say(9)), talk.received]"),
+            #"["new","known","gap",7]"#
+        ),
+        (talk("[talk.append({ messages: [6, 7, 8].map(say), lastOffset: 8 }), talk.received]"), "[2,8]"),
+        (
+            talk("[talk.receive(say(7)), talk.append({ messages: [6, 7].map(say), lastOffset: 9 }), talk.received]"),
             #"["new",0,7]"#
         ),
-        (talk("[talk.trim(2), talk.messages.length, talk.heard, talk.hasEarlier]"), "[null,2,6,true]"),
+        (talk("[talk.trim(2), talk.messages.length, talk.received, talk.hasEarlier]"), "[null,2,6,true]"),
         // Purged messages are missing from the answer, and count as received.
-        (talk("[talk.append({ messages: [], lastOffset: 8 }), talk.heard]"), "[0,8]"),
+        (talk("[talk.append({ messages: [], lastOffset: 8 }), talk.received]"), "[0,8]"),
         (
             talk(
                 "[talk.hasEarlier, talk.prepend({ messages: [1, 2, 3].map(say) }), talk.messages.length, talk.hasEarlier]"
@@ -101,9 +104,9 @@ struct ConversationPageServingTests {
                 (kept => {
                     const back = new m.Talk('C').take(kept)
                     back.restore(kept.messages)
-                    const seen = [back.isKept, back.messages.length, back.hear(say(7)), back.messages.length]
+                    const seen = [back.isKept, back.messages.length, back.receive(say(7)), back.messages.length]
                     back.prepend({ messages: [6, 7].map(offset => say(offset)), lastOffset: 7 })
-                    return [...seen, back.isKept, back.messages.length, back.heard]
+                    return [...seen, back.isKept, back.messages.length, back.received]
                 })(JSON.parse(JSON.stringify(talk.kept)))
                 """), #"[true,3,"new",3,false,2,7]"#
         ),
@@ -112,7 +115,7 @@ struct ConversationPageServingTests {
             """
             ((talk, first) => {
                 talk.prepend({ messages: [], lastOffset: 1 }, 1)
-                return [talk.heard, talk.hear(first), talk.messages.length]
+                return [talk.received, talk.receive(first), talk.messages.length]
             })(new m.Talk('C'), { id: '1', offset: 1, author: 'bob', content: 'x' })
             """, #"[0,"new",1]"#
         ),
@@ -126,7 +129,7 @@ struct ConversationPageServingTests {
                 const one = (id, lastOffset) => ({ id, type: 'person', participants: ['ada', 'bob'], lastOffset, readOffset: 0 })
                 talks.takeList({ conversations: [one('A', 1), one('B', 1)] }, 0)
                 const moment = talks.moment
-                const { outcome } = talks.hear({ routingKey: 'ada.eve', message: { conversation: 'C', offset: 1, author: 'eve' } })
+                const { outcome } = talks.receive({ routingKey: 'ada.eve', message: { conversation: 'C', offset: 1, author: 'eve' } })
                 talks.takeList({ conversations: [one('B', 1)] }, moment)
                 return [outcome, talks.all.map(talk => talk.id), talks.isBehind({ B: 1, C: 1 }), talks.isBehind({ B: 2 })]
             })(new m.Talks())

@@ -45,17 +45,17 @@ struct ConversationPageTests {
             try await bob.wait(until: "document.querySelectorAll('#found button').length === 2")
             try await bob.tab(to: "element.textContent === 'ada'")
             try await bob.press(.enter)
-            try await bob.say("Tea? <b>Now</b> & here")
+            try await bob.send("Tea? <b>Now</b> & here")
             try await ada.wait(until: "document.querySelector('.unread').ariaLabel === '1 unread'")
             #expect(try await ada.evaluate("document.title") == "(1) Conversations")
             #expect(
                 try await ada.evaluate("document.querySelector('#said').textContent") == "bob: Tea? <b>Now</b> & here")
             #expect(try await ada.evaluate("document.querySelectorAll('.sign svg').length") == 2)
-            try await ada.tab(to: "element === \(BrowserPage.talk("bob"))")
+            try await ada.tab(to: "element === \(BrowserPage.conversation("bob"))")
             try await ada.press(.enter)
             try await ada.waitForLines(["Tea? <b>Now</b> & here"])
             #expect(try await ada.evaluate("document.querySelectorAll('.line b').length") == 0)
-            try await ada.say("Gladly.")
+            try await ada.send("Gladly.")
             try await bob.waitForLines(["Tea? <b>Now</b> & here", "Gladly."])
             #expect(
                 try await bob.evaluate("[...document.querySelectorAll('.line')].map(line => line.matches('.own'))")
@@ -74,16 +74,16 @@ struct ConversationPageTests {
                 try await bob.type(name)
                 try await bob.press(.enter)
             }
-            try await bob.say("Hello both")
-            try await eve.wait(until: BrowserPage.talk("ada, bob"))
+            try await bob.send("Hello both")
+            try await eve.wait(until: BrowserPage.conversation("ada, bob"))
             #expect(
                 try await eve.evaluate(
                     "document.querySelector('.sign').textContent + document.querySelectorAll('.sign svg').length")
                     == "33")
             try await ada.press(.escape)
             try await waitForList(ada)
-            try await ada.wait(until: BrowserPage.talk("bob, eve"))
-            #expect(try await ada.evaluate("document.activeElement === \(BrowserPage.talk("bob"))") == true)
+            try await ada.wait(until: BrowserPage.conversation("bob, eve"))
+            #expect(try await ada.evaluate("document.activeElement === \(BrowserPage.conversation("bob"))") == true)
 
             // Sends one message to both conversations.
             try await bob.tab(to: "element.id === 'new'")
@@ -105,7 +105,7 @@ struct ConversationPageTests {
             )
             try await eve.wait(until: "document.querySelector('.last').textContent === 'bob: To all of you'")
             for page in [ada, bob, eve] { #expect(try await page.faults() == []) }
-            for page in [ada, bob, eve] { #expect(page.complaints.filter { !$0.contains("409") } == []) }
+            for page in [ada, bob, eve] { #expect(page.consoleErrors.filter { !$0.contains("409") } == []) }
         }
     }
 
@@ -113,18 +113,18 @@ struct ConversationPageTests {
     func reading() async throws {
         try await PageWorld.run { world in
             try await world.name("ada", "bob")
-            let talk = try await world.conversation("ada", "bob")
-            for number in 1...3 { try await world.say("\(number)", by: "bob", in: talk) }
+            let conversation = try await world.conversation("ada", "bob")
+            for number in 1...3 { try await world.send("\(number)", by: "bob", in: conversation) }
             let page = try await world.converse("ada", mayComplain: true)
             try await page.wait(until: "document.querySelector('.unread').textContent === '3'")
             try await page.click("#talks a")
             try await page.waitForLines(["1", "2", "3"])
             try await eventually("what was shown is read") {
-                try await world.standing(of: talk, for: "ada")["readOffset"] == 3
+                try await world.participation(of: conversation, for: "ada")["readOffset"] == 3
             }
             try await page.emulate(offline: true)
             try await page.wait(until: "document.querySelector('#banner').textContent.startsWith('You are offline')")
-            for number in 4...5 { try await world.say("\(number)", by: "bob", in: talk) }
+            for number in 4...5 { try await world.send("\(number)", by: "bob", in: conversation) }
             try await page.emulate(offline: false)
             try await page.waitForLines(["1", "2", "3", "4", "5"])
             try await page.wait(until: "document.querySelector('#banner').textContent === ''")
@@ -135,18 +135,19 @@ struct ConversationPageTests {
     func waiting() async throws {
         try await PageWorld.run { world in
             try await world.name("ada", "bob")
-            let talk = try await world.conversation("ada", "bob")
-            let page = try await world.converse("ada", in: talk, mayComplain: true)
+            let conversation = try await world.conversation("ada", "bob")
+            let page = try await world.converse("ada", in: conversation, mayComplain: true)
             try await world.stopDaemon()
             try await page.wait(until: "document.body.dataset.link === 'lost'")
-            for content in ["one", "two"] { try await page.say(content) }
+            for content in ["one", "two"] { try await page.send(content) }
             try await page.wait(until: "document.querySelectorAll('.line[data-state=waiting]').length === 2")
             #expect(try await page.text(of: ".line [data-part=state]").hasPrefix("Waiting"))
             // The messages are stored, so the page could be closed meanwhile.
             #expect(try await page.evaluate("\(Self.kept).length") == 2)
             try await world.startDaemon()
             try await page.wait(until: "document.querySelectorAll('.line[data-state=stored]').length === 2")
-            #expect(try await world.messages(in: talk, for: "bob").map { $0["content"].string } == ["one", "two"])
+            #expect(
+                try await world.messages(in: conversation, for: "bob").map { $0["content"].string } == ["one", "two"])
             #expect(try await page.evaluate("\(Self.kept).length") == 0)
         }
     }
@@ -155,11 +156,11 @@ struct ConversationPageTests {
     func fullStorage() async throws {
         try await PageWorld.run { world in
             try await world.name("ada", "bob")
-            let talk = try await world.conversation("ada", "bob")
-            let page = try await world.converse("ada", in: talk, mayComplain: true)
+            let conversation = try await world.conversation("ada", "bob")
+            let page = try await world.converse("ada", in: conversation, mayComplain: true)
             try await page.wait(until: "document.activeElement.id === 'content'")
             try await page.emulate(offline: true)
-            try await page.say("one")
+            try await page.send("one")
             // Another tab stores a message meanwhile. Then the storage is full.
             try await page.evaluate(
                 """
@@ -168,19 +169,21 @@ struct ConversationPageTests {
                     const entry = { id, number: 2, conversations: [conversation], content: 'two', at: Date.now() }
                     localStorage.setItem(place.replace(/[^/]*$/, id), JSON.stringify(entry))
                     Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') }
-                })(['\(talk)', Object.keys(localStorage).find(key => key.startsWith('outbox/'))])
+                })(['\(conversation)', Object.keys(localStorage).find(key => key.startsWith('outbox/'))])
                 """)
-            try await page.say("three")
+            try await page.send("three")
             try await page.wait(until: "document.querySelectorAll('.line[data-state=waiting]').length === 3")
             // The user can drop a message that isn't stored.
             try await page.click(".line:last-child [data-part=drop]")
             try await page.wait(until: "document.querySelectorAll('.line').length === 2")
             try await page.click("#content")
-            try await page.say("four")
+            try await page.send("four")
             try await page.emulate(offline: false)
             try await page.wait(until: "document.querySelectorAll('.line[data-state=stored]').length === 3")
             #expect(
-                try await world.messages(in: talk, for: "bob").map { $0["content"].string } == ["one", "two", "four"])
+                try await world.messages(in: conversation, for: "bob").map { $0["content"].string } == [
+                    "one", "two", "four",
+                ])
         }
     }
 
@@ -204,12 +207,12 @@ struct ConversationPageTests {
     func refused() async throws {
         try await PageWorld.run { world in
             try await world.name("ada", "bob")
-            let talk = try await world.conversation("ada", "bob")
-            let page = try await world.converse("ada", in: talk, .init(width: 320), mayComplain: true)
+            let conversation = try await world.conversation("ada", "bob")
+            let page = try await world.converse("ada", in: conversation, .init(width: 320), mayComplain: true)
             try await page.hold("*/messages")
             // Neither refusal is temporary, so the page doesn't repeat the message by itself.
             for (content, status, code) in [("one", 403, "blocked"), ("two", 429, "too_many_conversations")] {
-                try await page.say(content)
+                try await page.send(content)
                 try await page.answer("/messages", status, with: #"{"code":"\#(code)","reason":"Not to them."}"#)
             }
             try await page.wait(until: "document.querySelectorAll('.line[data-state=failed]').length === 2")
@@ -222,7 +225,7 @@ struct ConversationPageTests {
             try await page.tab(to: "element.dataset.part === 'drop'")
             try await page.press(.enter)
             try await page.waitForLines(["one"])
-            #expect(try await world.messages(in: talk, for: "bob").map { $0["id"] } == [id])
+            #expect(try await world.messages(in: conversation, for: "bob").map { $0["id"] } == [id])
             #expect(try await page.evaluate("document.documentElement.scrollWidth <= 320") == true)
         }
     }
@@ -231,9 +234,9 @@ struct ConversationPageTests {
     func history() async throws {
         try await PageWorld.run(["--device-message-rate", "1000"]) { world in
             try await world.name("ada", "bob")
-            let talk = try await world.conversation("ada", "bob")
-            for number in 1...120 { try await world.say("\(number)", by: "bob", in: talk) }
-            let page = try await world.converse("ada", in: talk)
+            let conversation = try await world.conversation("ada", "bob")
+            for number in 1...120 { try await world.send("\(number)", by: "bob", in: conversation) }
+            let page = try await world.converse("ada", in: conversation)
             try await page.wait(until: "\(BrowserPage.lines).length === 50")
             let place =
                 "[...document.querySelectorAll('.line [data-part=content]')].find(line => line.textContent === '71').getBoundingClientRect().top"
@@ -241,7 +244,7 @@ struct ConversationPageTests {
                 "(document.querySelector('#messages').scrollTop = 150, \(place))")
             try await page.wait(until: "\(BrowserPage.lines).length === 100")
             #expect(try await page.evaluate("Math.abs(\(place) - \(before.number ?? 0)) < 2") == true)
-            try await world.say("new", by: "bob", in: talk)
+            try await world.send("new", by: "bob", in: conversation)
             try await page.wait(until: "!document.querySelector('#newest').hidden")
             // The same by keyboard. Focusing the button scrolls to the top, so the page may already have loaded the
             // earlier messages and hidden the button.
@@ -262,8 +265,8 @@ struct ConversationPageTests {
     func turnedAway() async throws {
         try await PageWorld.run { world in
             try await world.name("ada", "bob", "eve")
-            let talk = try await world.conversation("ada", "bob", "eve")
-            try await world.say("before", by: "eve", in: talk)
+            let conversation = try await world.conversation("ada", "bob", "eve")
+            try await world.send("before", by: "eve", in: conversation)
             let page = try await world.converse("ada")
             // The test decides when the page reports which messages were read.
             try await page.evaluate(
@@ -271,16 +274,16 @@ struct ConversationPageTests {
                 globalThis.held = [], globalThis.soon = setTimeout,
                 globalThis.setTimeout = (call, delay, ...rest) => delay === 300 ? held.push(call) : soon(call, delay, ...rest), 0
                 """)
-            try await page.evaluate("location.hash = '\(talk)'")
+            try await page.evaluate("location.hash = '\(conversation)'")
             try await page.waitForLines(["before"])
             try await page.wait(until: "held.length === 1")
             try await page.evaluate("location.hash = ''")
             try await page.wait(until: "document.body.dataset.view === 'list'")
-            try await world.say("again", by: "bob", in: talk)
-            try await page.wait(until: "\(BrowserPage.talk("bob, eve"))?.innerText.includes('again')")
+            try await world.send("again", by: "bob", in: conversation)
+            try await page.wait(until: "\(BrowserPage.conversation("bob, eve"))?.innerText.includes('again')")
             try await page.evaluate("(held.pop()(), 0)")
             try await page.wait(until: "document.querySelector('#talks .unread').textContent === '1'")
-            #expect(try await world.standing(of: talk, for: "ada")["readOffset"] == 1)
+            #expect(try await world.participation(of: conversation, for: "ada")["readOffset"] == 1)
         }
     }
 
@@ -293,13 +296,13 @@ struct ConversationPageTests {
             let (pair, group) = (
                 try await world.conversation("ada", "bob"), try await world.conversation("ada", "bob", "eve")
             )
-            try await world.say("before", by: "eve", in: group)
+            try await world.send("before", by: "eve", in: group)
             let page = try await world.converse("ada", in: group)
             try await page.waitForLines(["before"])
             try await page.click("#mute")
             try await page.wait(until: "document.querySelector('#mute').ariaPressed === 'true'")
             try await page.evaluate("location.hash = ''")
-            try await world.say("again", by: "bob", in: group)
+            try await world.send("again", by: "bob", in: group)
             try await page.wait(until: "document.querySelector('.quiet .unread').textContent === '1'")
             #expect(try await page.evaluate("document.title") == "Conversations")
             try await page.evaluate("location.hash = '\(group)'")
@@ -320,8 +323,8 @@ struct ConversationPageTests {
             try await page.click("#leave")
             try await page.click("#do-leave")
             try await page.wait(until: "document.querySelectorAll('#talks li').length === 1")
-            try await world.say("Come back", by: "bob", in: pair)
-            try await page.wait(until: "\(BrowserPage.talk("bob"))?.innerText.includes('Come back')")
+            try await world.send("Come back", by: "bob", in: pair)
+            try await page.wait(until: "\(BrowserPage.conversation("bob"))?.innerText.includes('Come back')")
         }
     }
 }

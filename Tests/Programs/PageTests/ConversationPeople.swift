@@ -25,7 +25,7 @@ extension PageWorld {
     }
 
     @discardableResult
-    func say(_ content: String, by person: String, in conversation: String) async throws -> TestJSON {
+    func send(_ content: String, by person: String, in conversation: String) async throws -> TestJSON {
         try await post(
             "/messages",
             ["deviceId": .string(person), "content": .string(content), "conversation": .string(conversation)])
@@ -39,7 +39,7 @@ extension PageWorld {
     }
 
     /// Returns the state of a user's conversation.
-    func standing(of conversation: String, for person: String) async throws -> TestJSON {
+    func participation(of conversation: String, for person: String) async throws -> TestJSON {
         let response = try await HTTPTestClient.request(at: endpoint, "GET", "/conversations?deviceId=\(person)")
         return try response.json()["conversations"].array?.first { $0["id"].string == conversation } ?? .absent
     }
@@ -68,14 +68,14 @@ extension BrowserPage {
     }
 
     /// Waits until the message field has the focus, types into it and presses Enter.
-    func say(_ content: String) async throws {
+    func send(_ content: String) async throws {
         try await wait(until: "document.activeElement.id === 'content'")
         try await type(content)
         try await press(.enter)
     }
 
     /// JavaScript: the link to the conversation with this title.
-    static func talk(_ title: String) -> String {
+    static func conversation(_ title: String) -> String {
         "[...document.querySelectorAll('#talks a')].find(link => link.querySelector('b').textContent === '\(title)')"
     }
 }

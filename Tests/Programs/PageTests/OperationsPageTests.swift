@@ -55,7 +55,7 @@ struct OperationsPageTests {
             #expect(try await page.evaluate("location.hash") == "#own/hour")
             try await page.click("#scope label:last-child")
             try await page.wait(until: "document.body.dataset.shown === 'all hour'")
-            #expect(page.complaints == [])
+            #expect(page.consoleErrors == [])
 
             for peer in peers { await peer.close() }
             #expect(try await daemon.terminate() == .exited(0))

@@ -18,9 +18,9 @@ enum PageClock {
         """
 
     /// Sets the clock to a moment, from which it runs on, or at which it stands.
-    static func setting(to moment: Date, standing: Bool) -> String {
+    static func setting(to moment: Date, stopped: Bool) -> String {
         let milliseconds = Int((moment.timeIntervalSince1970 * 1_000).rounded())
         let ahead = Int(moment.timeIntervalSinceNow * 1_000)
-        return ";setTestClock(now => \(standing ? "\(milliseconds)" : "now + \(ahead)"));"
+        return ";setTestClock(now => \(stopped ? "\(milliseconds)" : "now + \(ahead)"));"
     }
 }

@@ -27,7 +27,7 @@ struct PageDayTests {
             #expect(
                 try await page.text(of: "\(BrowserPage.row("19:00")) .detail") == "Art · your partner will start Maths")
             // A minute before the start, without an event of the server.
-            try await world.advance(to: soon - 59, standing: true)
+            try await world.advance(to: soon - 59, stopped: true)
             try await page.wait(
                 until: "document.querySelector('[data-state=room] .state').innerText === 'Enter the waiting room'")
             #expect(try await page.text(of: "#next-title").hasPrefix("Music at"))

@@ -110,7 +110,7 @@ struct PageDeviceTests {
                     "(\(look), window.list?.[0] === 'History at 09:00|Your partner will start Maths. The waiting room is open.|\(tag)')"
             )
             #expect(try await page.evaluate("window.list.length") == 1)
-            #expect(page.complaints.isEmpty)
+            #expect(page.consoleErrors.isEmpty)
             try await page.close()
         }
     }
@@ -157,7 +157,7 @@ struct PageDeviceTests {
             try await page.wait(
                 until: "document.querySelector('#alerts-said').innerText.includes('even when this page is closed')")
             #expect(try await page.evaluate("document.querySelector('#alerts').hidden") == true)
-            #expect(page.complaints.isEmpty)
+            #expect(page.consoleErrors.isEmpty)
             try await page.close()
         }
     }

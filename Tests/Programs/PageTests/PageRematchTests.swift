@@ -177,7 +177,7 @@ struct PageRematchTests {
             // The button is hidden, and the focus moves to the title.
             try await cem.wait(until: "document.querySelector('#seek').hidden")
             #expect(try await cem.evaluate("document.activeElement.id") == "room-title")
-            let refused = cem.complaints.filter { !PageWorld.isKnock($0) }
+            let refused = cem.consoleErrors.filter { !PageWorld.isExpectedRefusal($0) }
             #expect(refused.count == 1 && refused[0].contains(" 409") && refused[0].hasSuffix("/task"))
         }
     }

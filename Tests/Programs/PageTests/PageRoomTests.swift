@@ -54,7 +54,7 @@ struct PageRoomTests {
 
             // Neither early nor late, by the half second to which a page knows the server's clock.
             for (moment, phase) in [(start - 0.6, "last"), (start + 0.6, "start")] {
-                try await world.advance(to: moment, standing: true)
+                try await world.advance(to: moment, stopped: true)
                 for page in [ada, bob] {
                     try await page.wait(until: "document.querySelector('#disc').dataset.phase === '\(phase)'")
                 }
@@ -83,17 +83,17 @@ struct PageRoomTests {
             try await page.wait(until: "!document.querySelector('#next-enter').hidden")
             try await page.click("#next-enter")
             try await page.wait(until: "document.querySelector('#disc').dataset.phase === 'wait'")
-            try await world.advance(to: start - 4, standing: true)
+            try await world.advance(to: start - 4, stopped: true)
             try await page.wait(until: "document.querySelector('#disc').dataset.phase === 'last'")
             try await page.wait(
                 until: "document.querySelector('#link').innerText === 'You have no partner this time. Start anyway.'")
             #expect(try await page.evaluate("getComputedStyle(document.querySelector('.ales')).display") == "none")
-            try await world.advance(to: start + 1, standing: true)
+            try await world.advance(to: start + 1, stopped: true)
             try await page.wait(until: "document.querySelector('#count').innerText === 'Start!'")
             #expect(try await page.evaluate("document.querySelector('#spoken').textContent") == "Start!")
             #expect(page.events.all.allSatisfy { $0.method != "Network.webSocketCreated" })
             // Long after, it is still true.
-            try await world.advance(to: start + 125, standing: true)
+            try await world.advance(to: start + 125, stopped: true)
             try await page.wait(until: "document.querySelector('#count').innerText === '2 min'")
             #expect(try await page.text(of: "#link") == "You have no partner this time. Start anyway.")
             #expect(try await page.text(of: "#partner-title") == "Nobody")
@@ -106,10 +106,10 @@ struct PageRoomTests {
             let page = try await world.visit(.init(device: "ada"))
             let start = PageWorld.second(in: 1200)
             try await world.register("ada", "History", at: start)
-            try await world.advance(to: start - 59, standing: true)
+            try await world.advance(to: start - 59, stopped: true)
             try await page.wait(until: "!document.querySelector('#reminder').hidden")
             #expect(try await page.text(of: "#reminder").contains("History at"))
-            try await world.advance(to: start + 1, standing: true)
+            try await world.advance(to: start + 1, stopped: true)
             try await page.wait(until: "document.querySelector('#reminder').hidden")
         }
     }

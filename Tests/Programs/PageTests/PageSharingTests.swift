@@ -116,8 +116,8 @@ struct PageSharingTests {
             pass(400)
             await until(() => count('B runs'))
             """)
-        let told = (seen.array ?? []).compactMap(\.string).filter { !$0.hasSuffix("hears a beat") }
-        #expect(told.prefix(4) == ["A runs", "A is live", "B is live", "silence"])
+        let entries = (seen.array ?? []).compactMap(\.string).filter { !$0.hasSuffix("hears a beat") }
+        #expect(entries.prefix(4) == ["A runs", "A is live", "B is live", "silence"])
     }
 }
 

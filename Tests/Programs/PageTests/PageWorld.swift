@@ -1,6 +1,6 @@
 import Basics
-import DoorTestSupport
 import Foundation
+import InterfaceTestSupport
 import Postgres
 import Scheduling
 import TestSupport
@@ -30,7 +30,7 @@ final class PageWorld: Sendable {
     }
 
     static func run(_ flags: [String] = [], _ body: (PageWorld) async throws -> Void) async throws {
-        try await Places.browsers.hold { try await runInPlace(flags, body) }
+        try await TestLimiter.browsers.hold { try await runInPlace(flags, body) }
     }
 
     private static func runInPlace(_ flags: [String], _ body: (PageWorld) async throws -> Void) async throws {
@@ -43,10 +43,10 @@ final class PageWorld: Sendable {
             try await Evidence.collect {
                 Evidence.addSlow { await world.clockReport() }
                 Evidence.addLog(of: "the first daemon, process \(daemon.process.pid)") { daemon.process.lines }
-                try await ProductDoors.judged { try await body(world) }
+                try await InterfaceValidation.validating { try await body(world) }
             }
-            for page in world.people.all + world.guests.all { try page.judgeWhatIsHeard() }
-            for page in world.people.all { #expect(page.complaints.filter { !Self.isKnock($0) } == []) }
+            for page in world.people.all + world.guests.all { try page.validateReceivedMessages() }
+            for page in world.people.all { #expect(page.consoleErrors.filter { !Self.isExpectedRefusal($0) } == []) }
             await world.end()
         } catch {
             await world.end()
@@ -59,8 +59,8 @@ final class PageWorld: Sendable {
     /// An answer's `Date` has whole seconds, so the page knows the server's clock only to half a second. A click may
     /// come a moment before the room opens, and the page tries again a moment later. The page of a user without a
     /// partner first asks whether there is a room.
-    static func isKnock(_ complaint: String) -> Bool {
-        complaint.contains("/socket?") && [" 403", " 404", " 426"].contains { complaint.contains($0) }
+    static func isExpectedRefusal(_ error: String) -> Bool {
+        error.contains("/socket?") && [" 403", " 404", " 426"].contains { error.contains($0) }
     }
 
     private func end() async {
@@ -149,12 +149,12 @@ final class PageWorld: Sendable {
     // MARK: Time
 
     /// Sets the clocks of the database and of all pages to a moment. They run on from there, or the pages' clocks stand.
-    func advance(to moment: Date, standing: Bool = false) async throws {
+    func advance(to moment: Date, stopped: Bool = false) async throws {
         let seconds = moment.timeIntervalSince1970
         try await TestCluster.execute(ShiftedClock.advance(toSeconds: seconds), conninfo)
         // An instant before every known one has the daemon look and read the clock.
         try await TestCluster.execute("SELECT pg_notify('\(ReminderStore.dueChannel)', '0')", conninfo)
-        let setting = PageClock.setting(to: moment, standing: standing)
+        let setting = PageClock.setting(to: moment, stopped: stopped)
         clockSetting.withLock { $0 = setting }
         for page in people.all + guests.all {
             try await page.runFirst(setting)

@@ -241,7 +241,7 @@ struct QuestionPageTests {
                     }
                 } catch {
                     let text = try await page.evaluate("location.href + ': ' + document.body?.innerText")
-                    throw ClientFailure.violation("\(error): \(text) \(page.complaints)")
+                    throw ClientFailure.violation("\(error): \(text) \(page.consoleErrors)")
                 }
             }
             try await wait(until: "document.querySelector('td')?.textContent === 'What <b>now</b>?'")

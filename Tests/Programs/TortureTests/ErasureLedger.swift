@@ -1,13 +1,13 @@
 import Foundation
 
-/// The erasures of a run of partings, and the data that must be gone, according to the answers to the clients.
+/// The erasures of a rematch run, and the data that must be gone, according to the answers to the clients.
 struct ErasureLedger {
     /// The time of each device's last erasure; `Int.max` while its answer is outstanding or lost.
     private var ended: [String: Int] = [:]
     /// The tasks of erased devices, and the time of their erasure. A match may remain, without the device.
     private var tasks: [UUID: Int] = [:]
     /// The preferences and blocks of erased devices, and those about them.
-    private var regards: Set<UUID> = []
+    private var relations: Set<UUID> = []
     /// Devices that were erased and haven't begun a series since.
     private var seriesless: Set<String> = []
     /// Devices that have requested a series and have no answer.
@@ -26,11 +26,11 @@ struct ErasureLedger {
     ///
     /// - Parameters:
     ///   - tasks: The tasks that the device certainly had.
-    ///   - regards: The preferences and blocks that were known before the request.
-    mutating func erased(_ device: String, tasks own: [UUID], regards known: [UUID], at time: Int) {
+    ///   - relations: The preferences and blocks that were known before the request.
+    mutating func erased(_ device: String, tasks own: [UUID], relations known: [UUID], at time: Int) {
         ended[device] = time
         for task in own { tasks[task] = time }
-        regards.formUnion(known)
+        relations.formUnion(known)
         if !beginning.contains(device) { seriesless.insert(device) }
     }
 
@@ -73,8 +73,8 @@ struct ErasureLedger {
             }
         }
         violations += seriesless.intersection(stored.series).sorted().map { "\($0) was erased, and has a series" }
-        for (regard, id) in Array(stored.blocks) + Array(stored.preferences) where regards.contains(id) {
-            violations.append("\(regard) is there, and one of them was erased")
+        for (relation, id) in Array(stored.blocks) + Array(stored.preferences) where relations.contains(id) {
+            violations.append("\(relation) is there, and one of them was erased")
         }
         return violations
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The invitations and guests of a run of partings, according to the answers to the clients.
+/// The invitations and guests of a rematch run, according to the answers to the clients.
 struct InvitationLedger {
     /// The span in which a request may have taken effect: from before it was sent until its answer. A request without
     /// an answer may take effect at any time.

@@ -7,7 +7,7 @@ import Testing
     private static let hold = 90
 
     /// Ada has invited, Bob has accepted, and Cleo hasn't.
-    private struct Scene {
+    private struct Scenario {
         var ledger = InvitationLedger()
         var stored = StoredSchedule()
         let link = InvitationLedger.Link(token: "token", host: "ada", task: UUID())
@@ -26,7 +26,7 @@ import Testing
 
         mutating func invite() { ledger.invited(link, began: ledger.begin()) }
 
-        mutating func accept(_ id: UUID, _ device: String, told partner: String = "ada") {
+        mutating func accept(_ id: UUID, _ device: String, partner: String = "ada") {
             ledger.accepted(link, guest: id, device: device, partner: partner, began: ledger.begin())
         }
 
@@ -50,43 +50,43 @@ import Testing
 
     @Test("The ledger accepts a host who waits, and a guest who has come and leaves or moves")
     func fine() {
-        #expect(Scene(isAccepted: false).violations == [])
-        var scene = Scene()
-        #expect(scene.violations == [])
-        scene.ledger.moved(scene.guest, isCertain: true)
-        scene.pair(scene.stranger, "cleo")
-        #expect(scene.violations == [])
-        scene.ledger.rebase(on: scene.stored)
-        #expect(scene.violations == [])
-        scene.stored.tasks.removeAll { $0.id == scene.guest }
-        #expect(scene.violations == [])
+        #expect(Scenario(isAccepted: false).violations == [])
+        var scenario = Scenario()
+        #expect(scenario.violations == [])
+        scenario.ledger.moved(scenario.guest, isCertain: true)
+        scenario.pair(scenario.stranger, "cleo")
+        #expect(scenario.violations == [])
+        scenario.ledger.rebase(on: scenario.stored)
+        #expect(scenario.violations == [])
+        scenario.stored.tasks.removeAll { $0.id == scenario.guest }
+        #expect(scenario.violations == [])
     }
 
     @Test("A link is used once, and once more if its owner may have asked for another guest")
     func uses() {
-        var twice = Scene()
+        var twice = Scenario()
         twice.accept(twice.stranger, "cleo")
         #expect(twice.violations.contains("bob and cleo have used the same invitation of ada"))
-        var renewed = Scene()
+        var renewed = Scenario()
         renewed.invite()
         renewed.accept(renewed.stranger, "cleo")
         #expect(!renewed.violations.contains { $0.contains("used the same") })
-        var doubtful = Scene()
-        doubtful.ledger.mayHaveInvited("ada", began: doubtful.ledger.begin())
-        doubtful.accept(doubtful.stranger, "cleo")
-        #expect(!doubtful.violations.contains { $0.contains("used the same") })
+        var uncertain = Scenario()
+        uncertain.ledger.mayHaveInvited("ada", began: uncertain.ledger.begin())
+        uncertain.accept(uncertain.stranger, "cleo")
+        #expect(!uncertain.violations.contains { $0.contains("used the same") })
     }
 
     @Test("A guest by a link has the reported partner")
     func guests() {
-        var lost = Scene()
+        var lost = Scenario()
         lost.pair(lost.stranger, "cleo")
         #expect(lost.violations == ["bob came to ada at 1000, and has nobody"])
-        var told = Scene(isAccepted: false)
-        told.accept(told.guest, "bob", told: "cleo")
-        told.pair(told.guest, "bob")
-        #expect(told.violations == ["bob came to ada, and was told of cleo"])
-        var other = Scene()
+        var wrong = Scenario(isAccepted: false)
+        wrong.accept(wrong.guest, "bob", partner: "cleo")
+        wrong.pair(wrong.guest, "bob")
+        #expect(wrong.violations == ["bob came to ada, and was told of cleo"])
+        var other = Scenario()
         other.ledger.invited(.init(token: "token", host: "cleo", task: other.stranger), began: other.ledger.begin())
         #expect(other.violations.contains { $0.contains("was another's") })
     }
@@ -95,20 +95,20 @@ import Testing
         "A host who waits for a guest is matched with nobody else until the invitation has lapsed or a guest may have come"
     )
     func strangers() {
-        var scene = Scene(isAccepted: false)
-        scene.pair(scene.stranger, "cleo")
-        #expect(scene.violations == ["ada at 1000 waits for a guest, and has cleo"])
-        var late = scene
+        var scenario = Scenario(isAccepted: false)
+        scenario.pair(scenario.stranger, "cleo")
+        #expect(scenario.violations == ["ada at 1000 waits for a guest, and has cleo"])
+        var late = scenario
         late.stored.now = 810
         #expect(late.violations == [])
-        var doubtful = scene
-        doubtful.ledger.mayHaveAccepted(scene.link, device: "cleo")
-        #expect(doubtful.violations == [])
-        doubtful.ledger.rebase(on: scene.stored)
-        #expect(doubtful.violations == [])
+        var uncertain = scenario
+        uncertain.ledger.mayHaveAccepted(scenario.link, device: "cleo")
+        #expect(uncertain.violations == [])
+        uncertain.ledger.rebase(on: scenario.stored)
+        #expect(uncertain.violations == [])
         // A host that has accepted another invitation no longer waits for a guest.
-        var gone = scene
-        gone.ledger.mayHaveAccepted(.init(token: "other", host: "cleo", task: scene.stranger), device: "ada")
+        var gone = scenario
+        gone.ledger.mayHaveAccepted(.init(token: "other", host: "cleo", task: scenario.stranger), device: "ada")
         #expect(gone.violations == [])
     }
 }

@@ -14,7 +14,7 @@ actor MessageRecord {
     private var abandoned: [UUID: String] = [:]
     private(set) var unanswered = 0
     private(set) var connections = 0
-    private var heard: [MessageListener.Door: [Message]] = [:]
+    private var received: [MessageReceiver.Transport: [Message]] = [:]
     private var objections: [String] = []
 
     /// The number of messages that were acknowledged or given up.
@@ -26,10 +26,10 @@ actor MessageRecord {
     func wasConnected() { connections += 1 }
     func object(_ violation: String) { objections.append(violation) }
 
-    func hears(_ message: Message, by door: MessageListener.Door) {
-        let expected = (heard[door]?.last?.offset ?? 0) + 1
-        if message.offset != expected { objections.append("\(door) hears \(message.offset), not \(expected)") }
-        heard[door, default: []].append(message)
+    func wasReceived(_ message: Message, by transport: MessageReceiver.Transport) {
+        let expected = (received[transport]?.last?.offset ?? 0) + 1
+        if message.offset != expected { objections.append("\(transport) received \(message.offset), not \(expected)") }
+        received[transport, default: []].append(message)
     }
 
     func violations(in stored: [Message]) -> [String] {
@@ -41,10 +41,11 @@ actor MessageRecord {
             violations.append("\(content) was acknowledged, and there is \(contents[id]?.map(\.content) ?? [])")
         }
         for message in stored where (acknowledged[message.id] ?? abandoned[message.id]) != message.content {
-            violations.append("\(message.content) is stored, and nobody has said it")
+            violations.append("\(message.content) is stored, but no client has sent it")
         }
-        for door in MessageListener.Door.allCases where heard[door, default: []] != stored {
-            violations.append("\(door) has heard \(heard[door, default: []].count) of \(stored.count) messages")
+        for transport in MessageReceiver.Transport.allCases where received[transport, default: []] != stored {
+            violations.append(
+                "\(transport) has received \(received[transport, default: []].count) of \(stored.count) messages")
         }
         return violations
     }

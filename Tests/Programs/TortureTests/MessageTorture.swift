@@ -8,8 +8,8 @@ import TestSupport
 /// received messages are checked.
 actor MessageTorture {
     /// The number of users that send messages. They take the ways of sending in turn.
-    private static let speakers = 6
-    private static let patience = Deadline.standard
+    private static let senders = 6
+    private static let timeout = Deadline.standard
 
     private var random: SeededRandom
     private let record = MessageRecord()
@@ -28,7 +28,7 @@ actor MessageTorture {
         var connections = 0
         var daemonKills = 0
         var databaseKills = 0
-        /// The time from full service, with everything sent, until every listener had received everything.
+        /// The time from full service, with everything sent, until every receiver had received everything.
         var settled = Duration.zero
         /// The end of the daemons' logs, if there is a violation.
         var output = ""
@@ -38,22 +38,22 @@ actor MessageTorture {
         let world = try await TortureWorld(.shared)
         try await world.start()
         guard let endpoint = await world.living.first?.endpoint else { throw ClientFailure.violation("no daemon") }
-        try await endpoint.makeUsers(1...Self.speakers)
-        let conversation = try await endpoint.makeConversation(1, Array(2...Self.speakers))
-        let listening = listen(to: conversation, in: world)
-        let speaking = speak(messages, in: conversation, world)
+        try await endpoint.makeUsers(1...Self.senders)
+        let conversation = try await endpoint.makeConversation(1, Array(2...Self.senders))
+        let listening = receive(to: conversation, in: world)
+        let sending = startSenders(messages, in: conversation, world)
         do {
             while daemonKills + databaseKills < kills {
                 let wanted = messages * (daemonKills + databaseKills) / kills
-                try await eventually("service after a kill", within: Self.patience) { await record.settled >= wanted }
-                try await strike(world)
+                try await eventually("service after a kill", within: Self.timeout) { await record.settled >= wanted }
+                try await kill(world)
             }
-            try await eventually("everything said", within: Self.patience) { await record.settled >= messages }
+            try await eventually("all messages settled", within: Self.timeout) { await record.settled >= messages }
         } catch {
             await record.object("\(error)")
-            speaking.cancel()
+            sending.cancel()
         }
-        await speaking.value
+        await sending.value
         let outcome = try await settle(world, conversation)
         listening.cancel()
         await listening.value
@@ -66,30 +66,31 @@ actor MessageTorture {
 
     // MARK: Users
 
-    private func speak(_ messages: Int, in conversation: UUID, _ world: TortureWorld) -> Task<Void, Never> {
-        let seeds = (0..<Self.speakers).map { _ in random.next() }
+    private func startSenders(_ messages: Int, in conversation: UUID, _ world: TortureWorld) -> Task<Void, Never> {
+        let seeds = (0..<Self.senders).map { _ in random.next() }
         let record = record
         return Task {
             await withTaskGroup(of: Void.self) { group in
                 for (number, seed) in seeds.enumerated() {
-                    let speaker = MessageSpeaker(
+                    let sender = MessageSender(
                         user: number + 1, conversation: conversation, world: world, record: record,
-                        way: MessageSpeaker.Way.allCases[number % MessageSpeaker.Way.allCases.count])
+                        transport: MessageSender.Transport.allCases[number % MessageSender.Transport.allCases.count])
                     let share = messages / seeds.count + (number < messages % seeds.count ? 1 : 0)
-                    group.addTask { await speaker.say(share, SeededRandom(seed: seed)) }
+                    group.addTask { await sender.send(share, SeededRandom(seed: seed)) }
                 }
             }
         }
     }
 
-    private func listen(to conversation: UUID, in world: TortureWorld) -> Task<Void, Never> {
-        let seeds = MessageListener.Door.allCases.map { _ in random.next() }
+    private func receive(to conversation: UUID, in world: TortureWorld) -> Task<Void, Never> {
+        let seeds = MessageReceiver.Transport.allCases.map { _ in random.next() }
         let record = record
         return Task {
             await withTaskGroup(of: Void.self) { group in
-                for (door, seed) in zip(MessageListener.Door.allCases, seeds) {
-                    let listener = MessageListener(door: door, conversation: conversation, world: world, record: record)
-                    group.addTask { await listener.listen(SeededRandom(seed: seed)) }
+                for (transport, seed) in zip(MessageReceiver.Transport.allCases, seeds) {
+                    let receiver = MessageReceiver(
+                        transport: transport, conversation: conversation, world: world, record: record)
+                    group.addTask { await receiver.receive(SeededRandom(seed: seed)) }
                 }
             }
         }
@@ -98,7 +99,7 @@ actor MessageTorture {
     // MARK: Killing
 
     /// Kills a daemon, or sometimes the database, at a random moment, and starts it again.
-    private func strike(_ world: TortureWorld) async throws {
+    private func kill(_ world: TortureWorld) async throws {
         try await Task.sleep(for: .milliseconds(Int.random(in: 0...30, using: &random)))
         if Int.random(in: 0..<8, using: &random) == 0 {
             if try await world.killDatabase() { databaseKills += 1 }
@@ -113,7 +114,7 @@ actor MessageTorture {
 
     // MARK: Settling
 
-    /// Waits until every listener has received every message. By now everything is up again, and every message is sent.
+    /// Waits until every receiver has received every message. By now everything is up again, and every message is sent.
     private func settle(_ world: TortureWorld, _ conversation: UUID) async throws -> Outcome {
         try await world.waitUntilReady()
         let rows = try await world.sql(
@@ -128,7 +129,7 @@ actor MessageTorture {
         while true {
             outcome.violations = await record.violations(in: stored)
             outcome.settled = ContinuousClock.now - began
-            if outcome.violations.isEmpty || outcome.settled > Self.patience { break }
+            if outcome.violations.isEmpty || outcome.settled > Self.timeout { break }
             try await Task.sleep(for: .milliseconds(10))
         }
         outcome.acknowledged = await record.acknowledged.count

@@ -1,5 +1,5 @@
-import DoorTestSupport
 import Foundation
+import InterfaceTestSupport
 import JourneyTestSupport
 import TestSupport
 import Testing
@@ -21,13 +21,13 @@ import Testing
     @Test("With random kills every acknowledged message is stored, and every stored one is received once and in order")
     func survives() async throws {
         if Self.longKills == nil {
-            LeftOut.say("all but \(Self.shortKills) kills while people talk: make torture")
+            SkippedTests.report("all but \(Self.shortKills) kills while people talk: make torture")
         }
-        await Places.journeys.hold {
+        await TestLimiter.journeys.hold {
             let kills = Self.longKills ?? Self.shortKills
             let comment = Comment(rawValue: "LETSSWITCH_TEST_SEED=\(Self.seed)")
             do {
-                let outcome = try await ProductDoors.judged {
+                let outcome = try await InterfaceValidation.validating {
                     try await MessageTorture(seed: UInt64(Self.seed))
                         .run(messages: kills * Self.messagesPerKill, kills: kills)
                 }

@@ -20,15 +20,15 @@ import Testing
         var ledger = StartLedger()
         #expect(ledger.violations(in: stored(nil)) == [])
         #expect(ledger.violations(in: stored(5)) != [])
-        ledger.says(task)
+        ledger.willReport(task)
         for startedAt in [nil, 5] { #expect(ledger.violations(in: stored(startedAt)) == []) }
-        #expect(!ledger.isHeard(task))
-        ledger.heard(task)
-        #expect(ledger.isHeard(task))
+        #expect(!ledger.isAcknowledged(task))
+        ledger.acknowledged(task)
+        #expect(ledger.isAcknowledged(task))
         #expect(ledger.violations(in: stored(nil)) != [])
-        ledger.shown(task, 5, wasHeard: true)
-        ledger.says(task)
-        ledger.heard(task)
+        ledger.shown(task, 5, wasAcknowledged: true)
+        ledger.willReport(task)
+        ledger.acknowledged(task)
         #expect(ledger.violations(in: stored(5)) == [])
         for startedAt in [nil, 6] { #expect(ledger.violations(in: stored(startedAt)) != []) }
     }
@@ -40,23 +40,23 @@ import Testing
             change(&ledger)
             return ledger.objections.count
         }
-        #expect(objections { $0.shown(task, nil, wasHeard: false) } == 0)
-        #expect(objections { $0.shown(task, 5, wasHeard: false) } == 1)
-        let heard = { (ledger: inout StartLedger) in
-            ledger.says(task)
-            ledger.heard(task)
+        #expect(objections { $0.shown(task, nil, wasAcknowledged: false) } == 0)
+        #expect(objections { $0.shown(task, 5, wasAcknowledged: false) } == 1)
+        let acknowledge = { (ledger: inout StartLedger) in
+            ledger.willReport(task)
+            ledger.acknowledged(task)
         }
         #expect(
             objections {
-                heard(&$0)
-                $0.shown(task, nil, wasHeard: true)
+                acknowledge(&$0)
+                $0.shown(task, nil, wasAcknowledged: true)
             } == 1)
         for (second, count) in [(5, 0), (6, 1), (nil, 1)] {
             #expect(
                 objections {
-                    heard(&$0)
-                    $0.shown(task, 5, wasHeard: true)
-                    $0.shown(task, second, wasHeard: true)
+                    acknowledge(&$0)
+                    $0.shown(task, 5, wasAcknowledged: true)
+                    $0.shown(task, second, wasAcknowledged: true)
                 } == count)
         }
     }

@@ -31,8 +31,8 @@ extension StoredSchedule {
             reminders: try reminders.map { row in
                 Reminder(id: try row.uuid("id"), task: try row.uuid("task_id"), state: try row.string("state"))
             })
-        blocks = try await Self.regards("SELECT id, device_id, blocked_id AS other FROM letsswitch.block", in: world)
-        preferences = try await Self.regards(
+        blocks = try await Self.relations("SELECT id, device_id, blocked_id AS other FROM letsswitch.block", in: world)
+        preferences = try await Self.relations(
             "SELECT id, device_id, preferred_id AS other FROM letsswitch.preference", in: world)
         series = Set(
             try await world.sql("SELECT device_id FROM letsswitch.series").map { try $0.string("device_id") })
@@ -41,11 +41,12 @@ extension StoredSchedule {
         now = try await world.sql("SELECT extract(epoch FROM letsswitch.clock())::bigint AS now")[0].integer("now")
     }
 
-    private static func regards(_ sql: String, in world: TortureWorld) async throws -> [Regard: UUID] {
-        var regards: [Regard: UUID] = [:]
+    private static func relations(_ sql: String, in world: TortureWorld) async throws -> [Relation: UUID] {
+        var relations: [Relation: UUID] = [:]
         for row in try await world.sql(sql) {
-            regards[Regard(device: try row.string("device_id"), other: try row.string("other"))] = try row.uuid("id")
+            relations[Relation(device: try row.string("device_id"), other: try row.string("other"))] = try row.uuid(
+                "id")
         }
-        return regards
+        return relations
     }
 }

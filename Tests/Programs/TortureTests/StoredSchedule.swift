@@ -36,8 +36,8 @@ struct StoredSchedule: Equatable {
     var tasks: [Task] = []
     var reminders: [Reminder] = []
     /// The blocks and preferences, with their ids.
-    var blocks: [Regard: UUID] = [:]
-    var preferences: [Regard: UUID] = [:]
+    var blocks: [Relation: UUID] = [:]
+    var preferences: [Relation: UUID] = [:]
     /// The devices that have a series.
     var series: Set<String> = []
     /// The devices whose data isn't completely erased yet.
@@ -46,11 +46,11 @@ struct StoredSchedule: Equatable {
     var now = 0
 
     /// A block or a preference of a device, and the other device that it is about.
-    struct Regard: Hashable {
+    struct Relation: Hashable {
         let device: String
         let other: String
 
-        var reversed: Regard { Regard(device: other, other: device) }
+        var reversed: Relation { Relation(device: other, other: device) }
     }
 
     /// What users may do in a run. It decides what may be stored.
@@ -58,7 +58,7 @@ struct StoredSchedule: Equatable {
         /// No user leaves a partner.
         case promises
         /// Tasks are also cancelled and moved. After the lead several unmatched tasks may wait in one slot.
-        case partings
+        case rematches
         /// Some tasks have started. Reminders that couldn't be delivered before are missed.
         case started
     }
@@ -66,7 +66,7 @@ struct StoredSchedule: Equatable {
     /// Returns what must not be stored, whatever the clients received.
     ///
     /// - Parameter strangers: Devices that may wait in the same slot, because one has blocked the other at some time.
-    func contradictions(_ stage: Stage = .promises, strangers: Set<Regard> = []) -> [String] {
+    func contradictions(_ stage: Stage = .promises, strangers: Set<Relation> = []) -> [String] {
         var contradictions: [String] = []
         let byID = Dictionary(grouping: tasks, by: \.id)
         let remindersOf = Dictionary(grouping: reminders, by: \.task)
@@ -105,7 +105,7 @@ struct StoredSchedule: Equatable {
         return contradictions
     }
 
-    private func matchContradictions(_ stage: Stage, _ strangers: Set<Regard>) -> [String] {
+    private func matchContradictions(_ stage: Stage, _ strangers: Set<Relation>) -> [String] {
         var contradictions: [String] = []
         for (room, members) in Dictionary(grouping: tasks.filter { $0.partner != nil }, by: \.room)
         where members.count != 2 {
@@ -118,7 +118,7 @@ struct StoredSchedule: Equatable {
             let single = tasks.filter { $0.partner == nil && !$0.waitsForGuest && (stage == .promises || !$0.isDue) }
             let able = single.filter { one in
                 single.contains {
-                    $0 != one && strangers.isDisjoint(with: [one.regard(of: $0), $0.regard(of: one)])
+                    $0 != one && strangers.isDisjoint(with: [one.relation(of: $0), $0.relation(of: one)])
                 }
             }
             if !able.isEmpty { contradictions.append("\(able.count) wait for one another at \(slot)") }
@@ -128,7 +128,7 @@ struct StoredSchedule: Equatable {
 }
 
 extension StoredSchedule.Task {
-    func regard(of other: StoredSchedule.Task) -> StoredSchedule.Regard {
-        StoredSchedule.Regard(device: device, other: other.device)
+    func relation(of other: StoredSchedule.Task) -> StoredSchedule.Relation {
+        StoredSchedule.Relation(device: device, other: other.device)
     }
 }

@@ -12,16 +12,16 @@ actor TortureCrowd {
     private static let rooms = 3
     private static let people = 12
     private static let pause = Duration.milliseconds(5)
-    private static let patience = Deadline.standard
+    private static let timeout = Deadline.standard
     /// When this time has passed since its handshake, a user receives everybody's ales.
     private static let arrival = .milliseconds(250) * TimeAllowance.factor
     /// The time for one ale of each user to reach all others. If it isn't enough, there is another attempt.
     private static let attemptLength = .seconds(1) * TimeAllowance.factor
     /// The least number of attempts, however long they take. A single lost ale fails an attempt, and says nothing about
     /// the next.
-    private static let leastAttempts = 10
+    private static let minAttempts = 10
     /// If the users of a room have more ales than this to receive on average, they pause before they send another.
-    private static let mostBehind = 8
+    private static let maxBehind = 8
 
     /// A user's connection, and its counts of sent and received ales at the end of the last calm moment.
     private struct Visit {
@@ -29,8 +29,8 @@ actor TortureCrowd {
         let daemon: TortureWorld.Incarnation
         /// Whether the connection existed at the last calm moment.
         var isOld = false
-        var saidBefore = 0
-        var heardBefore = 0
+        var sentBefore = 0
+        var receivedBefore = 0
     }
 
     /// The ales sent and received between two calm moments.
@@ -38,8 +38,8 @@ actor TortureCrowd {
         let visit: Int
         let room: UUID
         let daemon: TortureWorld.Incarnation
-        var said = 0
-        var heard = 0
+        var sent = 0
+        var received = 0
         var isConnected = true
         /// Whether the connection existed from the beginning to the end.
         var isWhole = true
@@ -54,7 +54,7 @@ actor TortureCrowd {
     private var speaking = 0
     private var living: Task<Void, Never>?
     private var lostBefore: [TortureWorld.Incarnation: Int] = [:]
-    private(set) var said = 0
+    private(set) var sent = 0
     private(set) var lost = 0
 
     init(_ world: TortureWorld) {
@@ -116,13 +116,13 @@ actor TortureCrowd {
         }
         guard isCheering else { return }
         speaking += 1
-        try? await peer.say()
+        try? await peer.send()
         speaking -= 1
     }
 
     private func isBehind(_ room: UUID) async -> Bool {
         let missing = Self.missing(in: await tallies(of: room))
-        return missing.values.reduce(0, +) > Self.mostBehind * missing.count
+        return missing.values.reduce(0, +) > Self.maxBehind * missing.count
     }
 
     // MARK: Calm
@@ -140,7 +140,7 @@ actor TortureCrowd {
         let began = ContinuousClock.now
         var attempts = 0
         var isWhole = false
-        while !isWhole, attempts < Self.leastAttempts || ContinuousClock.now - began < Self.patience {
+        while !isWhole, attempts < Self.minAttempts || ContinuousClock.now - began < Self.timeout {
             attempts += 1
             isWhole = await newAlesComeEverywhere()
         }
@@ -161,7 +161,7 @@ actor TortureCrowd {
         let end = ContinuousClock.now + Self.attemptLength
         // An ale in flight could be mistaken for a new one.
         let before = Self.missing(in: await talliesAtRest(until: end))
-        for visit in visits { if await visit.peer.isConnected { try? await visit.peer.say() } }
+        for visit in visits { if await visit.peer.isConnected { try? await visit.peer.send() } }
         let deadline = ContinuousClock.now + Self.attemptLength
         while ContinuousClock.now < deadline {
             let missing = Self.missing(in: await tallies())
@@ -198,14 +198,14 @@ actor TortureCrowd {
     private static func missing(in tallies: [Tally]) -> [Int: Int] {
         var missing: [Int: Int] = [:]
         for tally in tallies where tally.isConnected {
-            missing[tally.visit] = most(for: tally, in: tallies) - tally.heard
+            missing[tally.visit] = most(for: tally, in: tallies) - tally.received
         }
         return missing
     }
 
     /// Waits until there is no violation, for a limited time. Returns the remaining violations.
     private func settle() async throws -> [String] {
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + Self.timeout
         while true {
             var lost: [TortureWorld.Incarnation: Int] = [:]
             for (daemon, count) in try await lostNow() { lost[daemon] = count - (lostBefore[daemon] ?? 0) }
@@ -220,11 +220,11 @@ actor TortureCrowd {
         var tallies: [Tally] = []
         for (number, visit) in visits.enumerated() where room == nil || room == visit.peer.room {
             var tally = Tally(visit: number, room: visit.peer.room, daemon: visit.daemon)
-            let standing = await visit.peer.standing
-            tally.said = standing.said - visit.saidBefore
-            tally.heard = standing.heard - visit.heardBefore
-            tally.isConnected = standing.isConnected
-            tally.isWhole = visit.isOld && standing.isConnected
+            let snapshot = await visit.peer.snapshot
+            tally.sent = snapshot.sent - visit.sentBefore
+            tally.received = snapshot.received - visit.receivedBefore
+            tally.isConnected = snapshot.isConnected
+            tally.isWhole = visit.isOld && snapshot.isConnected
             tallies.append(tally)
         }
         return tallies
@@ -234,11 +234,11 @@ actor TortureCrowd {
     static func violations(in tallies: [Tally], lost: [TortureWorld.Incarnation: Int]) -> [String] {
         tallies.flatMap { tally in
             let most = Self.most(for: tally, in: tallies)
-            guard tally.heard <= most else { return ["\(tally.heard) ales heard of \(most) that others said"] }
+            guard tally.received <= most else { return ["\(tally.received) ales heard of \(most) that others said"] }
             let lost = lost[tally.daemon] ?? 0
             let least = Self.most(for: tally, in: tallies.filter(\.isWhole)) - lost
-            guard !tally.isWhole || tally.heard >= least else {
-                return ["\(tally.heard) ales heard of at least \(least), besides \(lost) counted as lost"]
+            guard !tally.isWhole || tally.received >= least else {
+                return ["\(tally.received) ales heard of at least \(least), besides \(lost) counted as lost"]
             }
             return []
         }
@@ -246,7 +246,7 @@ actor TortureCrowd {
 
     /// Returns the number of ales that the others in its room have sent.
     private static func most(for tally: Tally, in tallies: [Tally]) -> Int {
-        tallies.reduce(0) { $1.room == tally.room && $1.visit != tally.visit ? $0 + $1.said : $0 }
+        tallies.reduce(0) { $1.room == tally.room && $1.visit != tally.visit ? $0 + $1.sent : $0 }
     }
 
     /// Returns messages that no peer may receive, and peers that were disconnected although their daemon is alive.
@@ -274,11 +274,11 @@ actor TortureCrowd {
     private func rebase() async throws {
         var kept: [Visit] = []
         for var visit in visits {
-            let said = await visit.peer.said
-            self.said += said - visit.saidBefore
+            let sent = await visit.peer.sent
+            self.sent += sent - visit.sentBefore
             guard await visit.peer.isConnected else { continue }
-            visit.saidBefore = said
-            visit.heardBefore = await visit.peer.heard
+            visit.sentBefore = sent
+            visit.receivedBefore = await visit.peer.received
             visit.isOld = true
             kept.append(visit)
         }

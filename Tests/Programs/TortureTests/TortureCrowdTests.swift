@@ -9,36 +9,36 @@ import Testing
 
     /// Returns the violations if three users sent 5, 3 and 0 ales and received these numbers of ales.
     private func violations(
-        heard: [Int], whole: [Bool] = [true, true, true], lost: [TortureWorld.Incarnation: Int] = [:]
+        received: [Int], whole: [Bool] = [true, true, true], lost: [TortureWorld.Incarnation: Int] = [:]
     ) -> [String] {
-        let tallies = [5, 3, 0].enumerated().map { number, said in
+        let tallies = [5, 3, 0].enumerated().map { number, sent in
             TortureCrowd.Tally(
-                visit: number, room: Self.room, daemon: number == 0 ? Self.one : Self.other, said: said,
-                heard: heard[number], isWhole: whole[number])
+                visit: number, room: Self.room, daemon: number == 0 ? Self.one : Self.other, sent: sent,
+                received: received[number], isWhole: whole[number])
         }
-        let stranger = TortureCrowd.Tally(visit: 3, room: UUID(), daemon: Self.one, said: 100)
+        let stranger = TortureCrowd.Tally(visit: 3, room: UUID(), daemon: Self.one, sent: 100)
         return TortureCrowd.violations(in: tallies + [stranger], lost: lost)
     }
 
     @Test("Every peer has received the others' ales and not its own")
     func whole() {
-        #expect(violations(heard: [3, 5, 8]) == [])
+        #expect(violations(received: [3, 5, 8]) == [])
     }
 
     @Test("A surplus ale is found, and so is an own one", arguments: [[4, 5, 8], [3, 6, 8], [3, 5, 9], [8, 8, 8]])
-    func tooMany(heard: [Int]) {
-        #expect(!violations(heard: heard).isEmpty)
+    func tooMany(received: [Int]) {
+        #expect(!violations(received: received).isEmpty)
     }
 
     @Test(
         "A missing ale was counted as lost by the receiver's daemon, or came from or was for a killed daemon's peer"
     )
     func missing() {
-        #expect(!violations(heard: [3, 4, 8]).isEmpty)
-        #expect(!violations(heard: [3, 4, 8], lost: [Self.one: 1]).isEmpty)
-        #expect(violations(heard: [3, 4, 8], lost: [Self.other: 1]) == [])
-        #expect(violations(heard: [3, 0, 3], whole: [false, true, true]) == [])
-        #expect(violations(heard: [3, 0, 8], whole: [true, false, true]) == [])
-        #expect(!violations(heard: [2, 5, 8], whole: [true, true, false]).isEmpty)
+        #expect(!violations(received: [3, 4, 8]).isEmpty)
+        #expect(!violations(received: [3, 4, 8], lost: [Self.one: 1]).isEmpty)
+        #expect(violations(received: [3, 4, 8], lost: [Self.other: 1]) == [])
+        #expect(violations(received: [3, 0, 3], whole: [false, true, true]) == [])
+        #expect(violations(received: [3, 0, 8], whole: [true, false, true]) == [])
+        #expect(!violations(received: [2, 5, 8], whole: [true, true, false]).isEmpty)
     }
 }

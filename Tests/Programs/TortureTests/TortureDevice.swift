@@ -7,7 +7,7 @@ import TestSupport
 /// connects to any running daemon, and reconnects when a connection is lost, like the app does.
 struct TortureDevice: Sendable {
     /// A longer wait for an answer is an error, because the daemon's own limits are lower.
-    private static let patience = Duration.seconds(30)
+    private static let timeout = Duration.seconds(30)
     private static let pause = Duration.milliseconds(5)
     /// The number of slots after the one being reminded that devices register for.
     static let slotsAhead = 7
@@ -24,7 +24,7 @@ struct TortureDevice: Sendable {
     func promise(_ random: SeededRandom, minute: @escaping @Sendable () async -> Int) async {
         var random = random
         // A task that still waits for a partner. Mostly only such a task can be cancelled.
-        var lonely: PromiseLedger.Key?
+        var lonely: TaskLedger.Key?
         while !Task.isCancelled {
             guard let endpoint = await world.endpoint(using: &random) else {
                 try? await Task.sleep(for: Self.pause)
@@ -34,9 +34,9 @@ struct TortureDevice: Sendable {
             let slot = clock.slot(await minute() + Int.random(in: 0...Self.slotsAhead, using: &random))
             let (key, wantsToCancel) =
                 switch Int.random(in: 0..<4, using: &random) {
-                case 0: (PromiseLedger.Key(device: name, slot: slot), true)
-                case 1: (lonely ?? PromiseLedger.Key(device: name, slot: slot), lonely != nil)
-                default: (PromiseLedger.Key(device: name, slot: slot), false)
+                case 0: (TaskLedger.Key(device: name, slot: slot), true)
+                case 1: (lonely ?? TaskLedger.Key(device: name, slot: slot), lonely != nil)
+                default: (TaskLedger.Key(device: name, slot: slot), false)
                 }
             // A request that has begun is completed, so that its result is as certain as possible.
             lonely = await Task {
@@ -50,7 +50,7 @@ struct TortureDevice: Sendable {
     }
 
     /// - Returns: Whether there is now a task that waits for a partner.
-    private func register(_ key: PromiseLedger.Key, _ endpoint: ClientEndpoint) async -> Bool {
+    private func register(_ key: TaskLedger.Key, _ endpoint: ClientEndpoint) async -> Bool {
         switch await exchange("/task", key, endpoint) {
         case .notSent: break
         case .lost: await lost(.registration, key)
@@ -60,7 +60,7 @@ struct TortureDevice: Sendable {
                 await object(response, key)
                 break
             }
-            let promise = PromiseHistory.Promise(
+            let promise = TaskHistory.KnownTask(
                 id: task.id, room: task.socketId, partner: task.partnerTitle, isFixed: task.isPaired)
             await record.note(key) { $0.registered(promise, isNew: response.status == 201) }
             await record.count {
@@ -76,7 +76,7 @@ struct TortureDevice: Sendable {
         return false
     }
 
-    private func cancel(_ key: PromiseLedger.Key, _ endpoint: ClientEndpoint) async {
+    private func cancel(_ key: TaskLedger.Key, _ endpoint: ClientEndpoint) async {
         switch await exchange("/task/delete", key, endpoint) {
         case .notSent: break
         case .lost: await lost(.cancellation, key)
@@ -101,7 +101,7 @@ struct TortureDevice: Sendable {
     }
 
     private func exchange(
-        _ target: String, _ key: PromiseLedger.Key, _ endpoint: ClientEndpoint
+        _ target: String, _ key: TaskLedger.Key, _ endpoint: ClientEndpoint
     ) async -> Outcome {
         guard let client = try? await HTTPTestClient.connect(to: endpoint) else { return .notSent }
         await record.note(key) { $0.begin() }
@@ -109,20 +109,20 @@ struct TortureDevice: Sendable {
         let json = ClientEndpoint.task(name, Instant(seconds: key.slot), name)
         var outcome = Outcome.lost
         do {
-            outcome = .answered(try await client.request("POST", target, json: json, within: Self.patience))
+            outcome = .answered(try await client.request("POST", target, json: json, within: Self.timeout))
         } catch ClientFailure.timedOut {
-            await record.object("\(name): no answer of \(target) in \(Self.patience)")
+            await record.object("\(name): no answer of \(target) in \(Self.timeout)")
         } catch {}
         await client.close()
         return outcome
     }
 
-    private func lost(_ doubt: PromiseHistory.Doubt, _ key: PromiseLedger.Key) async {
-        await record.note(key) { $0.unanswered(doubt) }
+    private func lost(_ request: TaskHistory.UncertainRequest, _ key: TaskLedger.Key) async {
+        await record.note(key) { $0.unanswered(request) }
         await record.count { $0.unanswered += 1 }
     }
 
-    private func object(_ response: TestResponse, _ key: PromiseLedger.Key) async {
+    private func object(_ response: TestResponse, _ key: TaskLedger.Key) async {
         await record.object("\(key.device) at \(key.slot): answered \(response.status) \(response.text)")
     }
 
@@ -151,9 +151,9 @@ struct TortureDevice: Sendable {
         let stream: EventStreamTestClient
         do {
             stream = try await EventStreamTestClient.connect(
-                to: endpoint, "/reminders?deviceId=\(name)", lastEventID: seen?.uuidString, within: Self.patience)
+                to: endpoint, "/reminders?deviceId=\(name)", lastEventID: seen?.uuidString, within: Self.timeout)
         } catch ClientFailure.timedOut {
-            await record.object("\(name): no stream in \(Self.patience)")
+            await record.object("\(name): no stream in \(Self.timeout)")
             return nil
         } catch {
             return nil
@@ -164,7 +164,7 @@ struct TortureDevice: Sendable {
             while true {
                 let reminder = try await stream.nextReminder(within: .seconds(3600))
                 last = reminder.id
-                let receipt = PromiseLedger.Receipt(
+                let receipt = TaskLedger.Receipt(
                     id: reminder.id, task: reminder.taskId, room: reminder.roomId, stream: number)
                 await record.received(receipt, by: name)
             }

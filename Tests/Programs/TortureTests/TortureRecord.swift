@@ -2,7 +2,7 @@ import Foundation
 
 /// The ledger of a run, shared by many clients.
 actor TortureRecord {
-    private(set) var ledger = PromiseLedger()
+    private(set) var ledger = TaskLedger()
     private(set) var tally = Tally()
 
     /// The counts of a run, for its summary.
@@ -18,7 +18,7 @@ actor TortureRecord {
         var answered: Int { registered + cancelled + refused }
     }
 
-    func note(_ key: PromiseLedger.Key, _ change: @Sendable (inout PromiseHistory) -> Void) {
+    func note(_ key: TaskLedger.Key, _ change: @Sendable (inout TaskHistory) -> Void) {
         ledger.note(key, change)
     }
 
@@ -26,7 +26,7 @@ actor TortureRecord {
 
     func object(_ text: String) { ledger.object(text) }
 
-    func received(_ receipt: PromiseLedger.Receipt, by device: String) { ledger.received(receipt, by: device) }
+    func received(_ receipt: TaskLedger.Receipt, by device: String) { ledger.received(receipt, by: device) }
 
     func databaseDies() { ledger.databaseDies() }
     func databaseDied() { ledger.databaseDied() }

@@ -6,7 +6,7 @@ import TestSupport
 actor TortureRun {
     private static let deviceCount = 12
     /// The time until every due reminder is delivered, after everything is up again.
-    static let patience = Deadline.standard
+    static let timeout = Deadline.standard
     /// The time for the first answer after a kill.
     private static let servicePatience = Deadline.standard
 
@@ -16,7 +16,7 @@ actor TortureRun {
     private var minute = 0
     private var daemonKills = 0
     private var databaseKills = 0
-    private var strikes: [Strike] = []
+    private var kills: [Kill] = []
 
     init(_ kind: TortureWorld.Kind, seed: UInt64) {
         self.kind = kind
@@ -75,7 +75,7 @@ actor TortureRun {
         }
         do {
             while daemonKills + databaseKills < kills {
-                try await strike(world, clock)
+                try await kill(world, clock)
                 for violation in try await cheering?.calm() ?? [] { await record.object(violation) }
             }
         } catch {
@@ -94,7 +94,7 @@ actor TortureRun {
         }
         listening.cancel()
         await listening.value
-        outcome.ales = await cheering?.said ?? 0
+        outcome.ales = await cheering?.sent ?? 0
         outcome.lostAles = await cheering?.lost ?? 0
         return outcome
     }
@@ -118,32 +118,32 @@ actor TortureRun {
 
     // MARK: Killing
 
-    private enum Strike: CaseIterable { case daemon, database, both }
+    private enum Kill: CaseIterable { case daemon, database, both }
 
-    /// Returns the next strike at random. Of each three, at least one hits a daemon and one the database.
-    private func nextStrike() -> Strike {
-        if strikes.isEmpty {
-            strikes = [.daemon, .database, Strike.allCases.randomElement(using: &random) ?? .both]
-            strikes.shuffle(using: &random)
+    /// Returns the next kill at random. Of each three, at least one hits a daemon and one the database.
+    private func nextKill() -> Kill {
+        if kills.isEmpty {
+            kills = [.daemon, .database, Kill.allCases.randomElement(using: &random) ?? .both]
+            kills.shuffle(using: &random)
         }
-        return strikes.removeLast()
+        return kills.removeLast()
     }
 
     /// Waits for a random amount of work, kills something at a random moment, and starts it again.
-    private func strike(_ world: TortureWorld, _ clock: TortureClock) async throws {
+    private func kill(_ world: TortureWorld, _ clock: TortureClock) async throws {
         try await waitForAnswers(Int.random(in: 0...40, using: &random))
         if Int.random(in: 0..<4, using: &random) > 0 {
             minute += 1
             try await clock.advance(to: minute, in: world)
         }
         try await Task.sleep(for: .milliseconds(Int.random(in: 0...40, using: &random)))
-        let strike = nextStrike()
+        let kill = nextKill()
         let victim = Int.random(in: 0..<(await world.daemonCount), using: &random)
-        if strike != .database {
+        if kill != .database {
             daemonKills += 1
             try await world.killDaemon(victim)
         }
-        if strike != .daemon {
+        if kill != .daemon {
             await record.databaseDies()
             if try await world.killDatabase() {
                 databaseKills += 1
@@ -151,7 +151,7 @@ actor TortureRun {
             }
             try await world.startDatabase()
         }
-        guard strike != .database else { return }
+        guard kill != .database else { return }
         try await world.startDaemon(victim)
         // Sometimes the daemon is killed again while it starts.
         if Int.random(in: 0..<4, using: &random) == 0 {
@@ -188,7 +188,7 @@ actor TortureRun {
             outcome.matches = stored.tasks.count { $0.partner != nil } / 2
             let receipts = ledger.receipts.values.map(\.count).reduce(0, +)
             outcome.repeats = receipts - Set(ledger.receipts.values.joined().map(\.id)).count
-            if outcome.violations.isEmpty || outcome.settled > Self.patience { break }
+            if outcome.violations.isEmpty || outcome.settled > Self.timeout { break }
             try await Task.sleep(for: .milliseconds(10))
         }
         outcome.tally = await record.tally

@@ -1,5 +1,5 @@
-import DoorTestSupport
 import Foundation
+import InterfaceTestSupport
 import JourneyTestSupport
 import TestSupport
 import Testing
@@ -25,12 +25,14 @@ import Testing
         "With random kills no acknowledged change is lost, nobody is matched twice, and every reminder arrives",
         arguments: TortureWorld.Kind.allCases)
     func survives(_ kind: TortureWorld.Kind) async throws {
-        if Self.longKills == nil { LeftOut.say("all but \(Self.shortKills) kills of the torture run: make interop") }
+        if Self.longKills == nil {
+            SkippedTests.report("all but \(Self.shortKills) kills of the torture run: make interop")
+        }
         let kills = kind == .shared ? Self.kills - 2 * (Self.kills / 3) : Self.kills / 3
         await Self.run("\(kind)", kills: kills) { seed, kills, comment in
             let outcome = try await TortureRun(kind, seed: seed).run(kills: kills)
             print("Torture: \(comment): \(outcome.summary)")
-            #expect(outcome.violations.isEmpty, "\(comment): \(outcome.complaint)")
+            #expect(outcome.violations.isEmpty, "\(comment): \(outcome.report)")
             return outcome.daemonKills + outcome.databaseKills
         }
     }
@@ -41,12 +43,12 @@ import Testing
     static func run(
         _ name: String, kills: Int, _ run: (_ seed: UInt64, _ kills: Int, _ comment: Comment) async throws -> Int
     ) async {
-        await Places.journeys.hold {
+        await TestLimiter.journeys.hold {
             var (left, seed) = (kills, UInt64(Self.seed))
             while left > 0 {
                 let comment = Comment(rawValue: "\(name), LETSSWITCH_TEST_SEED=\(seed)")
                 do {
-                    let killed = try await ProductDoors.judged {
+                    let killed = try await InterfaceValidation.validating {
                         try await run(seed, min(left, Self.killsPerRun), comment)
                     }
                     guard killed > 0 else { break }
@@ -62,7 +64,7 @@ import Testing
 }
 
 extension TortureRun.Outcome {
-    fileprivate var complaint: String {
+    fileprivate var report: String {
         violations.prefix(20).joined(separator: "\n") + "\n" + output
     }
 

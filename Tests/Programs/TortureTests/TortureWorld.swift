@@ -87,16 +87,16 @@ actor TortureWorld {
         let process: Int32
     }
 
-    typealias LivingDaemon = (endpoint: ClientEndpoint, incarnation: Incarnation)
+    typealias LiveDaemon = (endpoint: ClientEndpoint, incarnation: Incarnation)
 
     /// The daemons that may be running.
-    var living: [LivingDaemon] {
+    var living: [LiveDaemon] {
         daemons.enumerated().compactMap { number, daemon in
             daemon.endpoint.map { ($0, Incarnation(daemon: number, process: daemon.process.process.pid)) }
         }
     }
 
-    func daemon(using random: inout SeededRandom) -> LivingDaemon? {
+    func daemon(using random: inout SeededRandom) -> LiveDaemon? {
         living.randomElement(using: &random)
     }
 

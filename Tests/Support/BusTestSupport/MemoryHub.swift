@@ -93,7 +93,7 @@ package final class MemoryHub: @unchecked Sendable {
 
     func send(_ packets: [BusPacket], from sender: DaemonID) throws(BusError) {
         let outcome: Result<Void, BusError> = change {
-            guard let member = members[sender], member.isConnected else { return .failure(.away) }
+            guard let member = members[sender], member.isConnected else { return .failure(.unavailable) }
             if let refusal { return .failure(.refused(message: refusal)) }
             for packet in packets { pass(packet, from: sender) }
             return .success(())

@@ -5,8 +5,8 @@ import Rooms
 extension MemoryHub {
     /// A daemon at the hub, with its receiver and its waiting packets.
     struct Member {
-        private enum Standing {
-            case away
+        private enum State {
+            case disconnected
             case connected
         }
 
@@ -16,7 +16,7 @@ extension MemoryHub {
         let queue = DispatchQueue(label: "memory-bus")
         var isHeld = false
         var isDelivering = false
-        private var standing = Standing.away
+        private var state = State.disconnected
         private var inbox: [BusEvent] = []
         /// The packets before it have been delivered.
         private var firstWaiting = 0
@@ -26,19 +26,19 @@ extension MemoryHub {
             self.receive = receive
         }
 
-        var isConnected: Bool { standing == .connected }
+        var isConnected: Bool { state == .connected }
 
         var hasWork: Bool { !isHeld && firstWaiting < inbox.count }
 
         mutating func connect() {
-            guard standing == .away else { return }
-            standing = .connected
+            guard state == .disconnected else { return }
+            state = .connected
             inbox.append(.connected)
         }
 
         /// Reports the loss of the connection, even if the member was never connected.
         mutating func lose(_ message: String) {
-            standing = .away
+            state = .disconnected
             inbox = inbox.dropFirst(firstWaiting).filter { !$0.isPacket } + [.lost(message: message)]
             firstWaiting = 0
         }

@@ -16,12 +16,12 @@ package struct CablePeer: Sendable {
         at endpoint: ClientEndpoint, _ query: String = "", headers: TestHeaders = [:]
     ) async throws -> CablePeer {
         let peer = try await connect(to: endpoint, query, headers: headers)
-        guard try await peer.hear() == #"{"type":"welcome"}"# else { throw ClientFailure.violation("no welcome") }
+        guard try await peer.receive() == #"{"type":"welcome"}"# else { throw ClientFailure.violation("no welcome") }
         return peer
     }
 
     /// Returns the next message that isn't a ping, as text.
-    package func hear(within allowed: Duration = Deadline.standard) async throws -> String {
+    package func receive(within allowed: Duration = Deadline.standard) async throws -> String {
         // Pings never end, so the limit is for all of them together.
         let end = ContinuousClock.now + allowed
         while true {
@@ -33,8 +33,8 @@ package struct CablePeer: Sendable {
     }
 
     /// Returns the type and data of an identifier's next message.
-    package func hearMessage(of identifier: String) async throws -> (type: String?, data: TestJSON) {
-        let message = try TestJSON(parsing: Array(try await hear().utf8))
+    package func receiveMessage(of identifier: String) async throws -> (type: String?, data: TestJSON) {
+        let message = try TestJSON(parsing: Array(try await receive().utf8))
         guard message["identifier"].string == identifier, message.object?.count == 2 else {
             throw ClientFailure.violation("\(message), not a message for \(identifier)")
         }
@@ -42,15 +42,15 @@ package struct CablePeer: Sendable {
     }
 
     /// Checks that the server has handled everything sent so far and sent nothing except pings.
-    package func hearsNothing() async throws {
+    package func expectNothing() async throws {
         // The rejection of this command comes after all earlier messages.
         let probe = #"{"channel":"Probe \#(UUID().uuidString)"}"#
         try await subscribe(probe)
-        let text = try await hear()
+        let text = try await receive()
         guard text == Self.rejection(probe) else { throw ClientFailure.violation("expected nothing, received \(text)") }
     }
 
-    // MARK: Saying
+    // MARK: Sending
 
     package func subscribe(_ identifier: String) async throws {
         try await socket.send(text: Self.command("subscribe", identifier))
@@ -59,7 +59,7 @@ package struct CablePeer: Sendable {
     /// Subscribes, and waits for the confirmation.
     package func enter(_ identifier: String) async throws {
         try await subscribe(identifier)
-        let text = try await hear()
+        let text = try await receive()
         guard text == Self.confirmation(identifier) else {
             throw ClientFailure.violation("expected a confirmation, received \(text)")
         }
@@ -78,7 +78,7 @@ package struct CablePeer: Sendable {
         try await socket.send(text: Self.message(String(decoding: try data.encoded(), as: UTF8.self), identifier))
     }
 
-    // MARK: Words
+    // MARK: Messages
 
     package static func room(_ id: UUID, _ more: String = "") -> String {
         #"{"channel":"RoomChannel","id":"\#(id.uuidString)"\#(more)}"#

@@ -49,7 +49,7 @@ extension ClientEndpoint {
     /// Enters a room, and waits for its greeting.
     package func enter(_ room: UUID) async throws -> WebSocketTestClient {
         let peer = try await WebSocketTestClient.connect(to: self, Self.room(room))
-        guard try await peer.nextMessage() == RoomWords.handshake else {
+        guard try await peer.nextMessage() == RoomMessages.handshake else {
             throw ClientFailure.violation("no handshake message")
         }
         return peer
@@ -98,7 +98,7 @@ extension EventStreamTestClient {
 }
 
 /// The messages of a room.
-package enum RoomWords {
+package enum RoomMessages {
     package static let handshake = TestMessage.binary(Array(#"{"type":"handshake"}"#.utf8))
     package static let cheer = TestMessage.binary(Array(#"{"type":"aleResponse"}"#.utf8))
 

@@ -25,7 +25,7 @@ package struct ConversationPeer {
         return ConversationPeer(socket: socket, handshake: try message.json())
     }
 
-    package func say(_ json: TestJSON) async throws { try await socket.send(json: json) }
+    package func send(_ json: TestJSON) async throws { try await socket.send(json: json) }
 
     /// The next message, except presence. The server sends text frames only.
     package func next() async throws -> TestJSON {
@@ -39,7 +39,7 @@ package struct ConversationPeer {
 
     /// Returns the next message, which must have this type.
     @discardableResult
-    package func hear(_ type: String) async throws -> TestJSON {
+    package func receive(_ type: String) async throws -> TestJSON {
         let message = try await next()
         guard message["type"].string == type else {
             throw ClientFailure.violation("expected \(type), received \(message)")
@@ -48,9 +48,9 @@ package struct ConversationPeer {
     }
 
     /// Checks with a command that no message except presence arrives before its answer.
-    package func expectSilence() async throws {
-        try await say(["type": "nothing"])
-        try await hear("error")
+    package func expectNothing() async throws {
+        try await send(["type": "nothing"])
+        try await receive("error")
     }
 
     /// Skips other messages until `count` users are present in a conversation. Returns who they are.
@@ -93,7 +93,8 @@ extension ClientEndpoint {
     }
 
     /// Sends `count` messages, half of them by `user1` and half by `user2`, at the same time, each at one daemon.
-    package static func twoSay(_ count: Int, in conversation: UUID, at daemons: [ClientEndpoint]) async throws {
+    package static func sendFromTwoUsers(_ count: Int, in conversation: UUID, at daemons: [ClientEndpoint]) async throws
+    {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for (index, daemon) in daemons.prefix(2).enumerated() {
                 tasks.addTask {
@@ -103,8 +104,8 @@ extension ClientEndpoint {
                             "deviceId": .string("d\(index + 1)"), "content": .string("\(number)"),
                             "conversation": .string(conversation.uuidString),
                         ]
-                        let said = try await client.request("POST", "/messages", json: message)
-                        #expect(said.status == 201)
+                        let response = try await client.request("POST", "/messages", json: message)
+                        #expect(response.status == 201)
                     }
                     await client.close()
                 }
@@ -114,7 +115,7 @@ extension ClientEndpoint {
     }
 
     @discardableResult
-    package func say(_ user: Int, _ content: String, in conversation: UUID) async throws -> TestResponse {
+    package func send(_ user: Int, _ content: String, in conversation: UUID) async throws -> TestResponse {
         try await post(
             "/messages",
             ["deviceId": "d\(user)", "content": .string(content), "conversation": .string(conversation.uuidString)])

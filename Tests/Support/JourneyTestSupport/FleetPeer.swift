@@ -7,9 +7,9 @@ package actor FleetPeer {
     /// The index of its daemon.
     package nonisolated let daemon: Int
     private let client: WebSocketTestClient
-    package private(set) var said = 0
+    package private(set) var sent = 0
     /// The number of ales received from others.
-    package private(set) var heard = 0
+    package private(set) var received = 0
     /// The member counts that it received, in order, if it asked for presence.
     package private(set) var counts: [Int] = []
     /// Unexpected messages, and how the connection ended.
@@ -17,7 +17,7 @@ package actor FleetPeer {
     package private(set) var close: TestClose?
     package private(set) var isConnected = true
     /// The ales sent and received, and whether the peer is connected, at one moment.
-    package var standing: (said: Int, heard: Int, isConnected: Bool) { (said, heard, isConnected) }
+    package var snapshot: (sent: Int, received: Int, isConnected: Bool) { (sent, received, isConnected) }
     private var reading: Task<Void, Never>?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { ClientExecutor.shared.asUnownedSerialExecutor() }
@@ -35,7 +35,7 @@ package actor FleetPeer {
         _ room: UUID, at endpoint: ClientEndpoint, daemon: Int = 0, _ query: String = ""
     ) async throws -> FleetPeer {
         let client = try await WebSocketTestClient.connect(to: endpoint, ClientEndpoint.room(room) + query)
-        guard try await client.nextMessage() == RoomWords.handshake else {
+        guard try await client.nextMessage() == RoomMessages.handshake else {
             throw ClientFailure.violation("no handshake message")
         }
         let peer = FleetPeer(client, room: room, daemon: daemon)
@@ -58,8 +58,8 @@ package actor FleetPeer {
     }
 
     private func take(_ message: TestMessage) {
-        if message == RoomWords.cheer {
-            heard += 1
+        if message == RoomMessages.cheer {
+            received += 1
         } else if let json = try? message.json(), json["type"] == "presence", let count = json["data"]["count"].int {
             counts.append(count)
         } else {
@@ -67,10 +67,10 @@ package actor FleetPeer {
         }
     }
 
-    package func say(_ ales: Int = 1) async throws {
+    package func send(_ ales: Int = 1) async throws {
         for _ in 0..<ales {
-            said += 1
-            try await client.send(text: RoomWords.ale(room))
+            sent += 1
+            try await client.send(text: RoomMessages.ale(room))
         }
     }
 

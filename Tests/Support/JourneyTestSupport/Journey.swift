@@ -1,5 +1,5 @@
 package import Domain
-import DoorTestSupport
+import InterfaceTestSupport
 package import LetsSwitch
 package import Postgres
 import Scheduling
@@ -16,30 +16,30 @@ package final class Journey: Sendable {
     /// libpq's connection string of the database.
     package let conninfo: String
     package let client: PostgresClient
-    private let patience: Patience
+    private let timeouts: Timeouts
     private let daemons = RunningDaemons()
     private let cluster: TestCluster
 
     /// How long daemons wait for a silent database or for a peer that doesn't read.
-    package enum Patience {
+    package enum Timeouts {
         /// Long, for tests of something else on a busy machine.
         case long
         /// The documented time, for tests of outages.
-        case promised
+        case documented
     }
 
     /// How the database's clock behaves between two calls that set it.
     package enum Clock {
         /// All rows that are written between two calls have the same time.
-        case standing
+        case stopped
         /// The clock runs with the machine's.
         case running
     }
 
-    private init(conninfo: String, cluster: TestCluster, patience: Patience) {
+    private init(conninfo: String, cluster: TestCluster, timeouts: Timeouts) {
         self.conninfo = conninfo
         self.cluster = cluster
-        self.patience = patience
+        self.timeouts = timeouts
         client = Self.client(conninfo)
     }
 
@@ -60,17 +60,17 @@ package final class Journey: Sendable {
     }
 
     package static func run(
-        on cluster: TestCluster = .shared, patience: Patience = .long, clock: Clock = .standing,
+        on cluster: TestCluster = .shared, timeouts: Timeouts = .long, clock: Clock = .stopped,
         _ body: (Journey) async throws -> Void
     ) async throws {
-        try await Places.journeys.hold {
+        try await TestLimiter.journeys.hold {
             let conninfo = try await cluster.makeDatabase(named: "journey") { try await prepare($0) }
-            let journey = Journey(conninfo: conninfo, cluster: cluster, patience: patience)
+            let journey = Journey(conninfo: conninfo, cluster: cluster, timeouts: timeouts)
             do {
-                if clock == .standing { try await journey.sql(ShiftedClock.stop) }
+                if clock == .stopped { try await journey.sql(ShiftedClock.stop) }
                 try await Evidence.collect {
                     Evidence.addSlow { await journey.clockReport() }
-                    try await ProductDoors.judged { try await body(journey) }
+                    try await InterfaceValidation.validating { try await body(journey) }
                 }
                 await journey.end()
             } catch {
@@ -83,7 +83,7 @@ package final class Journey: Sendable {
     private static func prepare(_ conninfo: String) async throws {
         let client = client(conninfo)
         _ = try await client.migrate(DatabaseSchema.current)
-        for statement in ShiftedClock.install + KeptZones.install { try await sql(statement, client) }
+        for statement in ShiftedClock.install + StoredZoneNames.install { try await sql(statement, client) }
         await client.shutdown()
     }
 
@@ -120,17 +120,17 @@ package final class Journey: Sendable {
         configuration.database = .url(conninfo)
         configuration.loops = 2
         configuration.postgres.maxConnections = 4
-        switch patience {
+        switch timeouts {
         case .long:
             configuration.postgres.stallTimeout = .seconds(30)
             (configuration.limits.writeTimeout, configuration.limits.pongTimeout) = (.seconds(600), .seconds(600))
-        case .promised: configuration.postgres.stallTimeout *= TimeAllowance.factor
+        case .documented: configuration.postgres.stallTimeout *= TimeAllowance.factor
         }
         // Some test clients no longer read, and would delay the end.
         configuration.limits.closeTimeout = .milliseconds(200)
         change(&configuration)
         return try await daemons.start(
-            configuration, patience: patience == .long ? .seconds(60) : Daemon.databasePatience)
+            configuration, patience: timeouts == .long ? .seconds(60) : Daemon.databasePatience)
     }
 
     /// Starts the built `letsswitchd` on this database, and waits until it listens, with ``Patience/long`` until it is ready.
@@ -138,11 +138,11 @@ package final class Journey: Sendable {
         _ arguments: [String] = [], environment: [String: String] = [:]
     ) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
         let given = ["--listen", "127.0.0.1:0", "--database-url", conninfo, "--close-timeout", "0.2s"]
-        switch patience {
+        switch timeouts {
         case .long:
             let waits = ["--database-wait", "30s", "--write-timeout", "600s", "--pong-timeout", "600s"]
             return try await DaemonProcess.ready(given + waits + arguments, environment: environment)
-        case .promised: return try await DaemonProcess.listening(given + arguments, environment: environment)
+        case .documented: return try await DaemonProcess.listening(given + arguments, environment: environment)
         }
     }
 

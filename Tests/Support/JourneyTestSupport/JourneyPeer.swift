@@ -2,20 +2,20 @@ package import TestSupport
 
 /// A WebSocket in a room, with any of the client libraries.
 package protocol JourneyPeer: Sendable {
-    func say(_ text: String) async throws
-    func say(_ binary: [UInt8]) async throws
-    func hear() async throws -> TestMessage
-    /// Checks that the server has handled everything sent so far and sent nothing to this peer.
-    func hearsNothing() async throws
+    func send(_ text: String) async throws
+    func send(_ binary: [UInt8]) async throws
+    func receive() async throws -> TestMessage
+    /// Checks that the server has handled all messages of this peer and has sent nothing to it.
+    func expectNothing() async throws
     /// Returns how the server closed the connection.
     func end() async throws -> TestClose
 }
 
 extension WebSocketTestClient: JourneyPeer {
-    package func say(_ text: String) async throws { try await send(text: text) }
-    package func say(_ binary: [UInt8]) async throws { try await send(binary: binary) }
-    package func hear() async throws -> TestMessage { try await nextMessage() }
-    package func hearsNothing() async throws { try await expectSilence() }
+    package func send(_ text: String) async throws { try await send(text: text) }
+    package func send(_ binary: [UInt8]) async throws { try await send(binary: binary) }
+    package func receive() async throws -> TestMessage { try await nextMessage() }
+    package func expectNothing() async throws { try await expectNothing(within: Deadline.standard) }
 
     package func end() async throws -> TestClose {
         do {
@@ -27,11 +27,11 @@ extension WebSocketTestClient: JourneyPeer {
 }
 
 extension PythonWebSocketClient: JourneyPeer {
-    package func say(_ text: String) async throws { try await send(text: text) }
-    package func say(_ binary: [UInt8]) async throws { try await send(binary: binary) }
-    package func hear() async throws -> TestMessage { try await nextMessage() }
+    package func send(_ text: String) async throws { try await send(text: text) }
+    package func send(_ binary: [UInt8]) async throws { try await send(binary: binary) }
+    package func receive() async throws -> TestMessage { try await nextMessage() }
 
-    package func hearsNothing() async throws {
+    package func expectNothing() async throws {
         // The pong comes after all earlier messages, which the library keeps.
         try await ping()
         do {

@@ -17,16 +17,16 @@ package struct QuestionPeer {
         return QuestionPeer(socket: socket, id: id)
     }
 
-    package func say(_ json: TestJSON) async throws { try await socket.send(json: json) }
+    package func send(_ json: TestJSON) async throws { try await socket.send(json: json) }
 
     /// The next message, which must have this type. Presence messages are skipped. The server sends binary frames only.
     @discardableResult
-    package func hear(_ type: String) async throws -> TestJSON {
+    package func receive(_ type: String) async throws -> TestJSON {
         while true {
             let message = try await socket.nextMessage()
-            let heard = try message.json()["type"].string
-            if case .binary = message, heard == type { return try message.json() }
-            guard heard == "presence" else {
+            let received = try message.json()["type"].string
+            if case .binary = message, received == type { return try message.json() }
+            guard received == "presence" else {
                 throw ClientFailure.violation("expected \(type), received \(try message.json())")
             }
         }
@@ -34,18 +34,18 @@ package struct QuestionPeer {
 
     /// Returns when it has received the people count `count`. Skips other messages.
     package func waitForCount(_ count: Int) async throws {
-        try await hear("presence") { $0["data"]["count"].int == count }
+        try await receive("presence") { $0["data"]["count"].int == count }
     }
 
     /// Checks with a message that nothing except presence arrives before its answer.
-    package func expectSilence() async throws {
-        try await say(["type": "nothing"])
-        try await hear("error")
+    package func expectNothing() async throws {
+        try await send(["type": "nothing"])
+        try await receive("error")
     }
 
     /// Skips messages until one fulfils the condition.
     @discardableResult
-    package func hear(_ type: String, where isWanted: (TestJSON) -> Bool) async throws -> TestJSON {
+    package func receive(_ type: String, where isWanted: (TestJSON) -> Bool) async throws -> TestJSON {
         while true {
             let message = try await socket.nextMessage().json()
             if message["type"].string == type, isWanted(message) { return message }
@@ -54,9 +54,9 @@ package struct QuestionPeer {
 
     /// Receives a session's list, which fits into one message, and then the session's state.
     @discardableResult
-    package func hearList(_ state: String = "open") async throws -> TestJSON {
-        let list = try await hear("questions")
-        guard list["more"] == false, try await hear("session")["state"].string == state else {
+    package func receiveList(_ state: String = "open") async throws -> TestJSON {
+        let list = try await receive("questions")
+        guard list["more"] == false, try await receive("session")["state"].string == state else {
             throw ClientFailure.violation("no \(state) session behind \(list)")
         }
         return list
@@ -64,8 +64,8 @@ package struct QuestionPeer {
 
     /// Asks a question and returns the answer. Skips other messages.
     package func ask(_ content: String) async throws -> TestJSON {
-        try await say(["type": "newQuestion", "id": .string(id.uuidString), "content": .string(content)])
-        return try await hear("questionResponse") { _ in true }
+        try await send(["type": "newQuestion", "id": .string(id.uuidString), "content": .string(content)])
+        return try await receive("questionResponse") { _ in true }
     }
 
     /// Asks a question, which must be stored, and returns its id.
@@ -78,7 +78,7 @@ package struct QuestionPeer {
     }
 
     package func vote(_ question: UUID, _ type: String = "vote") async throws {
-        try await say(["type": .string(type), "questionId": .string(question.uuidString)])
+        try await send(["type": .string(type), "questionId": .string(question.uuidString)])
     }
 }
 

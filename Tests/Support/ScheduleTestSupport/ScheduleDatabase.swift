@@ -86,7 +86,7 @@ package struct ScheduleDatabase {
     package func register(
         _ device: String, day: String, time: String, zone: String, title: String = "History"
     ) async throws -> RegistrationOutcome {
-        let slot = try Self.wish(device, day: day, time: time, zone: zone)
+        let slot = try Self.request(device, day: day, time: time, zone: zone)
         return try await schedule.register(TaskRequest(slot: slot, title: title))
     }
 
@@ -98,11 +98,11 @@ package struct ScheduleDatabase {
         }
         try await setClock("2026-11-22 08:59:10Z")
         let reminded = try await reminders.claimDue(limit: 10)?.reminders.compactMap(\.taskId) ?? []
-        guard tasks.count == 2, Set(reminded).isSuperset(of: tasks.map(\.id)) else { throw NoPair() }
+        guard tasks.count == 2, Set(reminded).isSuperset(of: tasks.map(\.id)) else { throw MissingPair() }
         return (tasks[0], tasks[1])
     }
 
-    private struct NoPair: Error {}
+    private struct MissingPair: Error {}
 
     package func cancel(_ device: String, _ startsAt: String) async throws -> CancellationOutcome {
         try await schedule.cancel(.slot(try Self.request(device, startsAt, "", zone: "UTC").slot))
@@ -111,7 +111,7 @@ package struct ScheduleDatabase {
     package func day(
         _ device: String, _ date: String, zone: String? = nil, everything: Bool = false
     ) async throws -> ScheduleOutcome {
-        guard let day = RequestedDay(date) else { throw NotATime(text: date) }
+        guard let day = RequestedDay(date) else { throw InvalidTime(text: date) }
         let request = ScheduleRequest(device: DeviceID(stored: device), day: day, timeZone: zone)
         return try await DayStore(database: client).day(request, everything: everything)
     }
@@ -119,17 +119,19 @@ package struct ScheduleDatabase {
     package static func request(_ device: String, _ startsAt: String, _ title: String, zone: String) throws
         -> TaskRequest
     {
-        guard let instant = Instant(startsAt) else { throw NotATime(text: startsAt) }
+        guard let instant = Instant(startsAt) else { throw InvalidTime(text: startsAt) }
         return TaskRequest(
             slot: SlotRequest(device: DeviceID(stored: device), timeZone: zone, slot: .at(instant)), title: title)
     }
 
-    package static func wish(_ device: String, day: String, time: String, zone: String) throws -> SlotRequest {
-        guard let wish = RequestedDay(day), let wall = WallTime(time) else { throw NotATime(text: day + " " + time) }
-        return SlotRequest(device: DeviceID(stored: device), timeZone: zone, slot: .on(wish, wall))
+    package static func request(_ device: String, day: String, time: String, zone: String) throws -> SlotRequest {
+        guard let request = RequestedDay(day), let wall = WallTime(time) else {
+            throw InvalidTime(text: day + " " + time)
+        }
+        return SlotRequest(device: DeviceID(stored: device), timeZone: zone, slot: .on(request, wall))
     }
 
-    package struct NotATime: Error {
+    package struct InvalidTime: Error {
         package let text: String
     }
 }

@@ -11,12 +11,12 @@ package actor EventStreamTestClient {
     private var decoder = EventStreamDecoder()
     /// Received items that weren't read yet, in order.
     private var items: [EventStreamItem] = []
-    private let judge: Doors.Judge?
+    private let validator: MessageValidation.Validator?
 
-    private init(connection: RawConnection, response: TestResponse, judge: Doors.Judge?) {
+    private init(connection: RawConnection, response: TestResponse, validator: MessageValidation.Validator?) {
         self.connection = connection
         self.response = response
-        self.judge = judge
+        self.validator = validator
         body = ResponseBodyReader(of: response, to: "GET")
     }
 
@@ -41,7 +41,8 @@ package actor EventStreamTestClient {
             await connection.close()
             throw StreamRefused(response: response)
         }
-        return EventStreamTestClient(connection: connection, response: response, judge: Doors.judge?(target))
+        return EventStreamTestClient(
+            connection: connection, response: response, validator: MessageValidation.validator?(target))
     }
 
     /// Returns the next event. Comments before it stay for `nextComment`.
@@ -91,7 +92,7 @@ package actor EventStreamTestClient {
 
     private func read(_ bytes: [UInt8]) throws -> [EventStreamItem] {
         let items = try decoder.decode(bytes)
-        for case .event(let event) in items { judge?(event.event, Array(event.data.utf8)) }
+        for case .event(let event) in items { validator?(event.event, Array(event.data.utf8)) }
         return items
     }
 

@@ -61,8 +61,8 @@ package final class Evidence: Sendable {
     static var report: String {
         guard let contents = current?.contents.withLock({ $0 }) else { return "" }
         let answers = contents.answers.map { String($0().prefix(answerLimit.characters)) }
-        let heard = answers.isEmpty ? nil : "The last answers:\n" + answers.joined(separator: "\n")
-        return text(([heard] + contents.reports.map { $0() }).compactMap(\.self))
+        let received = answers.isEmpty ? nil : "The last answers:\n" + answers.joined(separator: "\n")
+        return text(([received] + contents.reports.map { $0() }).compactMap(\.self))
     }
 
     /// Does `body` with evidence of its own. If a wait in it ends in vain and its failure leaves `body`, the failure also has the reports

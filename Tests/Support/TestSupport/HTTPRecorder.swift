@@ -4,7 +4,7 @@ import Wire
 
 /// An HTTP server that records requests and answers as the test decides.
 package final class HTTPRecorder: Sendable {
-    package struct Asked: Sendable, Hashable {
+    package struct ReceivedRequest: Sendable, Hashable {
         package let method: String
         package let target: String
         /// Header fields with lower-case names.
@@ -19,9 +19,9 @@ package final class HTTPRecorder: Sendable {
 
     /// The recorder's answer to a request.
     package struct Answer: Sendable {
-        let make: @Sendable (Asked) async -> Response
+        let make: @Sendable (ReceivedRequest) async -> Response
 
-        package init(_ make: @escaping @Sendable (Asked) async -> Response) {
+        package init(_ make: @escaping @Sendable (ReceivedRequest) async -> Response) {
             self.make = make
         }
     }
@@ -33,7 +33,7 @@ package final class HTTPRecorder: Sendable {
         "apns-expiration", "apns-id", "apns-collapse-id", "x-test", "host",
     ]
 
-    package let requests = EventRecorder<Asked>()
+    package let requests = EventRecorder<ReceivedRequest>()
     package let endpoint: ClientEndpoint
     private let application: Application
 
@@ -107,11 +107,11 @@ package final class HTTPRecorder: Sendable {
 ///
 /// `@unchecked Sendable`: `requests` is set once, before the server's address is known; the counter has a lock.
 private final class RecorderHolder: @unchecked Sendable {
-    var requests: EventRecorder<HTTPRecorder.Asked>?
+    var requests: EventRecorder<HTTPRecorder.ReceivedRequest>?
     private let counter = RequestCounter()
 
     func handle(_ request: Request, _ answer: HTTPRecorder.Answer) async -> Response {
-        let asked = HTTPRecorder.Asked(
+        let asked = HTTPRecorder.ReceivedRequest(
             method: request.head.method.name, target: request.head.target, headers: HTTPRecorder.fields(of: request),
             body: request.body, number: await counter.next())
         requests?.append(asked)

@@ -88,7 +88,7 @@ package actor HTTPTestClient {
         response.interimStatuses = interim
         var body = ResponseBodyReader(of: response, to: method)
         while let piece = try await body.next(from: connection, within: allowed) { response.body += piece }
-        if response.status >= 400 { Doors.judgeOfRefusals?(response.status, response.body) }
+        if response.status >= 400 { MessageValidation.refusalValidator?(response.status, response.body) }
         return response
     }
 

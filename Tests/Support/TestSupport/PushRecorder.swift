@@ -30,9 +30,9 @@ package struct PushRecorder: Sendable {
     package var endpoint: ClientEndpoint { recorder.endpoint }
     package var url: String { recorder.url() }
     /// The newest 10,000 requests.
-    package var received: EventRecorder<HTTPRecorder.Asked> { recorder.requests }
+    package var received: EventRecorder<HTTPRecorder.ReceivedRequest> { recorder.requests }
 
-    package func next() async throws -> HTTPRecorder.Asked {
+    package func next() async throws -> HTTPRecorder.ReceivedRequest {
         try await recorder.requests.next("a request to the push service")
     }
 }

@@ -11,12 +11,12 @@ package actor PythonWebSocketClient {
 
     private let process: ChildProcess
     private let conversation: RawConnection
-    private let judge: Doors.Judge?
+    private let validator: MessageValidation.Validator?
 
-    private init(process: ChildProcess, conversation: RawConnection, judge: Doors.Judge?) {
+    private init(process: ChildProcess, conversation: RawConnection, validator: MessageValidation.Validator?) {
         self.process = process
         self.conversation = conversation
-        self.judge = judge
+        self.validator = validator
     }
 
     /// Connects, with TLS if an authority is given. `compression` offers permessage-deflate. If the server refuses,
@@ -30,7 +30,7 @@ package actor PythonWebSocketClient {
             environment: DaemonProcess.cleanEnvironment().filter { !$0.key.hasPrefix("PYTHON") }, converses: true)
         guard let conversation = process.conversation else { throw ClientFailure.misuse("no conversation") }
         let client = PythonWebSocketClient(
-            process: process, conversation: conversation, judge: Doors.judge?(target))
+            process: process, conversation: conversation, validator: MessageValidation.validator?(target))
         let path: TestJSON = if case .unix(let path) = endpoint { .string(path) } else { .absent }
         let command: TestJSON = [
             "op": "connect", "uri": .string("\(authority == nil ? "ws" : "wss")://\(endpoint.authority)\(target)"),
@@ -74,11 +74,11 @@ package actor PythonWebSocketClient {
             throw ClientFailure.timedOut(waitingFor: "a message", after: allowed, received: "nothing").withEvidence
         }
         if let text = answer["text"].string {
-            judge?(nil, Array(text.utf8))
+            validator?(nil, Array(text.utf8))
             return .text(text)
         }
         if let binary = answer["binary"].string, let data = Data(base64Encoded: binary) {
-            judge?(nil, Array(data))
+            validator?(nil, Array(data))
             return .binary(Array(data))
         }
         throw TestClose(code: answer["closed"].int.map { UInt16($0) }, reason: answer["reason"].string ?? "")
@@ -108,11 +108,13 @@ package actor PythonWebSocketClient {
             if let error = answer["error"].string { throw ClientFailure.violation("python3-websockets: \(error)") }
             return answer
         } catch let failure as ClientFailure {
-            let said = process.lines.all.map(\.text)
-            if said.contains(where: { $0.contains("No module named 'websockets'") }) {
+            let lines = process.lines.all.map(\.text)
+            if lines.contains(where: { $0.contains("No module named 'websockets'") }) {
                 throw ClientFailure.misuse("python3-websockets is missing: apt-get install python3-websockets")
             }
-            guard said.isEmpty else { throw ClientFailure.violation("\(failure); the client said \(said.suffix(10))") }
+            guard lines.isEmpty else {
+                throw ClientFailure.violation("\(failure); the client said \(lines.suffix(10))")
+            }
             throw failure
         }
     }

@@ -24,58 +24,58 @@ package struct SchemaCheck: Sendable {
     /// Returns what is wrong with a value; `nil` if it matches.
     ///
     /// - Parameter definition: The name in `$defs` to match; by default the whole schema.
-    package func complaint(about value: TestJSON, as definition: String? = nil) -> String? {
+    package func violation(about value: TestJSON, as definition: String? = nil) -> String? {
         let node = definition.map { SchemaNode.reference("#/$defs/\($0)") } ?? root
-        return complaint(value, node, "").map { "\($0.place.isEmpty ? "it" : $0.place) \($0.text)" }
+        return violation(value, node, "").map { "\($0.place.isEmpty ? "it" : $0.place) \($0.text)" }
     }
 
-    private struct Complaint {
+    private struct Violation {
         let place: String
         let text: String
-        /// The value is a word, but not an allowed one. Then the sender probably meant another message.
-        var isOfWord = false
+        /// The value is a string, but not an allowed one. Then the sender probably meant another message.
+        var isOfEnumeration = false
     }
 
-    private func complaint(_ value: TestJSON, _ node: SchemaNode, _ place: String) -> Complaint? {
-        func complain(_ text: String) -> Complaint { Complaint(place: place, text: text) }
+    private func violation(_ value: TestJSON, _ node: SchemaNode, _ place: String) -> Violation? {
+        func failure(_ text: String) -> Violation { Violation(place: place, text: text) }
         switch node {
         case .anything: return nil
         case .reference(let name):
-            guard let node = definitions[name] else { return complain("is to be \(name), which isn't there") }
-            return complaint(value, node, place)
+            guard let node = definitions[name] else { return failure("is to be \(name), which isn't there") }
+            return violation(value, node, place)
         case .either(let nodes):
-            let complaints = nodes.map { complaint(value, $0, place) }
-            if complaints.contains(where: { $0 == nil }) { return nil }
-            return complaints.compactMap(\.self).first { !$0.isOfWord } ?? complain("is none of what it may be")
+            let violations = nodes.map { violation(value, $0, place) }
+            if violations.contains(where: { $0 == nil }) { return nil }
+            return violations.compactMap(\.self).first { !$0.isOfEnumeration } ?? failure("is none of what it may be")
         case .words(let words):
             guard value.string.map(words.contains) != true else { return nil }
-            return Complaint(place: place, text: "is none of \(words)", isOfWord: true)
-        case .boolean: return value.bool == nil ? complain("is no boolean") : nil
+            return Violation(place: place, text: "is none of \(words)", isOfEnumeration: true)
+        case .boolean: return value.bool == nil ? failure("is no boolean") : nil
         case .number(let isWhole, let range):
-            guard let number = value.number else { return complain("is no number") }
-            if isWhole, number.rounded() != number { return complain("is no integer") }
-            return range.contains(number) ? nil : complain("isn't within \(range)")
+            guard let number = value.number else { return failure("is no number") }
+            if isWhole, number.rounded() != number { return failure("is no integer") }
+            return range.contains(number) ? nil : failure("isn't within \(range)")
         case .text(let length, let format, let pattern):
-            guard let text = value.string else { return complain("is no string") }
-            return fault(text, length, format, pattern).map(complain)
+            guard let text = value.string else { return failure("is no string") }
+            return fault(text, length, format, pattern).map(failure)
         case .array(let element, let most):
-            guard let elements = value.array else { return complain("is no array") }
-            guard elements.count <= most else { return complain("has \(elements.count) elements, \(most) at most") }
+            guard let elements = value.array else { return failure("is no array") }
+            guard elements.count <= most else { return failure("has \(elements.count) elements, \(most) at most") }
             for (index, value) in elements.enumerated() {
-                if let complaint = complaint(value, element, "\(place)/\(index)") { return complaint }
+                if let violation = violation(value, element, "\(place)/\(index)") { return violation }
             }
             return nil
         case .object(let named, let required, let others):
-            guard let members = value.object else { return complain("is no object") }
+            guard let members = value.object else { return failure("is no object") }
             // Checks the named members first. If several objects are possible, a wrong word shows that this isn't the one.
             for (name, node) in named.sorted(by: { $0.key < $1.key }) {
                 guard let value = members[name] else { continue }
-                if let complaint = complaint(value, node, "\(place)/\(name)") { return complaint }
+                if let violation = violation(value, node, "\(place)/\(name)") { return violation }
             }
-            if let missing = required.first(where: { members[$0] == nil }) { return complain("has no \(missing)") }
+            if let missing = required.first(where: { members[$0] == nil }) { return failure("has no \(missing)") }
             for (name, value) in members.sorted(by: { $0.key < $1.key }) where named[name] == nil {
-                guard let others else { return complain("has \(name), which isn't described") }
-                if let complaint = complaint(value, others, "\(place)/\(name)") { return complaint }
+                guard let others else { return failure("has \(name), which isn't described") }
+                if let violation = violation(value, others, "\(place)/\(name)") { return violation }
             }
             return nil
         }

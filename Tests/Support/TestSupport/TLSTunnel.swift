@@ -21,7 +21,7 @@ package struct TLSTunnel: Sendable {
     package var http: HTTPTestClient { HTTPTestClient(over: plain) }
 
     /// Waits for the end of `s_client`. Returns its error output.
-    package func complaints() async throws -> String {
+    package func errorOutput() async throws -> String {
         _ = try await process.waitForExit()
         return process.lines.all.map(\.text).joined(separator: "\n")
     }

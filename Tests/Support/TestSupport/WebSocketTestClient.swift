@@ -20,14 +20,14 @@ package actor WebSocketTestClient {
     private var isInMessage = false
     /// An endpoint sends one close frame at most (RFC 6455 §5.5.1).
     private var hasSentClose = false
-    private let judge: Doors.Judge?
+    private let validator: MessageValidation.Validator?
     /// The bytes of an incomplete message, which can't be validated yet.
-    private var unjudged: [UInt8] = []
+    private var unvalidated: [UInt8] = []
 
-    private init(connection: RawConnection, handshake: TestResponse, judge: Doors.Judge?) {
+    private init(connection: RawConnection, handshake: TestResponse, validator: MessageValidation.Validator?) {
         self.connection = connection
         self.handshake = handshake
-        self.judge = judge
+        self.validator = validator
     }
 
     package func setAnswersPings(_ answers: Bool) { answersPings = answers }
@@ -65,7 +65,8 @@ package actor WebSocketTestClient {
             throw UpgradeRefused(response: response)
         }
         try check(response, handshake, offered: all)
-        return WebSocketTestClient(connection: connection, handshake: response, judge: Doors.judge?(target))
+        return WebSocketTestClient(
+            connection: connection, handshake: response, validator: MessageValidation.validator?(target))
     }
 
     /// Checks that the upgrade is refused. Returns the response.
@@ -160,11 +161,11 @@ package actor WebSocketTestClient {
 
     /// Validates a message when it is complete.
     private func show(_ frame: TestFrame) {
-        guard let judge else { return }
-        unjudged += frame.payload
+        guard let validator else { return }
+        unvalidated += frame.payload
         guard frame.isFinal else { return }
-        judge(nil, unjudged)
-        unjudged = []
+        validator(nil, unvalidated)
+        unvalidated = []
     }
 
     private static func header(
@@ -212,7 +213,7 @@ package actor WebSocketTestClient {
 
     /// Sends a ping and waits for its pong. Skips pongs with other payloads. A message before the pong is a violation.
     /// So the server has handled everything sent so far, and had no message to send.
-    package func expectSilence(within allowed: Duration = Deadline.standard) async throws {
+    package func expectNothing(within allowed: Duration = Deadline.standard) async throws {
         let mark = TestFrame.randomMask()
         try await ping(mark, within: allowed)
         let deadline = Deadline(after: allowed)

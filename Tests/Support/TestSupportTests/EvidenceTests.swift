@@ -6,7 +6,7 @@ import Testing
     private static let moment = Duration.milliseconds(50)
 
     /// Starts a daemon that writes 60 lines.
-    private func talkative() async throws -> DaemonProcess {
+    private func verbose() async throws -> DaemonProcess {
         let script = "i=1; while [ $i -le 60 ]; do echo \"line $i.\"; i=$((i + 1)); done; echo over; exec sleep 600"
         let daemon = try await DaemonProcess.start(["-c", script], executable: "/bin/sh")
         try await daemon.waitForLine { $0 == "over" }
@@ -20,7 +20,7 @@ import Testing
     @Test("Each kind of wait that ends in vain reports the newest 50 lines of the daemon's log")
     func log() async throws {
         try await Evidence.collect {
-            let daemon = try await talkative()
+            let daemon = try await verbose()
             let silent = EventRecorder<Int>()
             let server = try ScriptedServer { peer in _ = peer.readHead() }
             let waits: [() async throws -> Void] = [
@@ -41,7 +41,7 @@ import Testing
 
     @Test("Outside of a journey the daemons of the test itself are reported")
     func test() async throws {
-        let daemon = try await talkative()
+        let daemon = try await verbose()
         let report = try await report { try await eventually("the end", within: Self.moment) { false } }
         #expect(report.contains("process \(daemon.process.pid)"))
     }

@@ -17,7 +17,7 @@ import Testing
         }
         try await client.send(fragments: [Array("ab".utf8), [], Array("c".utf8)], as: .text)
         #expect(try await client.nextMessage() == .text("abc"))
-        try await client.expectSilence()
+        try await client.expectNothing()
         try await client.send(text: "close")
         #expect(try await client.expectClose(4000) == "told so")
 

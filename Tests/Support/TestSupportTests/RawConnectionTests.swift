@@ -88,8 +88,8 @@ import Testing
 
     @Test("A byte instead of the end is a violation, and a reset is an end")
     func expectClosed() async throws {
-        let talkative = try ScriptedServer { peer in peer.write("x") }
-        let connection = try await RawConnection.connect(to: talkative.endpoint)
+        let verbose = try ScriptedServer { peer in peer.write("x") }
+        let connection = try await RawConnection.connect(to: verbose.endpoint)
         await #expect(throws: ClientFailure.violation("expected the end, received 1 bytes, \"x\"")) {
             try await connection.expectClosed()
         }

@@ -42,8 +42,8 @@ import Testing
         ]) func passes(_ text: String) throws
     {
         let value = try TestJSON(parsing: Array(text.utf8))
-        #expect(try SchemaCheck(Self.schema).complaint(about: value, as: "server") == nil)
-        #expect(try SchemaCheck(Self.schema).complaint(about: value) == nil)
+        #expect(try SchemaCheck(Self.schema).violation(about: value, as: "server") == nil)
+        #expect(try SchemaCheck(Self.schema).violation(about: value) == nil)
     }
 
     @Test(
@@ -61,10 +61,10 @@ import Testing
             (#"{"type":"presence","count":1,"names":["A"]}"#, "/names/0 isn't like ^[a-z]+$: A"),
             (#"{"type":"presence","count":1,"offsets":{"a":"1"}}"#, "/offsets/a is no number"),
             (#"{"type":"presence","count":1,"isOpen":null}"#, "/isOpen is no boolean"),
-        ]) func complains(_ text: String, _ complaint: String) throws
+        ]) func violations(_ text: String, _ violation: String) throws
     {
         let value = try TestJSON(parsing: Array(text.utf8))
-        #expect(try SchemaCheck(Self.schema).complaint(about: value, as: "server") == complaint)
+        #expect(try SchemaCheck(Self.schema).violation(about: value, as: "server") == violation)
     }
 
     @Test(
@@ -79,9 +79,9 @@ import Testing
         ]) func formats(_ name: String, _ right: String, _ wrong: String) throws
     {
         let check = try SchemaCheck(Self.schema)
-        #expect(check.complaint(about: .object([name: .string(right)]), as: "client") == nil)
+        #expect(check.violation(about: .object([name: .string(right)]), as: "client") == nil)
         #expect(
-            check.complaint(about: .object([name: .string(wrong)]), as: "client")?.hasPrefix("/\(name) is no") == true)
+            check.violation(about: .object([name: .string(wrong)]), as: "client")?.hasPrefix("/\(name) is no") == true)
     }
 
     @Test(

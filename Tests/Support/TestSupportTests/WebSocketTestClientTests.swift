@@ -158,9 +158,9 @@ import Wire
         }
         let client = try await WebSocketTestClient.connect(to: server.endpoint, "/")
         if isBroken {
-            await #expect(throws: ClientFailure.self) { try await client.expectSilence() }
+            await #expect(throws: ClientFailure.self) { try await client.expectNothing() }
         } else {
-            try await client.expectSilence()
+            try await client.expectNothing()
         }
     }
 

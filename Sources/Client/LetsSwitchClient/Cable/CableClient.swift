@@ -80,7 +80,7 @@ public actor CableClient {
         }
         subscriptions[lastNumber] = subscription
         if end == nil {
-            say(table.want(identifier, at: time.now()))
+            sendCommands(table.subscribe(identifier, at: time.now()))
             listen()
         }
         return CableSubscription(CableSubscriber(self, lastNumber))
@@ -116,7 +116,7 @@ public actor CableClient {
     }
 
     /// Ends a subscription whose last reference was released.
-    func forget(_ number: UInt64) {
+    func release(_ number: UInt64) {
         finish(number, nil)
         subscriptions[number] = nil
     }
@@ -167,10 +167,10 @@ public actor CableClient {
         }
         let reason = error ?? (subscription.isRejected ? .rejected : .cancelled)
         for outgoing in subscription.waiting { answer(outgoing, reason) }
-        let isHeard = subscriptions.values.contains {
+        let isUsed = subscriptions.values.contains {
             $0.buffer.end == nil && $0.identifier == subscription.identifier
         }
-        if !isHeard { say(table.unwant(subscription.identifier)) }
+        if !isUsed { sendCommands(table.unsubscribe(subscription.identifier)) }
     }
 
     /// Ends the events of all subscriptions.
@@ -184,13 +184,13 @@ public actor CableClient {
         timer = nil
     }
 
-    private func tell(_ identifier: CableTable.Identifier, _ event: CableEvent) {
+    private func deliver(_ identifier: CableTable.Identifier, _ event: CableEvent) {
         for number in subscriptions.keys.sorted() where subscriptions[number]?.identifier == identifier {
-            tell(number, event)
+            deliver(number, event)
         }
     }
 
-    private func tell(_ number: UInt64, _ event: CableEvent) {
+    private func deliver(_ number: UInt64, _ event: CableEvent) {
         guard subscriptions[number]?.buffer.end == nil else { return }
         if let reader = subscriptions[number]?.readers.first {
             subscriptions[number]?.readers.removeFirst()
@@ -211,7 +211,7 @@ public actor CableClient {
         listening = Task { [weak self] in
             var error: ClientError?
             do {
-                while let event = try await session.next() { await self?.heard(event) }
+                while let event = try await session.next() { await self?.receive(event) }
             } catch let failure as ClientError {
                 error = failure
             } catch {}
@@ -219,23 +219,23 @@ public actor CableClient {
         }
     }
 
-    private func heard(_ event: LinkSession.Event) async {
+    private func receive(_ event: LinkSession.Event) async {
         switch event {
         case .opened: break
         case .closed, .waiting: lost()
         case .received(.message(_, let bytes)):
             guard let answer = CableAnswer(bytes) else { return }
-            await heard(answer)
+            await receive(answer)
         case .received: break
         }
     }
 
-    private func heard(_ answer: CableAnswer) async {
+    private func receive(_ answer: CableAnswer) async {
         switch answer {
-        case .welcome: say(table.welcomed(at: time.now()))
+        case .welcome: sendCommands(table.welcomed(at: time.now()))
         case .confirmed(let identifier):
             guard table.confirmed(identifier) else { return }
-            tell(identifier, .confirmed)
+            deliver(identifier, .confirmed)
             for number in subscriptions.keys.sorted() where subscriptions[number]?.identifier == identifier {
                 let waiting = subscriptions[number]?.waiting ?? []
                 subscriptions[number]?.waiting = []
@@ -243,8 +243,8 @@ public actor CableClient {
             }
         case .rejected(let identifier):
             guard table.rejected(identifier) else { return }
-            tell(identifier, .rejected)
-        case .message(let identifier, let message): tell(identifier, .message(message))
+            deliver(identifier, .rejected)
+        case .message(let identifier, let message): deliver(identifier, .message(message))
         case .disconnect(let reason, comesAgain: false):
             // The session may have ended with the close frame already, so the subscriptions are ended here, too.
             finish(.sentAway(reason))
@@ -256,12 +256,12 @@ public actor CableClient {
     private func lost() {
         for outgoing in outbox { answer(outgoing, ClientError.closed(.lost, reason: "")) }
         outbox = []
-        for identifier in table.lost() { tell(identifier, .lost) }
+        for identifier in table.lost() { deliver(identifier, .lost) }
     }
 
     // MARK: Sending
 
-    private func say(_ commands: [CableTable.Command]) {
+    private func sendCommands(_ commands: [CableTable.Command]) {
         send(commands.map { Outgoing(command: CableCommand($0)) })
         setTimer()
     }
@@ -306,7 +306,7 @@ public actor CableClient {
     private func timerFired(_ due: Duration) {
         guard timer?.due == due else { return }
         timer = nil
-        say(table.timePassed(at: time.now()))
+        sendCommands(table.timePassed(at: time.now()))
     }
 }
 

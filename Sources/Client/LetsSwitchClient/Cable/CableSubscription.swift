@@ -89,7 +89,7 @@ final class CableSubscriber: Sendable {
 
     deinit {
         let (client, number) = (client, number)
-        Task { await client.forget(number) }
+        Task { await client.release(number) }
     }
 }
 

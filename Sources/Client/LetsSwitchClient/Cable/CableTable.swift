@@ -36,14 +36,14 @@ struct CableTable: Sendable {
         }.min()
     }
 
-    mutating func want(_ identifier: Identifier, at now: Duration) -> [Command] {
+    mutating func subscribe(_ identifier: Identifier, at now: Duration) -> [Command] {
         guard states[identifier] == nil else { return [] }
         lastOrder += 1
         states[identifier] = (lastOrder, isWelcome ? .asked(at: now) : .wanted)
         return isWelcome ? [.subscribe(identifier)] : []
     }
 
-    mutating func unwant(_ identifier: Identifier) -> [Command] {
+    mutating func unsubscribe(_ identifier: Identifier) -> [Command] {
         guard let entry = states.removeValue(forKey: identifier), entry.state != .wanted else { return [] }
         return [.unsubscribe(identifier)]
     }

@@ -22,8 +22,8 @@ struct ConnectionLife: Sendable {
         case close(CloseCode)
         /// Drops the connection, or the attempt to connect.
         case drop
-        case tellClosed(CloseCode)
-        case tellWaiting(Duration)
+        case reportClosed(CloseCode)
+        case reportWaiting(Duration)
         /// Ends the session, with an error if there is one.
         case end(ClientError?)
     }
@@ -66,11 +66,11 @@ struct ConnectionLife: Sendable {
     mutating func opened(at now: Duration) {
         guard state == .connecting else { return }
         state = .open(since: now)
-        heard(at: now)
+        received(at: now)
     }
 
     /// Bytes were received.
-    mutating func heard(at now: Duration) {
+    mutating func received(at now: Duration) {
         guard case .open = state else { return }
         silentUntil = now + silence
         deadline = pings ? now + silence / 2 : silentUntil
@@ -81,17 +81,17 @@ struct ConnectionLife: Sendable {
         switch state {
         case .idle, .waiting, .ended: return []
         case .closing(let code):
-            if case .closed(let answer, _) = error { return finish([.tellClosed(answer)], nil) }
-            return finish([.tellClosed(code)], nil)
-        case .connecting: return goOn([], error, openFor: nil, at: now, fraction)
+            if case .closed(let answer, _) = error { return finish([.reportClosed(answer)], nil) }
+            return finish([.reportClosed(code)], nil)
+        case .connecting: return retryOrFinish([], error, openFor: nil, at: now, fraction)
         case .open(let since):
-            var told: [Action] = []
-            if case .closed(let code, _) = error { told = [.tellClosed(code)] }
+            var reports: [Action] = []
+            if case .closed(let code, _) = error { reports = [.reportClosed(code)] }
             guard case .closed(.normal, let reason) = error else {
-                return goOn(told, error, openFor: now - since, at: now, fraction)
+                return retryOrFinish(reports, error, openFor: now - since, at: now, fraction)
             }
-            if endsAtNormalClosure { return finish(told, nil) }
-            return goOn(told, .closed(.goingAway, reason: reason), openFor: now - since, at: now, fraction)
+            if endsAtNormalClosure { return finish(reports, nil) }
+            return retryOrFinish(reports, .closed(.goingAway, reason: reason), openFor: now - since, at: now, fraction)
         }
     }
 
@@ -123,7 +123,7 @@ struct ConnectionLife: Sendable {
             return [.ping]
         case .open: return ended(.closed(.lost, reason: "silence"), at: now, fraction: fraction)
         case .waiting: return connect(at: now)
-        case .closing(let code): return finish([.tellClosed(code)], nil)
+        case .closing(let code): return finish([.reportClosed(code)], nil)
         }
     }
 
@@ -133,20 +133,20 @@ struct ConnectionLife: Sendable {
         return [.connect]
     }
 
-    private mutating func goOn(
-        _ told: [Action], _ error: ClientError, openFor: Duration?, at now: Duration, _ fraction: Double
+    private mutating func retryOrFinish(
+        _ reports: [Action], _ error: ClientError, openFor: Duration?, at now: Duration, _ fraction: Double
     ) -> [Action] {
         guard let wait = reconnecting.wait(after: error, openFor: openFor, fraction: fraction) else {
-            return finish(told, error)
+            return finish(reports, error)
         }
         state = .waiting
         deadline = now + wait
-        return [.drop] + told + [.tellWaiting(wait)]
+        return [.drop] + reports + [.reportWaiting(wait)]
     }
 
-    private mutating func finish(_ told: [Action], _ error: ClientError?) -> [Action] {
+    private mutating func finish(_ reports: [Action], _ error: ClientError?) -> [Action] {
         state = .ended
         deadline = nil
-        return [.drop] + told + [.end(error)]
+        return [.drop] + reports + [.end(error)]
     }
 }

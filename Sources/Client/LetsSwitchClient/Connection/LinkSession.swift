@@ -209,8 +209,8 @@ actor LinkSession {
                 if let link { Task { try? await link.send(.close(code)) } }
                 readOn()
             case .drop: dropLink()
-            case .tellClosed(let code): deliver(.closed(code), isLast: life.state == .ended)
-            case .tellWaiting(let wait): deliver(.waiting(wait))
+            case .reportClosed(let code): deliver(.closed(code), isLast: life.state == .ended)
+            case .reportWaiting(let wait): deliver(.waiting(wait))
             case .end(let error): finish(error)
             }
         }
@@ -248,7 +248,7 @@ actor LinkSession {
     private func readOn() {
         guard let pause else { return }
         self.pause = nil
-        life.heard(at: time.now())
+        life.received(at: time.now())
         pause.resume()
     }
 
@@ -280,7 +280,7 @@ actor LinkSession {
 
     private func received(_ event: LinkEvent, _ generation: Int) -> Bool {
         guard generation == self.generation else { return false }
-        life.heard(at: time.now())
+        life.received(at: time.now())
         // While closing, all messages before the close frame are ignored, so they can't fill the buffer.
         if case .closing = life.state { return true }
         switch event {
@@ -341,7 +341,7 @@ actor LinkSession {
     private func timerFired(_ due: Duration) {
         guard timer?.due == due else { return }
         timer = nil
-        if isPaused { life.heard(at: time.now()) }
+        if isPaused { life.received(at: time.now()) }
         perform(life.timePassed(at: time.now(), fraction: time.fraction()))
     }
 }

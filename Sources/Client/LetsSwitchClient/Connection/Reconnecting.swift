@@ -17,26 +17,26 @@ struct Reconnecting: Sendable {
     ///   - fraction: A random number of 0..<1.
     mutating func wait(after error: ClientError, openFor: Duration?, fraction: Double) -> Duration? {
         if let openFor, openFor >= policy.steadyAfter { waits = 0 }
-        guard let wish = Self.wish(after: error), waits < policy.attempts ?? .max else { return nil }
+        guard let requestedWait = Self.requestedWait(after: error), waits < policy.attempts ?? .max else { return nil }
         // After 62 doublings the wait is the longest anyway. The check avoids an overflow of the product.
         let factor = 1 << min(waits, 62)
         let bound = policy.first > policy.longest / factor ? policy.longest : policy.first * factor
         waits += 1
-        return switch wish {
+        return switch requestedWait {
         case .atLeast(let least): max(bound * fraction, least)
         case .exactly(let wait): wait
         }
     }
 
     /// A wait that the server asks for.
-    private enum Wish {
+    private enum RequestedWait {
         case atLeast(Duration)
         /// The server knows the time, so neither chance nor earlier failures change the wait.
         case exactly(Duration)
     }
 
     /// Returns `nil` if another attempt would fail in the same way.
-    private static func wish(after error: ClientError) -> Wish? {
+    private static func requestedWait(after error: ClientError) -> RequestedWait? {
         switch error {
         case .unreachable: .atLeast(.zero)
         case .closed(let code, _): [1001, 1006, 1011, 1012, 1013].contains(code.rawValue) ? .atLeast(.zero) : nil

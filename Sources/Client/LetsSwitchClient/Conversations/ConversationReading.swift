@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// A reader of all of a device's conversations, over one connection after another. With ``HeardOffsets`` it returns
+/// A reader of all of a device's conversations, over one connection after another. With ``ReceivedOffsets`` it returns
 /// each message once. A request to connect names the last received offsets; messages missing after that are requested.
 /// The connection closes when the last reference to the reader is released.
 package actor ConversationReading {
@@ -33,7 +33,7 @@ package actor ConversationReading {
     }
 
     /// A message of a page, and its JSON, which may have members that this library doesn't know.
-    private struct Told {
+    private struct HistoryEntry {
         let message: Message
         private let bytes: ArraySlice<UInt8>
 
@@ -46,11 +46,11 @@ package actor ConversationReading {
         var source: String { #"{"type":"message","message":\#(String(decoding: bytes, as: UTF8.self))}"# }
 
         /// Returns all messages of a page, or `nil` if one is invalid.
-        static func page(_ bytes: [UInt8]) -> [Told]? {
+        static func page(_ bytes: [UInt8]) -> [HistoryEntry]? {
             guard let messages = JSONPieces.value(of: "messages", in: bytes[...]),
                 let elements = JSONPieces.elements(of: messages)
             else { return nil }
-            let page = elements.compactMap(Told.init)
+            let page = elements.compactMap(HistoryEntry.init)
             return page.count == elements.count ? page : nil
         }
     }
@@ -63,7 +63,7 @@ package actor ConversationReading {
 
     private let session: LinkSession
     private let time: ClientTime
-    private let heard: HeardRegister
+    private let received: SharedOffsets
     /// The requests to send. The first one is in progress.
     private var questions: [Asking] = []
     /// The number of requests on this connection.
@@ -72,12 +72,12 @@ package actor ConversationReading {
     private var ready: [Item] = []
 
     init(_ requests: DeviceRequests, after offsets: [UUID: Int], time: ClientTime = .system) {
-        let heard = HeardRegister(offsets)
-        self.heard = heard
+        let received = SharedOffsets(offsets)
+        self.received = received
         self.time = time
         session = LinkSession(requests.reconnect, silence: .seconds(45), holdsBack: true, time: time) {
             _ throws(ClientError) in
-            let after = await heard.connecting()
+            let after = await received.connecting()
             let target = "/conversations/socket?\(requests.identity)\(after.isEmpty ? "" : "&after=\(after)")"
             return try await requests.transport.webSocket(
                 ClientRequest(target: target, fields: requests.fields), subprotocols: [])
@@ -111,27 +111,27 @@ package actor ConversationReading {
             var offsets: [UUID: Int] = [:]
             for (id, offset) in incoming.offsets ?? [:] { if let id = UUID(uuidString: id) { offsets[id] = offset } }
             (questions, askedCount) = ([], 0)
-            for missing in await heard.connected(offsets) { await ask(missing.conversation, after: missing.after) }
+            for missing in await received.connected(offsets) { await ask(missing.conversation, after: missing.after) }
         case "message":
             guard let message = incoming.message else { return }
-            switch await heard.take(message.conversation, message.offset) {
-            case .hear: ready.append(Item(event: .message(message), source: source))
+            switch await received.take(message.conversation, message.offset) {
+            case .next: ready.append(Item(event: .message(message), source: source))
             case .ask(let after): await ask(message.conversation, after: after)
             case .repeated, .waits: return
             }
         case "history":
-            guard let conversation = incoming.ref.flatMap(UUID.init(uuidString:)), let page = Told.page(bytes)
+            guard let conversation = incoming.ref.flatMap(UUID.init(uuidString:)), let page = HistoryEntry.page(bytes)
             else { return }
-            let taken = await heard.take(
+            let taken = await received.take(
                 page: page.map(\.message.offset), of: conversation, lastOffset: incoming.lastOffset ?? 0)
-            for told in page where taken.new.contains(told.message.offset) {
-                ready.append(Item(event: .message(told.message), source: told.source))
+            for entry in page where taken.new.contains(entry.message.offset) {
+                ready.append(Item(event: .message(entry.message), source: entry.source))
             }
             await answered(conversation, next: taken.after)
         case "error":
             guard let conversation = incoming.ref.flatMap(UUID.init(uuidString:)) else { return }
             if incoming.code == "no_such_conversation" || incoming.code == "topic_not_allowed" {
-                await heard.refused(conversation)
+                await received.refused(conversation)
                 await answered(conversation, next: nil)
             } else {
                 // The database is unavailable for a moment.

@@ -9,7 +9,7 @@
 /// ```swift
 /// let conversations = client.conversations
 /// try await conversations.takeName("ada")
-/// let sent = try await conversations.say("Tea?", to: ["bob"])
+/// let sent = try await conversations.send("Tea?", to: ["bob"])
 /// for try await case .message(let message) in conversations.events() { print(message.content) }
 /// ```
 public struct Conversations: Sendable {
@@ -149,14 +149,14 @@ public struct Conversations: Sendable {
     /// Sends a message in a conversation.
     ///
     /// ```swift
-    /// let message = try await client.conversations.say("Tea?", in: tea.id, id: id)
+    /// let message = try await client.conversations.send("Tea?", in: tea.id, id: id)
     /// ```
     ///
     /// - Parameter id: The message's id. After a lost connection, send the message again with the same id: it is stored
     /// only once.
     /// - Throws: ``ClientError``, such as a ``ClientError/refused(_:)`` with `name_required`.
     @discardableResult
-    public func say(_ content: String, in conversation: UUID, id: UUID? = nil) async throws -> Message {
+    public func send(_ content: String, in conversation: UUID, id: UUID? = nil) async throws -> Message {
         var outgoing = Outgoing(deviceId: requests.deviceID, content: content, id: id?.uuidString)
         outgoing.conversation = conversation.uuidString
         return try await send(outgoing).message
@@ -165,13 +165,13 @@ public struct Conversations: Sendable {
     /// Sends a message to people, in the oldest conversation of exactly them and this device, or in a new one.
     ///
     /// ```swift
-    /// let message = try await client.conversations.say("Tea?", to: ["bob"])
+    /// let message = try await client.conversations.send("Tea?", to: ["bob"])
     /// ```
     ///
-    /// - Parameter id: The message's id, as in ``say(_:in:id:)``.
+    /// - Parameter id: The message's id, as in ``send(_:in:id:)``.
     /// - Throws: ``ClientError``, such as a ``ClientError/refused(_:)`` with `name_required`.
     @discardableResult
-    public func say(_ content: String, to names: [String], id: UUID? = nil) async throws -> Message {
+    public func send(_ content: String, to names: [String], id: UUID? = nil) async throws -> Message {
         try await sent(content, to: names, id: id).message
     }
 

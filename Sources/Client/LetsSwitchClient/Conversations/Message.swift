@@ -54,7 +54,7 @@ public struct Message: Sendable, Hashable, Codable {
 /// for conversation in try await client.conversations.list().conversations { print(conversation.name) }
 /// ```
 public struct Conversation: Sendable, Hashable, Decodable {
-    /// The conversation's id: `conversations.say("Tea?", in: conversation.id)`
+    /// The conversation's id: `conversations.send("Tea?", in: conversation.id)`
     public let id: UUID
     /// The participants' names in order, separated by commas: `conversation.name` is `"ada,bob"`
     public let name: String

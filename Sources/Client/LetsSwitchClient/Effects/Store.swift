@@ -45,7 +45,7 @@ public actor Store<State: Sendable, Action: Sendable> {
     public func send(_ actions: [Action]) {
         guard !actions.isEmpty else { return }
         for action in actions { reduce(&state, action) }
-        for (number, reader) in readers { tell(reader, number) }
+        for (number, reader) in readers { yieldState(reader, number) }
     }
 
     /// Applies the actions that a function returns for the present state, as one change.
@@ -60,11 +60,11 @@ public actor Store<State: Sendable, Action: Sendable> {
         reader.onTermination = { [weak self] _ in
             Task { await self?.remove(number) }
         }
-        tell(reader, number)
+        yieldState(reader, number)
     }
 
     /// Sends the state to a reader, and removes a reader whose stream has ended.
-    private func tell(_ reader: AsyncStream<State>.Continuation, _ number: UInt64) {
+    private func yieldState(_ reader: AsyncStream<State>.Continuation, _ number: UInt64) {
         if case .terminated = reader.yield(state) { readers[number] = nil }
     }
 

@@ -35,7 +35,7 @@ public struct Preference: Sendable, Hashable, Decodable {
 /// aren't notified.
 ///
 /// ```swift
-/// let preference = try await client.preferences.add(promise)
+/// let preference = try await client.preferences.add(task)
 /// ```
 public struct Preferences: Sendable {
     private let requests: DeviceRequests
@@ -52,13 +52,13 @@ public struct Preferences: Sendable {
     /// Prefers the partner of one of this device's tasks, past or future. Repeating it has no effect.
     ///
     /// ```swift
-    /// try await client.preferences.add(promise)
+    /// try await client.preferences.add(task)
     /// ```
     ///
     /// - Throws: ``ClientError``, such as `no_partner` in a ``ClientError/refused(_:)``.
     @discardableResult
-    public func add(_ promise: TaskPromise) async throws -> Preference {
-        try await add(taskID: promise.id.uuidString).preference
+    public func add(_ task: RegisteredTask) async throws -> Preference {
+        try await add(taskID: task.id.uuidString).preference
     }
 
     /// Prefers the partner of the task with this id, and returns the server's JSON, too.

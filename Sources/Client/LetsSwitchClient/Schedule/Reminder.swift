@@ -14,7 +14,7 @@
 public struct Reminder: Sendable, Hashable {
     /// The reminder's id. A reminder may arrive twice, with the same id: `seen.insert(reminder.id)`
     public let id: UUID
-    /// The task's id: `reminder.taskID == promise.id`
+    /// The task's id: `reminder.taskID == task.id`
     public let taskID: UUID
     /// The task's title: `reminder.title`
     public let title: String

@@ -11,7 +11,7 @@
 /// ``leave()``, or when the room is released.
 ///
 /// ```swift
-/// let room = client.room(promise.roomID, task: promise.id)
+/// let room = client.room(task.roomID, task: task.id)
 /// try await room.cheer(.clap)
 /// for try await event in room.events {
 ///     if case .ale = event { print("cheers!") }
@@ -46,7 +46,7 @@ public final class Room: Sendable {
     public struct Rematch: Sendable, Hashable {
         /// The new room: `client.room(rematch.roomID, task: rematch.taskID)`
         public let roomID: UUID
-        /// The task that moves: `rematch.taskID == promise.id`
+        /// The task that moves: `rematch.taskID == task.id`
         public let taskID: UUID
         /// The new partner's title, or `nil` while the task has no partner: `rematch.partnerTitle`
         public let partnerTitle: String?

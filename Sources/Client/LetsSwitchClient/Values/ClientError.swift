@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// do {
-///     try await client.cancel(promise)
+///     try await client.cancel(task)
 /// } catch ClientError.refused(let refusal) where refusal.code == "has_partner" {
 ///     print("The task has a partner.")
 /// }

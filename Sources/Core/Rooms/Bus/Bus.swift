@@ -66,7 +66,7 @@ package enum BusEvent: Sendable, Equatable {
 /// The reason why packets are lost.
 package enum BusError: Error, Sendable, Equatable {
     /// There is no connection.
-    case away
+    case unavailable
     /// The bus refused the packets, or too many were in flight.
     case refused(message: String)
 }

@@ -93,20 +93,20 @@ package actor BusRelay {
     }
 
     /// Removes daemons that have ended.
-    package func forget(_ daemons: Set<DaemonID>) {
+    package func remove(_ daemons: Set<DaemonID>) {
         guard case .running = phase else { return }
         apply(state.remove(daemons))
         sendNext()
     }
 
     /// Lists all rooms again, because the other daemons have removed this one after a long silence.
-    package func introduceAgain() {
+    package func announceAgain() {
         guard case .running = phase else { return }
-        state.introduceAgain()
+        state.announceAgain()
         sendNext()
     }
 
-    /// Sends the remaining news and a farewell, and ends for good. Takes as long as the bus takes to send or to fail.
+    /// Sends the remaining news and a goodbye, and ends for good. Takes as long as the bus takes to send or to fail.
     package func end() async {
         guard case .running(let run) = phase else {
             phase = .ended
@@ -164,7 +164,7 @@ package actor BusRelay {
             return inbox
         }
         for news in taken.news { state.take(news) }
-        // News after the farewell concerns rooms that no other daemon knows any more.
+        // News after the goodbye concerns rooms that no other daemon knows any more.
         guard case .running = phase else { return }
         let now = MonotonicTime.now()
         var senders: Set<DaemonID> = []
@@ -236,7 +236,7 @@ package actor BusRelay {
             }
             pause.reset()
         } catch {
-            state.introduceAgain()
+            state.announceAgain()
             let lost = batch.ales.dropFirst(sent).reduce(0) { $0 + UInt64($1) }
             if lost > 0 { report(.dropped(lost)) }
             if case .running = phase { await rest() }

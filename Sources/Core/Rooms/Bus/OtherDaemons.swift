@@ -15,7 +15,7 @@ struct OtherDaemons {
         var listed: Set<UUID> = []
         /// The number of this daemon's beats since the last packet of that daemon.
         var silence = 0
-        /// The end of the grace period after a farewell. Until then the daemon's people count as present.
+        /// The end of the grace period after a goodbye. Until then the daemon's people count as present.
         var departsAt: MonotonicTime?
     }
 
@@ -57,7 +57,7 @@ struct OtherDaemons {
     // MARK: Rooms
 
     /// Adds a daemon that has started or reconnected.
-    mutating func meet(_ daemon: DaemonID) {
+    mutating func add(_ daemon: DaemonID) {
         daemons[daemon, default: Other()].departsAt = nil
     }
 
@@ -147,7 +147,7 @@ struct OtherDaemons {
     // MARK: Numbers
 
     /// Drops the numbers of a room without members here, because its ales no longer arrive.
-    mutating func forgetNumbers(of room: UUID) {
+    mutating func removeNumbers(of room: UUID) {
         for daemon in interested(in: room) { daemons[daemon]?.numbers[room] = nil }
     }
 
@@ -161,7 +161,7 @@ struct OtherDaemons {
     }
 
     /// - Returns: The number of new ales, and of earlier ales that were never received.
-    mutating func hear(_ ales: RelayMessage.Ales, from daemon: DaemonID) -> (count: UInt32, lost: UInt64) {
+    mutating func receive(_ ales: RelayMessage.Ales, from daemon: DaemonID) -> (count: UInt32, lost: UInt64) {
         let end = ales.first + UInt64(ales.count)
         let expected = daemons[daemon, default: Other()].numbers.updateValue(end, forKey: ales.room) ?? ales.first
         return (ales.count, Self.gap(from: expected, to: ales.first))
@@ -176,11 +176,11 @@ struct OtherDaemons {
     // MARK: Ends
 
     /// Records that a daemon is alive.
-    mutating func heard(from daemon: DaemonID) {
+    mutating func markAlive(_ daemon: DaemonID) {
         daemons[daemon]?.silence = 0
     }
 
-    /// Handles a farewell. The daemon's rooms have no connections, but its people may come back until `end`.
+    /// Handles a goodbye. The daemon's rooms have no connections, but its people may come back until `end`.
     ///
     /// - Returns: The daemon's rooms.
     mutating func depart(_ daemon: DaemonID, until end: MonotonicTime) -> Set<UUID> {
@@ -201,22 +201,22 @@ struct OtherDaemons {
     ///
     /// - Parameter hearing: Whether the bus is connected and delivers. Silence counts only then.
     /// - Returns: The rooms whose people haven't come back, and the rooms of daemons that were silent for too long.
-    mutating func expire(at now: MonotonicTime, hearing: Bool) -> Set<UUID> {
+    mutating func expire(at now: MonotonicTime, isReceiving: Bool) -> Set<UUID> {
         var rooms: Set<UUID> = []
         for (daemon, other) in daemons {
-            daemons[daemon]?.silence = hearing ? other.silence + 1 : 0
-            let isOver = other.departsAt.map { $0 <= now } ?? (hearing && other.silence >= Self.longestSilence)
+            daemons[daemon]?.silence = isReceiving ? other.silence + 1 : 0
+            let isOver = other.departsAt.map { $0 <= now } ?? (isReceiving && other.silence >= Self.longestSilence)
             if isOver { rooms.formUnion(drop(daemon)) }
         }
         return rooms
     }
 
-    /// Whether the daemon has sent something since the last beat, and no farewell.
+    /// Whether the daemon has sent something since the last beat, and no goodbye.
     func speaks(_ daemon: DaemonID) -> Bool {
         daemons[daemon].map { $0.silence == 0 && $0.departsAt == nil } ?? false
     }
 
-    /// Removes a daemon that has ended. After a farewell, its people still count until the grace is over.
+    /// Removes a daemon that has ended. After a goodbye, its people still count until the grace is over.
     ///
     /// - Returns: The daemon's rooms.
     mutating func remove(_ daemon: DaemonID) -> Set<UUID> {

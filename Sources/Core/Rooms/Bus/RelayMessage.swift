@@ -22,7 +22,7 @@ enum RelayMessage: Equatable, Sendable {
     /// The number of ``members(_:place:number:)`` that the sender has sent to everyone so far.
     case pulse(number: UInt64)
     /// The sender ends. Its people may come back through other daemons.
-    case farewell
+    case goodbye
     /// Sent to oneself, to measure the delay of the bus.
     case echo(sentAt: UInt64)
 
@@ -66,7 +66,7 @@ enum RelayMessage: Equatable, Sendable {
 
     private enum Kind: UInt8 {
         case hello = 1
-        case members, counting, ales, pulse, farewell, echo, cheers
+        case members, counting, ales, pulse, goodbye, echo, cheers
         /// Members of rooms, one of which has too many people to name all of them.
         case crowds
     }
@@ -78,7 +78,7 @@ enum RelayMessage: Equatable, Sendable {
         writer.add(Self.language)
         writer.add(kind.rawValue)
         switch self {
-        case .hello, .farewell: break
+        case .hello, .goodbye: break
         case .pulse(let number): writer.add(number)
         case .echo(let sentAt): writer.add(sentAt)
         case .members(let rooms, let place, let number):
@@ -115,7 +115,7 @@ enum RelayMessage: Equatable, Sendable {
         case .ales: .ales
         case .cheers: .cheers
         case .pulse: .pulse
-        case .farewell: .farewell
+        case .goodbye: .goodbye
         case .echo: .echo
         }
     }
@@ -130,7 +130,7 @@ enum RelayMessage: Equatable, Sendable {
         guard let kind = Kind(rawValue: number) else { throw .kind(number) }
         switch kind {
         case .hello: self = .hello
-        case .farewell: self = .farewell
+        case .goodbye: self = .goodbye
         case .pulse: self = .pulse(number: try reader.number())
         case .echo: self = .echo(sentAt: try reader.number())
         case .members, .crowds:

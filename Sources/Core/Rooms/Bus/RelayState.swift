@@ -50,7 +50,7 @@ struct RelayState {
     }
 
     private enum Connection {
-        case away
+        case unavailable
         /// A greeting and all rooms must be sent again.
         case greeting
         case connected
@@ -63,7 +63,7 @@ struct RelayState {
     private let id: DaemonID
     private let packetSize: Int
     private let grace: Duration
-    private var connection = Connection.away
+    private var connection = Connection.unavailable
     private var rooms: [UUID: OwnRoom] = [:]
     /// The rooms that changed since the last batch.
     private var changed: Set<UUID> = []
@@ -72,11 +72,11 @@ struct RelayState {
     private var number: UInt64 = 0
     private var others = OtherDaemons()
     /// The daemons that must receive all rooms.
-    private var ignorant: Set<DaemonID> = []
+    private var uninformed: Set<DaemonID> = []
     /// The daemons that must be asked for all their rooms, because a report of theirs is missing.
     private var asked: Set<DaemonID> = []
     /// For each daemon, the rooms about which it must be sent the next numbers.
-    private var toldCounts: [DaemonID: Set<UUID>] = [:]
+    private var owedCounts: [DaemonID: Set<UUID>] = [:]
     /// The time since which a pulse is due.
     private var pulse: MonotonicTime?
 
@@ -93,7 +93,7 @@ struct RelayState {
     // MARK: The bus
 
     var isConnected: Bool {
-        if case .away = connection { false } else { true }
+        if case .unavailable = connection { false } else { true }
     }
 
     mutating func busConnected() {
@@ -101,11 +101,11 @@ struct RelayState {
     }
 
     mutating func busLost() {
-        connection = .away
+        connection = .unavailable
     }
 
     /// Sends everything again, because a batch was lost in part or as a whole, or the others have removed this daemon.
-    mutating func introduceAgain() {
+    mutating func announceAgain() {
         if case .connected = connection { connection = .greeting }
     }
 
@@ -116,7 +116,7 @@ struct RelayState {
     mutating func beat(at now: MonotonicTime, isAnswered: Bool) -> Effects {
         pulse = now
         var effects = Effects()
-        effects.changed = others.expire(at: now, hearing: isConnected && isAnswered)
+        effects.changed = others.expire(at: now, isReceiving: isConnected && isAnswered)
         return effects
     }
 
@@ -128,12 +128,12 @@ struct RelayState {
             if (rooms[changed.room]?.members.connections ?? 0) == 0, changed.members.connections > 0 {
                 // A daemon that didn't know of members here doesn't know the next number either.
                 for daemon in others.interested(in: changed.room) {
-                    toldCounts[daemon, default: []].insert(changed.room)
+                    owedCounts[daemon, default: []].insert(changed.room)
                 }
             }
             // Empty rooms are removed after that is reported.
             rooms[changed.room, default: OwnRoom(members: changed.members)].members = changed.members
-            if changed.members.connections == 0 { others.forgetNumbers(of: changed.room) }
+            if changed.members.connections == 0 { others.removeNumbers(of: changed.room) }
         }
         for ales in news.ales {
             guard rooms[ales.room] != nil, !others.interested(in: ales.room).isEmpty else { continue }
@@ -151,13 +151,13 @@ struct RelayState {
     ) throws(RelayMessage.Failure) -> Effects {
         var effects = Effects()
         let message = try RelayMessage(bytes)
-        defer { others.heard(from: daemon) }
+        defer { others.markAlive(daemon) }
         switch message {
         case .echo(let sentAt):
             effects.echoSentAt = sentAt
         case .hello:
-            others.meet(daemon)
-            ignorant.insert(daemon)
+            others.add(daemon)
+            uninformed.insert(daemon)
         case .members(let list, let place, let number):
             if !others.follows(number, place, from: daemon) { asked.insert(daemon) }
             for room in list {
@@ -165,7 +165,7 @@ struct RelayState {
                 effects.lost += others.set(room, of: daemon)
                 effects.changed.insert(room.room)
                 let isNew = !wasInterested && room.members.connections > 0
-                if isNew, rooms[room.room] != nil { toldCounts[daemon, default: []].insert(room.room) }
+                if isNew, rooms[room.room] != nil { owedCounts[daemon, default: []].insert(room.room) }
             }
             if place.contains(.last) {
                 effects.changed.formUnion(others.endList(of: daemon))
@@ -177,13 +177,13 @@ struct RelayState {
             }
         case .ales(let list), .cheers(let list):
             for ales in list where (rooms[ales.room]?.members.connections ?? 0) > 0 {
-                let (count, lost) = others.hear(ales, from: daemon)
+                let (count, lost) = others.receive(ales, from: daemon)
                 effects.lost += lost
                 if count > 0 { effects.ales.append(RoomNews.Ales(ales.room, count, ales.kind)) }
             }
         case .pulse(let number):
             if !others.isUpToDate(with: daemon, number) { asked.insert(daemon) }
-        case .farewell:
+        case .goodbye:
             effects.changed = others.depart(daemon, until: now + grace)
         }
         return effects
@@ -198,10 +198,10 @@ struct RelayState {
                 asked.insert(daemon)
             } else {
                 asked.remove(daemon)
-                ignorant.remove(daemon)
+                uninformed.remove(daemon)
             }
             effects.changed.formUnion(others.remove(daemon))
-            toldCounts[daemon] = nil
+            owedCounts[daemon] = nil
         }
         return effects
     }
@@ -213,29 +213,29 @@ struct RelayState {
         var batch = Batch()
         let ales = numberAles(&batch.dropped)
         switch connection {
-        case .away:
-            forgetEmptyRooms()
+        case .unavailable:
+            removeEmptyRooms()
             for (_, ales) in ales { batch.dropped += UInt64(ales.count) }
             return batch
         case .greeting:
             connection = .connected
-            forgetEmptyRooms()
+            removeEmptyRooms()
             send(ales, &batch)
             // This also answers greetings and requests. A daemon that misses it detects the missing number.
             number += 1
             batch.packets.append(BusPacket(to: .everyDaemon, RelayMessage.hello.bytes))
-            tellAll(to: .everyDaemon, &batch.packets)
-            ignorant = []
+            appendAllRooms(to: .everyDaemon, &batch.packets)
+            uninformed = []
             asked = []
         case .connected:
             send(ales, &batch)
-            tellChanges(&batch.packets)
+            appendChangedRooms(&batch.packets)
         }
         for daemon in asked { batch.packets.append(BusPacket(to: .daemon(daemon), RelayMessage.hello.bytes)) }
         asked = []
-        for daemon in ignorant { tellAll(to: .daemon(daemon), &batch.packets) }
-        ignorant = []
-        tellCounts(&batch.packets)
+        for daemon in uninformed { appendAllRooms(to: .daemon(daemon), &batch.packets) }
+        uninformed = []
+        appendCounts(&batch.packets)
         if let pulse {
             self.pulse = nil
             batch.packets.append(BusPacket(to: .everyDaemon, RelayMessage.pulse(number: number).bytes))
@@ -247,12 +247,12 @@ struct RelayState {
     /// Returns the last batch of a daemon that ends. See ``nextBatch()``.
     mutating func lastBatch() -> Batch {
         var batch = nextBatch()
-        batch.packets.append(BusPacket(to: .everyDaemon, RelayMessage.farewell.bytes))
+        batch.packets.append(BusPacket(to: .everyDaemon, RelayMessage.goodbye.bytes))
         return batch
     }
 
     /// Removes empty rooms, which were reported by now or by the list of all rooms.
-    private mutating func forgetEmptyRooms() {
+    private mutating func removeEmptyRooms() {
         for room in changed where rooms[room]?.members.isEmpty == true { rooms[room] = nil }
         changed.removeAll(keepingCapacity: true)
     }
@@ -264,10 +264,10 @@ struct RelayState {
             let receivers = others.interested(in: cheer.room)
             guard let next = rooms[cheer.room]?.next, !receivers.isEmpty else { continue }
             rooms[cheer.room]?.next = next + UInt64(count)
-            let told = min(count, Self.alesAtOnce)
-            dropped += UInt64(count - told)
+            let sent = min(count, Self.alesAtOnce)
+            dropped += UInt64(count - sent)
             let ales = RelayMessage.Ales(
-                room: cheer.room, first: next + UInt64(count - told), count: told, kind: cheer.kind)
+                room: cheer.room, first: next + UInt64(count - sent), count: sent, kind: cheer.kind)
             numbered.append((receivers, ales))
         }
         ales.removeAll(keepingCapacity: true)
@@ -285,18 +285,18 @@ struct RelayState {
 
     /// Reports the rooms with changed members. This comes after the ales, so that the numbers in the report are up to
     /// date.
-    private mutating func tellChanges(_ packets: inout [BusPacket]) {
+    private mutating func appendChangedRooms(_ packets: inout [BusPacket]) {
         guard !changed.isEmpty else { return }
         for list in split(changed.compactMap(entry)) {
             number += 1
             packets.append(
                 BusPacket(to: .everyDaemon, RelayMessage.members(list, place: [], number: number).bytes))
         }
-        forgetEmptyRooms()
+        removeEmptyRooms()
     }
 
     /// Reports all rooms.
-    private mutating func tellAll(to destination: BusPacket.Destination, _ packets: inout [BusPacket]) {
+    private mutating func appendAllRooms(to destination: BusPacket.Destination, _ packets: inout [BusPacket]) {
         let lists = split(rooms.keys.compactMap(entry))
         for (index, list) in lists.enumerated() {
             var place = RelayMessage.Place.whole
@@ -326,9 +326,9 @@ struct RelayState {
         return lists
     }
 
-    private mutating func tellCounts(_ packets: inout [BusPacket]) {
-        for (daemon, told) in toldCounts {
-            let counts = told.compactMap { room in
+    private mutating func appendCounts(_ packets: inout [BusPacket]) {
+        for (daemon, owed) in owedCounts {
+            let counts = owed.compactMap { room in
                 rooms[room].map { RelayMessage.Count(room: room, next: $0.next) }
             }
             // The encoded count of a room takes at most 24 bytes.
@@ -338,6 +338,6 @@ struct RelayState {
                 packets.append(BusPacket(to: .daemon(daemon), RelayMessage.counting(part).bytes))
             }
         }
-        toldCounts = [:]
+        owedCounts = [:]
     }
 }

@@ -33,45 +33,45 @@ struct APNsAttempt: Sendable, Hashable {
     ///
     /// - Parameter registeredAt: When the device registered its token, in epoch seconds.
     mutating func next(after answer: APNsResponse, registeredAt: Double) -> Step {
-        let words = "\(answer)"
+        let reason = "\(answer)"
         switch (answer.status, answer.reason) {
         case (200, _):
             return .done(.accepted)
         case (400, "BadDeviceToken"):
             // Perhaps a token of the other environment. Apps under development report it wrongly.
-            guard !hasChangedHost else { return .done(.gone(words)) }
+            guard !hasChangedHost else { return .done(.gone(reason)) }
             hasChangedHost = true
             isSandbox.toggle()
             return .again
         case (403, "BadEnvironmentKeyIdInToken"):
             // The key is only for the other environment. Anyone may register such a token, so the provider doesn't
             // pause. A token that its own environment doesn't know is invalid.
-            return .done(hasChangedHost ? .gone(words) : .refused(words))
+            return .done(hasChangedHost ? .gone(reason) : .refused(reason))
         case (400, "IdleTimeout"):
-            return .done(.retry(after: answer.retryAfter, words))
+            return .done(.retry(after: answer.retryAfter, reason))
         case (403, "ExpiredProviderToken") where !hasRenewedToken:
             hasRenewedToken = true
-            return .renewToken(otherwise: .paused(for: Self.rest, "\(words): check this machine's clock"))
+            return .renewToken(otherwise: .paused(for: Self.rest, "\(reason): check this machine's clock"))
         case (403, _):
-            return .done(.paused(for: Self.rest, words))
+            return .done(.paused(for: Self.rest, reason))
         case (410, _):
             // The app was installed again since, and has registered.
             if let timestamp = answer.timestamp, registeredAt * 1000 > timestamp {
-                return .done(.retry(after: answer.retryAfter, words))
+                return .done(.retry(after: answer.retryAfter, reason))
             }
-            return .done(.gone(words))
+            return .done(.gone(reason))
         case (413, _) where maxPayloadBytes == APNsPayload.maxBytes:
             maxPayloadBytes = APNsPayload.shortBytes
             return .again
         case (429, "TooManyProviderTokenUpdates"):
-            return .done(.paused(for: answer.retryAfter ?? Self.connectionRest, words))
+            return .done(.paused(for: answer.retryAfter ?? Self.connectionRest, reason))
         case (429, _):
-            return .done(.retry(after: answer.retryAfter ?? Self.deviceRest, words))
+            return .done(.retry(after: answer.retryAfter ?? Self.deviceRest, reason))
         case (500..., _):
-            return .done(.retry(after: answer.retryAfter, words))
+            return .done(.retry(after: answer.retryAfter, reason))
         default:
             // An error of this server: a topic, path or field that Apple refuses.
-            return .done(.refused(words))
+            return .done(.refused(reason))
         }
     }
 }

@@ -20,22 +20,22 @@ enum APNsPayload {
 
     /// Returns JSON with the information that Apple may have: authors and their number. Names are short, so it always
     /// fits.
-    static func json(_ untold: UntoldMessages) -> [UInt8] {
+    static func json(_ unread: UnreadMessages) -> [UInt8] {
         var json = JSONText()
         json.object { object in
             object.name("aps")
             object.object { aps in
                 aps.name("alert")
                 aps.object { alert in
-                    alert.member("title", untold.who)
-                    alert.member("body", untold.howMany)
+                    alert.member("title", unread.authorSummary)
+                    alert.member("body", unread.countSummary)
                 }
                 aps.member("sound", "default")
-                aps.member("thread-id", untold.conversation.text.lowercased())
+                aps.member("thread-id", unread.conversation.text.lowercased())
             }
             object.member("type", Delivery.messages)
-            object.member("conversation", untold.conversation.text)
-            object.member("count", untold.count)
+            object.member("conversation", unread.conversation.text)
+            object.member("count", unread.count)
         }
         return json.bytes
     }

@@ -88,8 +88,8 @@ struct APNsProvider: DeliveryProvider {
             // These notifications don't replace a reminder.
             group = delivery.messageId.text.lowercased()
             body = APNsPayload.json(notice, maxBytes: attempt.maxPayloadBytes)
-        case .messages(let untold):
-            (group, body) = (delivery.messageId.text.lowercased(), APNsPayload.json(untold))
+        case .messages(let unread):
+            (group, body) = (delivery.messageId.text.lowercased(), APNsPayload.json(unread))
         // Never reached, because events aren't sent to Apple.
         case .event: (group, body) = ("", [])
         }

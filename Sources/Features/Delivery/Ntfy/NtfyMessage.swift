@@ -44,11 +44,11 @@ struct NtfyMessage: Sendable, Hashable {
     }
 
     /// The ntfy server can read it, so it contains only authors and their number.
-    init(_ untold: UntoldMessages, topic: String, publicURL: String?) {
+    init(_ unread: UnreadMessages, topic: String, publicURL: String?) {
         self.topic = topic
-        title = untold.who
-        message = untold.howMany
-        click = publicURL.map { "\($0)/conversations#\(untold.conversation.text)" }
+        title = unread.authorSummary
+        message = unread.countSummary
+        click = publicURL.map { "\($0)/conversations#\(unread.conversation.text)" }
         priority = 3
         tag = "speech_balloon"
     }

@@ -31,7 +31,7 @@ struct NtfyProvider: DeliveryProvider {
             message = NtfyMessage(reminder, topic: delivery.address, publicURL: publicURL)
         case .partnerChanged(let notice):
             message = NtfyMessage(notice, topic: delivery.address, publicURL: publicURL)
-        case .messages(let untold): message = NtfyMessage(untold, topic: delivery.address, publicURL: publicURL)
+        case .messages(let unread): message = NtfyMessage(unread, topic: delivery.address, publicURL: publicURL)
         case .event: return .refused("not a reminder")
         }
         var headers = [HTTPField.contentTypeJSON]

@@ -35,7 +35,7 @@ struct Delivery: Sendable, Hashable {
         case event(type: String, json: String)
         case partnerChanged(PartnerNotice)
         /// Messages of a conversation for an absent user.
-        case messages(UntoldMessages)
+        case messages(UnreadMessages)
     }
 
     /// The content's type for receivers.
@@ -54,7 +54,7 @@ struct Delivery: Sendable, Hashable {
         case .reminder(_, let json): json
         case .event(_, let json): json
         case .partnerChanged(let notice): notice.json
-        case .messages(let untold): untold.json
+        case .messages(let unread): unread.json
         }
     }
 
@@ -95,7 +95,7 @@ extension Delivery {
         registeredAt = try row.optionalDouble("registered_at") ?? 0
         let type = try row.string("type")
         if try !row.isNull("conversation_id") {
-            content = .messages(try UntoldMessages(row))
+            content = .messages(try UnreadMessages(row))
         } else if try row.boolean("is_reminder") {
             let reminder = try ReminderContent(row, id: messageId)
             // A reminder to an address isn't an event.

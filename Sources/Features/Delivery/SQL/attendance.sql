@@ -18,7 +18,7 @@ DECLARE
     v_now timestamptz := letsswitch.clock();
     v_is_daemon boolean := EXISTS (SELECT FROM letsswitch.daemon WHERE daemon.id = p_writer)
         OR EXISTS (SELECT FROM letsswitch.reporter WHERE reporter.id = p_writer AND reporter.gone_at IS NOT NULL);
-    v_is_told boolean := letsswitch.has_subscribers();
+    v_has_subscribers boolean := letsswitch.has_subscribers();
     v_rooms uuid[];
     v_tasks uuid[];
     v_gone integer[];
@@ -29,7 +29,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    IF v_is_told THEN
+    IF v_has_subscribers THEN
         PERFORM letsswitch.lock_presence_events();
     END IF;
 
@@ -70,7 +70,7 @@ BEGIN
             WHERE presence.reporter_id = p_writer AND presence.room_id = report.room
                 AND presence.task_id IS NOT DISTINCT FROM report.task_id
         ) AS own
-    ), told AS (
+    ), inserted AS (
         INSERT INTO letsswitch.presence (reporter_id, room_id, task_id, connections)
         SELECT p_writer, counted.room, counted.task_id, counted.after FROM counted
         ON CONFLICT (reporter_id, room_id, task_id) DO UPDATE SET connections = excluded.connections
@@ -93,7 +93,7 @@ BEGIN
     DELETE FROM letsswitch.presence
     WHERE presence.reporter_id = p_writer AND presence.room_id = ANY (p_rooms) AND presence.connections = 0;
 
-    IF v_is_told THEN
+    IF v_has_subscribers THEN
         PERFORM letsswitch.write_presence_events(
             array_agg(reported.event ORDER BY reported.place), array_agg(reported.room ORDER BY reported.place),
             array_agg(reported.task ORDER BY reported.place),
@@ -132,7 +132,7 @@ LANGUAGE sql AS $$
         CROSS JOIN LATERAL (
             SELECT sum(attendance.present) AS connections FROM letsswitch.attendance WHERE attendance.room_id = asked.room
         ) AS own
-    ), told AS (
+    ), inserted AS (
         INSERT INTO letsswitch.event (type, happened_at, room_id, task_ids, peers)
         SELECT
             reported.event, reported.at, reported.room, CASE WHEN own.task_id IS NOT NULL THEN ARRAY[own.task_id] END,
@@ -146,9 +146,9 @@ LANGUAGE sql AS $$
     )
     INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
     SELECT
-        provider.name, false, gen_random_uuid(), told.id, letsswitch.clock(), letsswitch.clock(),
+        provider.name, false, gen_random_uuid(), inserted.id, letsswitch.clock(), letsswitch.clock(),
         letsswitch.clock() + letsswitch.event_lifetime()
-    FROM told
+    FROM inserted
     CROSS JOIN letsswitch.provider
     WHERE provider.subscribes AND provider.turned_away_at IS NULL
 $$;
@@ -182,7 +182,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
     v_number bigint;
-    v_is_told boolean := letsswitch.has_subscribers();
+    v_has_subscribers boolean := letsswitch.has_subscribers();
     v_rooms uuid[];
     v_tasks uuid[];
     v_changes integer[];
@@ -198,7 +198,7 @@ BEGIN
         RETURN;
     END IF;
     UPDATE letsswitch.reporter SET number = p_number, must_close = false WHERE reporter.id = p_writer;
-    IF v_is_told THEN
+    IF v_has_subscribers THEN
         PERFORM letsswitch.lock_presence_events();
     END IF;
     WITH there AS MATERIALIZED (
@@ -219,7 +219,7 @@ BEGIN
                 AND presence.task_id IS NOT DISTINCT FROM there.task_id
         ), 0) AS change
         FROM there
-    ), told AS (
+    ), inserted AS (
         INSERT INTO letsswitch.presence (reporter_id, room_id, task_id, connections)
         SELECT p_writer, counted.room, counted.task_id, counted.connections FROM counted WHERE counted.change <> 0
         ON CONFLICT (reporter_id, room_id, task_id) DO UPDATE SET connections = excluded.connections
@@ -236,7 +236,7 @@ BEGIN
     )
     SELECT array_agg(counted.room), array_agg(counted.task_id), array_agg(counted.change)
     INTO v_rooms, v_tasks, v_changes FROM counted WHERE counted.change <> 0;
-    IF v_is_told AND v_rooms IS NOT NULL THEN
+    IF v_has_subscribers AND v_rooms IS NOT NULL THEN
         PERFORM letsswitch.write_presence_changes(v_rooms, v_tasks, v_changes, v_now);
     END IF;
 END
@@ -251,7 +251,7 @@ DECLARE
     v_rooms uuid[];
     v_tasks uuid[];
     v_connections integer[];
-    v_is_told boolean := letsswitch.has_subscribers();
+    v_has_subscribers boolean := letsswitch.has_subscribers();
 BEGIN
     SELECT * INTO v_gone FROM letsswitch.reporter WHERE reporter.must_close
     ORDER BY reporter.gone_at LIMIT 1 FOR UPDATE SKIP LOCKED;
@@ -270,7 +270,7 @@ BEGIN
         UPDATE letsswitch.reporter SET must_close = false WHERE reporter.id = v_gone.id;
         RETURN true;
     END IF;
-    IF v_is_told THEN
+    IF v_has_subscribers THEN
         PERFORM letsswitch.lock_presence_events();
     END IF;
     -- In the order in which reports lock them.
@@ -280,7 +280,7 @@ BEGIN
     SET present = attendance.present - taken.connections, changed_at = greatest(attendance.changed_at, v_gone.gone_at)
     FROM unnest(v_rooms, v_tasks, v_connections) AS taken (room_id, task_id, connections)
     WHERE attendance.room_id = taken.room_id AND attendance.task_id IS NOT DISTINCT FROM taken.task_id;
-    IF v_is_told THEN
+    IF v_has_subscribers THEN
         PERFORM letsswitch.write_presence_changes(
             v_rooms, v_tasks, ARRAY(SELECT -own.count FROM unnest(v_connections) WITH ORDINALITY AS own (count, place) ORDER BY place),
             v_gone.gone_at);

@@ -24,17 +24,17 @@ CREATE FUNCTION letsswitch.write_claimed(p_batch bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_providers text[] := letsswitch.addressed_providers();
-    v_is_told boolean := letsswitch.has_subscribers();
+    v_has_subscribers boolean := letsswitch.has_subscribers();
     v_reminder uuid;
 BEGIN
-    IF v_providers = '{}' AND NOT v_is_told THEN
+    IF v_providers = '{}' AND NOT v_has_subscribers THEN
         RETURN;
     END IF;
     BEGIN
         IF v_providers <> '{}' THEN
             PERFORM letsswitch.write_deliveries(p_batch, NULL, v_providers);
         END IF;
-        IF v_is_told THEN
+        IF v_has_subscribers THEN
             PERFORM letsswitch.write_claim_events(p_batch, NULL);
         END IF;
         RETURN;
@@ -50,7 +50,7 @@ BEGIN
     LOOP
         BEGIN
             PERFORM letsswitch.write_deliveries(p_batch, v_reminder, v_providers);
-            IF v_is_told THEN
+            IF v_has_subscribers THEN
                 PERFORM letsswitch.write_claim_events(p_batch, v_reminder);
             END IF;
         EXCEPTION WHEN OTHERS THEN
@@ -111,7 +111,7 @@ RETURNS TABLE (
     task_id uuid, is_reminder boolean, partner_task text, day text,
     -- For these, or for an event.
     title text, start_time text, time_zone text, starts_at bigint, room_id uuid,
-    -- For messages of a conversation, as untold_messages returns it.
+    -- For messages of a conversation, as unread_messages returns it.
     conversation_id uuid, names text, authors text, messages bigint, recent text
 )
 LANGUAGE plpgsql AS $$
@@ -183,7 +183,7 @@ BEGIN
                     AND later.conversation_id IS NULL
             ) THEN 'orphaned'
             -- Everything was read meanwhile, or the user no longer wants it.
-            WHEN delivery.conversation_id IS NOT NULL AND untold.device_id IS NULL THEN 'orphaned'
+            WHEN delivery.conversation_id IS NOT NULL AND unread.device_id IS NULL THEN 'orphaned'
             WHEN delivery.address_id IS NOT NULL AND address.id IS NULL THEN 'orphaned'
             ELSE 'send'
         END,
@@ -199,7 +199,7 @@ BEGIN
         event.number,
         coalesce(event.person, CASE
             WHEN delivery.urgent AND event.id IS NOT NULL THEN letsswitch.person_tag(task.device_id)
-            WHEN delivery.conversation_id IS NOT NULL THEN letsswitch.person_tag(untold.device_id)
+            WHEN delivery.conversation_id IS NOT NULL THEN letsswitch.person_tag(unread.device_id)
             WHEN event.type IN ('room.joined', 'room.left') THEN (letsswitch.owners_of(event.task_ids))[1]
         END),
         CASE WHEN event.type IN ('match.created', 'match.ended', 'room.opened', 'room.closed')
@@ -218,7 +218,7 @@ BEGIN
         CASE WHEN erasure.person IS NULL THEN coalesce(event.time_zone, task.time_zone) END,
         date_part('epoch', coalesce(event.starts_at, task.starts_at))::bigint,
         coalesce(event.room_id, CASE WHEN task.partner_id IS NOT NULL THEN task.room_id END),
-        delivery.conversation_id, untold.names, untold.authors, untold.messages, untold.recent
+        delivery.conversation_id, unread.names, unread.authors, unread.messages, unread.recent
     FROM letsswitch.delivery
     CROSS JOIN LATERAL (
         SELECT NOT delivery.urgent AND delivery.event_id IS NULL AND delivery.conversation_id IS NULL AS is_notice
@@ -229,12 +229,12 @@ BEGIN
     -- It is gone when the task was moved to another time: there it gets a new one.
     LEFT JOIN letsswitch.reminder ON delivery.urgent AND reminder.id = delivery.message_id
     LEFT JOIN letsswitch.visible_task AS partner ON partner.id = task.partner_id
-    LEFT JOIN LATERAL letsswitch.untold_messages(
+    LEFT JOIN LATERAL letsswitch.unread_messages(
         delivery.user_id, delivery.conversation_id, delivery.from_number, delivery.told_number
-    ) AS untold ON delivery.conversation_id IS NOT NULL
+    ) AS unread ON delivery.conversation_id IS NOT NULL
     -- An address that now belongs to another device doesn't get this one's reminders.
     LEFT JOIN letsswitch.address
-        ON address.id = delivery.address_id AND address.device_id = coalesce(task.device_id, untold.device_id)
+        ON address.id = delivery.address_id AND address.device_id = coalesce(task.device_id, unread.device_id)
     LEFT JOIN LATERAL (
         SELECT
             -- A user who only moved here from another room hasn't joined.
@@ -280,7 +280,7 @@ DECLARE
     v_now timestamptz := letsswitch.clock();
     v_reminders uuid[];
     v_events bigint[];
-    v_told letsswitch.delivery[];
+    v_notified letsswitch.delivery[];
 BEGIN
     -- Reminders are locked before deliveries, as erasing does.
     SELECT array_agg(delivery.message_id) INTO v_reminders FROM letsswitch.delivery
@@ -304,16 +304,16 @@ BEGIN
     DELETE FROM letsswitch.address USING letsswitch.delivery
     WHERE delivery.id = ANY (p_gone) AND address.id = delivery.address_id
         AND address.registered_at <= delivery.created_at;
-    SELECT array_agg(delivery) INTO v_told FROM letsswitch.delivery
+    SELECT array_agg(delivery) INTO v_notified FROM letsswitch.delivery
     WHERE delivery.id = ANY (p_accepted || p_dropped) AND delivery.told_number IS NOT NULL;
     WITH done AS (
         DELETE FROM letsswitch.delivery WHERE delivery.id = ANY (p_accepted || p_dropped || p_gone)
         RETURNING delivery.event_id
     )
     SELECT array_agg(done.event_id) INTO v_events FROM done WHERE done.event_id IS NOT NULL;
-    PERFORM letsswitch.forget_events(v_events);
-    IF v_told IS NOT NULL THEN
-        PERFORM letsswitch.renew_message_notifications(v_told);
+    PERFORM letsswitch.delete_events(v_events);
+    IF v_notified IS NOT NULL THEN
+        PERFORM letsswitch.renew_message_notifications(v_notified);
     END IF;
     UPDATE letsswitch.delivery SET
         next_try_at = v_now + make_interval(secs => again.delay),

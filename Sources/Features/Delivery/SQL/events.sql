@@ -85,10 +85,10 @@ BEGIN
     WITH opened AS (
         INSERT INTO letsswitch.event (number, type, happened_at, task_ids, room_id, starts_at, closes_at)
         SELECT
-            CASE WHEN told.type = 'room.opened' THEN nextval('letsswitch.event_number') END, told.type, told.at,
+            CASE WHEN entry.type = 'room.opened' THEN nextval('letsswitch.event_number') END, entry.type, entry.at,
             letsswitch.match_tasks(p_task.id, p_task.partner_id), p_task.room_id, p_task.starts_at, p_task.closes_at
-        FROM (VALUES ('room.opened', letsswitch.clock()), ('room.closed', p_task.closes_at)) AS told (type, at)
-        ORDER BY told.type DESC
+        FROM (VALUES ('room.opened', letsswitch.clock()), ('room.closed', p_task.closes_at)) AS entry (type, at)
+        ORDER BY entry.type DESC
         RETURNING event.id, event.type, event.happened_at
     )
     INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
@@ -134,9 +134,9 @@ DECLARE
 BEGIN
     UPDATE letsswitch.event SET title = NULL, start_time = NULL, time_zone = NULL
     WHERE event.id = ANY (ARRAY(
-        SELECT told.id FROM letsswitch.event AS told
-        WHERE told.person = p_person AND told.id <= p_up_to AND told.title IS NOT NULL
-        ORDER BY told.person, told.id LIMIT p_limit
+        SELECT entry.id FROM letsswitch.event AS entry
+        WHERE entry.person = p_person AND entry.id <= p_up_to AND entry.title IS NOT NULL
+        ORDER BY entry.person, entry.id LIMIT p_limit
         FOR UPDATE
     ));
     GET DIAGNOSTICS v_count = ROW_COUNT;
@@ -155,20 +155,20 @@ BEGIN
     WITH opened AS (
         INSERT INTO letsswitch.event (number, type, happened_at, task_ids, room_id, starts_at, closes_at)
         SELECT
-            CASE WHEN told.type = 'room.opened' THEN nextval('letsswitch.event_number') END, told.type, told.at,
+            CASE WHEN entry.type = 'room.opened' THEN nextval('letsswitch.event_number') END, entry.type, entry.at,
             letsswitch.match_tasks(task.id, task.partner_id), task.room_id, task.starts_at, task.closes_at
         FROM letsswitch.reminder
         JOIN letsswitch.task ON task.id = reminder.task_id
         CROSS JOIN LATERAL (
             VALUES ('room.opened', reminder.fired_at), ('room.closed', task.closes_at)
-        ) AS told (type, at)
+        ) AS entry (type, at)
         WHERE reminder.id > v_from AND reminder.id < v_until AND (p_only IS NULL OR reminder.id = p_only)
             AND task.partner_id IS NOT NULL AND task.closes_at > reminder.fired_at
             -- The first of a match's two opens it.
             AND NOT EXISTS (
                 SELECT FROM letsswitch.reminder AS other
                 WHERE other.starts_at = reminder.starts_at AND other.task_id = task.partner_id AND other.id < reminder.id)
-        ORDER BY told.type DESC, reminder.id
+        ORDER BY entry.type DESC, reminder.id
         RETURNING event.id, event.type, event.happened_at
     )
     INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
@@ -217,7 +217,7 @@ LANGUAGE sql AS $$
 $$;
 
 -- Deletes events without remaining deliveries.
-CREATE FUNCTION letsswitch.forget_events(p_ids bigint[]) RETURNS void
+CREATE FUNCTION letsswitch.delete_events(p_ids bigint[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     IF p_ids IS NOT NULL THEN

@@ -66,8 +66,8 @@ struct WebPushProvider: DeliveryProvider {
 
     /// Returns the text of the message. Only the browser can read it, so it may contain the messages' texts.
     static func text(of delivery: Delivery) -> String {
-        guard case .messages(let untold) = delivery.content else { return delivery.payload }
-        return untold.jsonWithWords(maxBytes: WebPushKeys.maxPlaintextBytes)
+        guard case .messages(let unread) = delivery.content else { return delivery.payload }
+        return unread.jsonWithTexts(maxBytes: WebPushKeys.maxPlaintextBytes)
     }
 
     func shutdown() async {

@@ -15,11 +15,11 @@ package struct DeliveryStore: Sendable {
 
     /// Each is one statement and one transaction.
     private enum Statement {
-        static let all = [startProvider, turnAway, lease, renew, finish, next, drop, clear]
+        static let all = [startProvider, storeRefusal, lease, renew, finish, next, drop, clear]
 
         static let startProvider = PostgresStatement(
             name: "start_provider", sql: "SELECT letsswitch.start_provider($1) AS start")
-        static let turnAway = PostgresStatement(
+        static let storeRefusal = PostgresStatement(
             name: "turn_away_provider", sql: "SELECT letsswitch.turn_away_provider($1, $2) AS is_off")
         static let lease = PostgresStatement(
             name: "lease_deliveries", sql: "SELECT * FROM letsswitch.lease_deliveries($1, $2, $3, $4)")
@@ -80,9 +80,9 @@ package struct DeliveryStore: Sendable {
     ///
     /// - Returns: Whether no more deliveries are written for the provider. Otherwise a daemon that has started since
     ///   serves it.
-    func turnAway(_ provider: ProviderName, start: Int) async throws -> Bool {
+    func storeRefusal(_ provider: ProviderName, start: Int) async throws -> Bool {
         try await database.query(
-            Statement.turnAway, [.text(provider.rawValue), .integer(start)], timeout: nil)[0].boolean("is_off")
+            Statement.storeRefusal, [.text(provider.rawValue), .integer(start)], timeout: nil)[0].boolean("is_off")
     }
 
     /// Leases up to `limit` due deliveries of a provider, the longest due first, for the time of `lease`.

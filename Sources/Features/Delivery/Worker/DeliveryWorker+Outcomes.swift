@@ -12,7 +12,7 @@ extension DeliveryWorker {
         metrics.latency.observe(took)
         switch outcome {
         case .paused(let pause, let reason): rest(for: pause, reason)
-        case .gone(let reason) where first.address.isEmpty: turnAway(reason)
+        case .gone(let reason) where first.address.isEmpty: switchOff(reason)
         default: break
         }
         settle(
@@ -78,8 +78,8 @@ extension DeliveryWorker {
     }
 
     /// Stops the provider, because its server has refused it for good.
-    private func turnAway(_ reason: String) {
-        guard state.turnAway() else { return }
+    private func switchOff(_ reason: String) {
+        guard state.markRefused() else { return }
         metrics.noteResting(true)
         log.error(
             "a provider is switched off until the next start",

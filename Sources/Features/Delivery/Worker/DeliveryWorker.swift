@@ -145,8 +145,8 @@ actor DeliveryWorker {
             try await enter()
             wake(.others)
             return .zero
-        case .turnAway(let start):
-            state.leave(isForAll: try await store.turnAway(name, start: start))
+        case .storeRefusal(let start):
+            state.leave(isForAll: try await store.storeRefusal(name, start: start))
             return .zero
         case .clear:
             try await clear()

@@ -22,7 +22,7 @@ struct DeliveryWorkerState: Sendable, Hashable {
         /// An error of the provider itself. Its deliveries wait.
         case resting(start: Int, until: MonotonicTime)
         /// The provider's server has refused it for good. That isn't stored yet.
-        case turnedAway(start: Int)
+        case refused(start: Int)
         /// Until the daemon restarts. `isForAll`: no other daemon serves the provider, so no deliveries are written for
         /// it.
         case off(isForAll: Bool)
@@ -38,7 +38,7 @@ struct DeliveryWorkerState: Sendable, Hashable {
         /// Lease due deliveries after a pause.
         case leaseAgain
         /// Store that this start was refused; then call ``leave(isForAll:)``.
-        case turnAway(start: Int)
+        case storeRefusal(start: Int)
         /// Delete the deliveries of a provider that no daemon serves.
         case clear
         case sleep(Duration)
@@ -70,7 +70,7 @@ struct DeliveryWorkerState: Sendable, Hashable {
         case .resting(let start, _):
             phase = .serving(start: start)
             return .leaseAgain
-        case .turnedAway(let start): return .turnAway(start: start)
+        case .refused(let start): return .storeRefusal(start: start)
         case .off(isForAll: true): return .clear
         case .off(isForAll: false): return .sleep(Self.heartbeat)
         case .stopping: return .end
@@ -81,7 +81,7 @@ struct DeliveryWorkerState: Sendable, Hashable {
         switch phase {
         case .serving: .send
         case .resting(_, let until): .release(after: max(.zero, until - now))
-        case .starting, .turnedAway, .off, .stopping: .release(after: .zero)
+        case .starting, .refused, .off, .stopping: .release(after: .zero)
         }
     }
 
@@ -112,12 +112,12 @@ struct DeliveryWorkerState: Sendable, Hashable {
     /// Records that the provider's server has refused it for good.
     ///
     /// - Returns: Whether that is new.
-    mutating func turnAway() -> Bool {
+    mutating func markRefused() -> Bool {
         switch phase {
         case .serving(let start), .resting(let start, _):
-            phase = .turnedAway(start: start)
+            phase = .refused(start: start)
             return true
-        case .starting, .turnedAway, .off, .stopping: return false
+        case .starting, .refused, .off, .stopping: return false
         }
     }
 
@@ -125,7 +125,7 @@ struct DeliveryWorkerState: Sendable, Hashable {
     ///
     /// - Parameter isForAll: Whether no daemon has started with the provider since.
     mutating func leave(isForAll: Bool) {
-        if case .turnedAway = phase { phase = .off(isForAll: isForAll) }
+        if case .refused = phase { phase = .off(isForAll: isForAll) }
     }
 
     mutating func stop() {

@@ -11,14 +11,14 @@ package struct MessageNotice: Sendable, Hashable {
 
     /// Returns `nil` if the payload is no notice. Anyone with access to the database can send one.
     package init?(_ payload: String) {
-        let words = payload.split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 4, let conversation = UUID(uuidString: String(words[0])), let offset = Int(words[1]),
+        let fields = payload.split(separator: " ", omittingEmptySubsequences: false)
+        guard fields.count == 4, let conversation = UUID(uuidString: String(fields[0])), let offset = Int(fields[1]),
             offset > 0
         else { return nil }
         self.conversation = conversation
         self.offset = offset
-        origin = String(words[2])
-        routingKey = String(words[3])
+        origin = String(fields[2])
+        routingKey = String(fields[3])
     }
 }
 
@@ -38,16 +38,16 @@ package struct ConversationNotice: Sendable, Hashable {
 
     /// Returns `nil` if the payload is no notice.
     package init?(_ payload: String) {
-        let words = payload.split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 4, let conversation = UUID(uuidString: String(words[0])) else { return nil }
-        switch words[1] {
+        let fields = payload.split(separator: " ", omittingEmptySubsequences: false)
+        guard fields.count == 4, let conversation = UUID(uuidString: String(fields[0])) else { return nil }
+        switch fields[1] {
         case "made": change = .made
         case "returned": change = .returned
-        case "left": change = .left(user: String(words[2]))
+        case "left": change = .left(user: String(fields[2]))
         default: return nil
         }
         self.conversation = conversation
-        routingKey = String(words[3])
+        routingKey = String(fields[3])
     }
 
     /// The users to notify: the participants and the user that left.

@@ -6,11 +6,11 @@ package import Postgres
 /// is one statement. Throws `PostgresError`.
 package struct ListenerStore: Sendable {
     /// The names of the statements, for metrics.
-    package static let statementNames = [set, forget].map(\.name)
+    package static let statementNames = [set, remove].map(\.name)
 
     private static let set = PostgresStatement(
         name: "set_listeners", sql: "SELECT letsswitch.set_listeners($1::uuid, $2, $3)")
-    private static let forget = PostgresStatement(
+    private static let remove = PostgresStatement(
         name: "forget_listeners", sql: "SELECT letsswitch.forget_listeners($1::uuid)")
 
     private let database: PostgresClient
@@ -28,7 +28,7 @@ package struct ListenerStore: Sendable {
     }
 
     /// Deletes the users of this daemon and of dead daemons.
-    package func forget() async throws {
-        _ = try await database.query(Self.forget, [.text(daemon.text)])
+    package func remove() async throws {
+        _ = try await database.query(Self.remove, [.text(daemon.text)])
     }
 }

@@ -169,7 +169,7 @@ $$;
 
 -- Deletes an erased device's blocks, and others' blocks of it; p_limit at a time. Returns how many; more may be left
 -- until that is less.
-CREATE FUNCTION letsswitch.forget_blocks(p_device text, p_limit integer) RETURNS bigint
+CREATE FUNCTION letsswitch.delete_blocks(p_device text, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
     v_count bigint;

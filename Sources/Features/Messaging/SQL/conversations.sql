@@ -99,7 +99,7 @@ $$;
 
 -- Announces to a conversation's participants that it was created, that a user returned, or that p_user has left: by
 -- letsswitch_conversations, "<conversation> <made, returned or left> <user, or -> <names>".
-CREATE FUNCTION letsswitch.tell_conversation(p_conversation uuid, p_change text, p_user text) RETURNS void
+CREATE FUNCTION letsswitch.notify_conversation(p_conversation uuid, p_change text, p_user text) RETURNS void
 LANGUAGE sql AS $$
     SELECT pg_notify('letsswitch_conversations', concat_ws(
         ' ', p_conversation, p_change, coalesce(p_user, '-'),
@@ -107,7 +107,7 @@ LANGUAGE sql AS $$
 $$;
 
 -- A user's conversations: all current ones, and 2,000 of those that the user has left. There are more than 2,000 of
--- these only if they include pairs, because forget_left keeps a thousand groups.
+-- these only if they include pairs, because delete_left keeps a thousand groups.
 CREATE FUNCTION letsswitch.conversations_of(p_user bigint) RETURNS TABLE (conversation_id uuid, left_number bigint)
 LANGUAGE sql STABLE AS $$
     SELECT inside.conversation_id, NULL::bigint FROM letsswitch.participant AS inside
@@ -167,9 +167,9 @@ BEGIN
     IF v_left IS NULL THEN
         RETURN;
     END IF;
-    PERFORM letsswitch.tell_conversation(own.id, 'left', v_name) FROM unnest(v_left) AS own (id);
+    PERFORM letsswitch.notify_conversation(own.id, 'left', v_name) FROM unnest(v_left) AS own (id);
     PERFORM letsswitch.expire_left_groups(v_left);
-    PERFORM letsswitch.forget_left(p_user, v_left);
+    PERFORM letsswitch.delete_left(p_user, v_left);
 END
 $$;
 
@@ -277,7 +277,7 @@ BEGIN
                 PERFORM letsswitch.leave_surplus(array_remove(p_members, p_user), p_most);
                 -- A conversation that is made for a message is published with that message.
                 IF NOT p_finds THEN
-                    PERFORM letsswitch.tell_conversation(p_id, 'made', NULL);
+                    PERFORM letsswitch.notify_conversation(p_id, 'made', NULL);
                 END IF;
                 code := 'made';
                 conversation_id := p_id;
@@ -339,7 +339,7 @@ BEGIN
     SET left_number = NULL, invited_by = CASE WHEN gone.user_id <> p_user THEN p_user END
     WHERE gone.conversation_id = p_conversation AND gone.user_id = ANY (v_gone) AND gone.left_number IS NOT NULL;
     PERFORM letsswitch.leave_surplus(array_remove(v_gone, p_user), p_most);
-    PERFORM letsswitch.tell_conversation(p_conversation, 'returned', NULL);
+    PERFORM letsswitch.notify_conversation(p_conversation, 'returned', NULL);
     RETURN 'there';
 END
 $$;
@@ -430,7 +430,7 @@ $$;
 
 -- Deletes a user's participation in left groups, except for the thousand last used; p_latest was just left. Pairs are
 -- kept, because their conversation may continue.
-CREATE FUNCTION letsswitch.forget_left(p_user bigint, p_latest uuid[]) RETURNS void
+CREATE FUNCTION letsswitch.delete_left(p_user bigint, p_latest uuid[]) RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM letsswitch.participant WHERE participant.ctid = ANY (ARRAY(
         SELECT gone.ctid FROM letsswitch.participant AS gone
@@ -468,13 +468,13 @@ BEGIN
         RETURNING own.conversation_id
     )
     SELECT array_agg(gone.conversation_id) INTO v_left FROM gone;
-    PERFORM letsswitch.tell_conversation(own.id, 'left', v_user.name) FROM unnest(v_left) AS own (id);
+    PERFORM letsswitch.notify_conversation(own.id, 'left', v_user.name) FROM unnest(v_left) AS own (id);
     PERFORM letsswitch.expire_left_groups(v_left);
 END
 $$;
 
 -- Deletes erased users without a participation that is kept. Their names stay retired.
-CREATE FUNCTION letsswitch.forget_users(p_users bigint[]) RETURNS void
+CREATE FUNCTION letsswitch.delete_users(p_users bigint[]) RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM letsswitch.chat_user AS own
     WHERE own.id = ANY (p_users) AND own.name IS NULL AND own.device_id IS NULL
@@ -485,7 +485,7 @@ $$;
 -- its user is in the schedule or in a conversation, is connected, has written a message that is kept, or was blocked by
 -- that name, because the block would then seem to concern the name's next user. Returns how many it looked at; more may
 -- be left until that is 0.
-CREATE FUNCTION letsswitch.forget_names(p_before timestamptz, p_limit integer) RETURNS integer
+CREATE FUNCTION letsswitch.delete_unused_names(p_before timestamptz, p_limit integer) RETURNS integer
 LANGUAGE plpgsql AS $$
 DECLARE
     -- Locked first: a transaction that creates a conversation with one of these users, sends a message or blocks is

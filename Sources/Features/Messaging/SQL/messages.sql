@@ -193,7 +193,7 @@ CREATE FUNCTION letsswitch.send_together(
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_said record;
+    v_message record;
 BEGIN
     -- Takes all locks before anything is written, in the common order: users, conversations by their ids, then the
     -- messages' ids. Clients choose these ids, and the index alone would make transactions wait in any order.
@@ -202,13 +202,13 @@ BEGIN
     WHERE own.device_id = ANY (p_devices) AND own.name IS NOT NULL ORDER BY own.id FOR KEY SHARE;
     PERFORM FROM letsswitch.conversation AS held WHERE held.id = ANY (p_conversations) ORDER BY held.id FOR UPDATE;
     PERFORM letsswitch.lock_messages(p_ids);
-    FOR v_said IN
+    FOR v_message IN
         SELECT * FROM unnest(p_devices, p_conversations, p_ids, p_contents)
             WITH ORDINALITY AS said (device_id, conversation_id, id, content, place)
         ORDER BY said.conversation_id, said.place
     LOOP
-        RETURN QUERY SELECT v_said.place, sent.* FROM letsswitch.send_messages(
-            v_said.device_id, ARRAY[v_said.conversation_id], ARRAY[v_said.id], v_said.content, NULL, p_most, p_has_room, false,
+        RETURN QUERY SELECT v_message.place, sent.* FROM letsswitch.send_messages(
+            v_message.device_id, ARRAY[v_message.conversation_id], ARRAY[v_message.id], v_message.content, NULL, p_most, p_has_room, false,
             p_origin) AS sent;
     END LOOP;
 END
@@ -235,7 +235,7 @@ BEGIN
         v_count := v_count + v_taken;
         IF v_count < p_limit THEN
             UPDATE letsswitch.chat_user SET device_id = NULL WHERE id = v_user;
-            PERFORM letsswitch.forget_users(ARRAY[v_user]);
+            PERFORM letsswitch.delete_users(ARRAY[v_user]);
         END IF;
     END LOOP;
     RETURN v_count;
@@ -289,7 +289,7 @@ BEGIN
         DELETE FROM letsswitch.participant WHERE participant.conversation_id = ANY (v_conversations) RETURNING user_id
     )
     SELECT array_agg(DISTINCT gone.user_id) INTO v_users FROM gone;
-    PERFORM letsswitch.forget_users(v_users);
+    PERFORM letsswitch.delete_users(v_users);
     DELETE FROM letsswitch.conversation WHERE conversation.id = ANY (v_conversations);
     RETURN v_taken + v_emptied + cardinality(ARRAY(
         SELECT seen.id FROM unnest(v_looked) AS seen (id)

@@ -52,9 +52,9 @@ CREATE FUNCTION letsswitch.notify_absent(p_conversation uuid, p_number bigint, p
 LANGUAGE plpgsql AS $$
 DECLARE
     v_providers text[] := letsswitch.addressed_providers();
-    v_is_told boolean := letsswitch.has_subscribers();
+    v_has_subscribers boolean := letsswitch.has_subscribers();
 BEGIN
-    IF v_providers = '{}' AND NOT v_is_told THEN
+    IF v_providers = '{}' AND NOT v_has_subscribers THEN
         RETURN;
     END IF;
     WITH absent AS (
@@ -65,7 +65,7 @@ BEGIN
             AND (own.notified_at IS NULL OR own.notified_at <= p_now)
             AND reader.id = own.user_id AND reader.name IS NOT NULL AND author.id = p_author
             AND NOT letsswitch.is_blocked(author.device_id, reader.device_id) AND NOT letsswitch.is_listening(reader.id)
-            AND (v_is_told OR EXISTS (
+            AND (v_has_subscribers OR EXISTS (
                 SELECT FROM letsswitch.address
                 WHERE address.device_id = reader.device_id AND address.channel = ANY (v_providers)
             ))
@@ -104,15 +104,15 @@ $$;
 -- blocked. `authors` are separated by commas, in the order of their first messages; `recent` has the last five as a
 -- JSON array of {author, content}; the last 1,000 messages are counted. No row if there is nothing, or if the user has
 -- connected since and receives them there.
-CREATE FUNCTION letsswitch.untold_messages(p_user bigint, p_conversation uuid, p_from bigint, p_until bigint)
+CREATE FUNCTION letsswitch.unread_messages(p_user bigint, p_conversation uuid, p_from bigint, p_until bigint)
 RETURNS TABLE (device_id text, names text, authors text, messages bigint, recent text)
 LANGUAGE sql STABLE ROWS 1 AS $$
     SELECT
-        reader.device_id, array_to_string(letsswitch.names_in(p_conversation), ','), told.authors, told.messages, told.recent
+        reader.device_id, array_to_string(letsswitch.names_in(p_conversation), ','), summary.authors, summary.messages, summary.recent
     FROM letsswitch.participant AS own
     JOIN letsswitch.chat_user AS reader ON reader.id = own.user_id AND reader.name IS NOT NULL
     CROSS JOIN LATERAL (
-        WITH heard AS MATERIALIZED (
+        WITH unread AS MATERIALIZED (
             -- Messages that don't count are included in the limit: however many there are, no more are read, besides
             -- the notification's own.
             SELECT number, content, author_id FROM letsswitch.message
@@ -126,39 +126,39 @@ LANGUAGE sql STABLE ROWS 1 AS $$
         ), author AS MATERIALIZED (
             -- Each once: a conversation has few of them.
             SELECT known.id, known.name FROM letsswitch.chat_user AS known
-            WHERE known.id IN (SELECT author_id FROM heard) AND known.id <> p_user AND known.name IS NOT NULL
+            WHERE known.id IN (SELECT author_id FROM unread) AND known.id <> p_user AND known.name IS NOT NULL
                 AND NOT letsswitch.is_blocked(known.device_id, reader.device_id)
-        ), said AS (
-            SELECT heard.number, heard.content, author.name
-            FROM heard JOIN author ON author.id = heard.author_id WHERE heard.content IS NOT NULL
+        ), named AS (
+            SELECT unread.number, unread.content, author.name
+            FROM unread JOIN author ON author.id = unread.author_id WHERE unread.content IS NOT NULL
         )
         SELECT
-            (SELECT count(*) FROM said) AS messages,
+            (SELECT count(*) FROM named) AS messages,
             (
-                SELECT string_agg(who.name, ',' ORDER BY who.number)
-                FROM (SELECT said.name, min(said.number) AS number FROM said GROUP BY said.name) AS who
+                SELECT string_agg(writer.name, ',' ORDER BY writer.number)
+                FROM (SELECT named.name, min(named.number) AS number FROM named GROUP BY named.name) AS writer
             ) AS authors,
             (
                 SELECT json_agg(json_build_object('author', last.name, 'content', left(last.content, 500)) ORDER BY last.number)
-                FROM (SELECT * FROM said ORDER BY said.number DESC LIMIT 5) AS last
+                FROM (SELECT * FROM named ORDER BY named.number DESC LIMIT 5) AS last
             )::text AS recent
-    ) AS told
+    ) AS summary
     WHERE own.conversation_id = p_conversation AND own.user_id = p_user AND own.left_number IS NULL AND NOT own.is_muted
-        AND told.messages > 0 AND NOT letsswitch.is_listening(p_user)
+        AND summary.messages > 0 AND NOT letsswitch.is_listening(p_user)
 $$;
 
 -- These notifications were sent or dropped. For messages stored since they were read, new ones are written, a minute
 -- after them.
-CREATE FUNCTION letsswitch.renew_message_notifications(p_told letsswitch.delivery[]) RETURNS void
+CREATE FUNCTION letsswitch.renew_message_notifications(p_finished letsswitch.delivery[]) RETURNS void
 LANGUAGE sql AS $$
     INSERT INTO letsswitch.delivery (
         channel, urgent, message_id, address_id, conversation_id, user_id, from_number, created_at, next_try_at, deadline)
     SELECT
-        told.channel, false, gen_random_uuid(), told.address_id, told.conversation_id, told.user_id, told.told_number + 1,
+        finished.channel, false, gen_random_uuid(), finished.address_id, finished.conversation_id, finished.user_id, finished.told_number + 1,
         letsswitch.clock(), next.at, next.at + interval '1 day'
-    FROM unnest(p_told) AS told
-    JOIN letsswitch.conversation ON conversation.id = told.conversation_id AND conversation.last_number > told.told_number
-    JOIN letsswitch.participant AS own ON own.conversation_id = told.conversation_id AND own.user_id = told.user_id
+    FROM unnest(p_finished) AS finished
+    JOIN letsswitch.conversation ON conversation.id = finished.conversation_id AND conversation.last_number > finished.told_number
+    JOIN letsswitch.participant AS own ON own.conversation_id = finished.conversation_id AND own.user_id = finished.user_id
     CROSS JOIN LATERAL (SELECT greatest(letsswitch.clock(), own.notified_at) AS at) AS next
     WHERE own.left_number IS NULL AND NOT own.is_muted AND own.read_number < conversation.last_number
 $$;

@@ -46,7 +46,7 @@ package struct AttendanceWriter: Sendable {
     /// Reports again who is present, because other daemons have considered this one dead and removed its people.
     ///
     /// - Parameter callRoll: ``Rooms/callRoll(_:)``.
-    package func forgotten(_ callRoll: (UInt32) async -> [Attendee: Int]) async {
+    package func reportAgain(_ callRoll: (UInt32) async -> [Attendee: Int]) async {
         let number = await reports.beginRollCall()
         await reports.add(await callRoll(number), to: number)
         await writer.add([.rollCall(number)], evenIfFull: true)

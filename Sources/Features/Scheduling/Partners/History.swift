@@ -9,7 +9,7 @@ package struct History: Hashable, Sendable {
         /// The person reported the start, or came to the room.
         case kept
         /// The person didn't, and the partner had left.
-        case letDown
+        case dissolved = "letDown"
         case missed
     }
 
@@ -32,7 +32,7 @@ package struct History: Hashable, Sendable {
         /// `nil` while the room is open.
         package let outcome: Outcome?
         /// Whether the partner left or didn't come.
-        package let wasLetDown: Bool
+        package let wasDissolved: Bool
         /// `nil` while the room is open.
         package var attendance: Attendance?
         /// The partner's title. `nil` without a partner or if the partner was erased.
@@ -44,7 +44,7 @@ package struct History: Hashable, Sendable {
 
     package func count(_ outcome: Outcome) -> Int { entries.count { $0.outcome == outcome } }
 
-    package var timesLetDown: Int { entries.count { $0.wasLetDown } }
+    package var timesDissolved: Int { entries.count { $0.wasDissolved } }
 
     /// The number of kept tasks in a row, up to the latest. A task that the partner let down neither counts nor ends
     /// the row.
@@ -54,7 +54,7 @@ package struct History: Hashable, Sendable {
             switch entry.outcome {
             case .kept: streak += 1
             case .missed: return streak
-            case .letDown, nil: break
+            case .dissolved, nil: break
             }
         }
         return streak
@@ -65,7 +65,7 @@ package struct History: Hashable, Sendable {
         json.object { object in
             object.member("kept", count(.kept))
             object.member("missed", count(.missed))
-            object.member("letDown", timesLetDown)
+            object.member("letDown", timesDissolved)
             object.member("streak", streak)
             object.name("tasks")
             object.array { array in
@@ -87,6 +87,6 @@ extension History.Entry {
         object.member("outcome", outcome?.rawValue)
         object.member("attendance", attendance?.rawValue)
         object.member("partnerTask", partnerTask)
-        if wasLetDown { object.member("letDown", true) }
+        if wasDissolved { object.member("letDown", true) }
     }
 }

@@ -10,15 +10,15 @@ package actor MissedRematches {
 
     private let store: RematchStore
     private let log: Log
-    private let tell: @Sendable (Rematch) -> Void
+    private let publish: @Sendable (Rematch) -> Void
     /// Since when notifications may be missing.
     private var lostAt: MonotonicTime?
 
-    /// - Parameter tell: Handles a rematch.
-    package init(store: RematchStore, log: Log, tell: @escaping @Sendable (Rematch) -> Void) {
+    /// - Parameter publish: Handles a rematch.
+    package init(store: RematchStore, log: Log, publish: @escaping @Sendable (Rematch) -> Void) {
         self.store = store
         self.log = log
-        self.tell = tell
+        self.publish = publish
     }
 
     package func lost() {
@@ -30,7 +30,9 @@ package actor MissedRematches {
         guard let since = lostAt else { return }
         lostAt = nil
         do {
-            for rematch in try await store.recent(within: MonotonicTime.now() - since + Self.margin) { tell(rematch) }
+            for rematch in try await store.recent(within: MonotonicTime.now() - since + Self.margin) {
+                publish(rematch)
+            }
         } catch {
             // Tries again with the next connection.
             lostAt = lostAt.map { min($0, since) } ?? since

@@ -10,11 +10,11 @@ package struct PreferenceStore: Sendable {
     /// The number of preferences on a page.
     package static let pageCount = 100
     /// The names of the statements, for metrics.
-    package static let statementNames = [prefer, forget, list].map(\.name)
+    package static let statementNames = [prefer, remove, list].map(\.name)
 
     private static let prefer = PostgresStatement(
         name: "prefer_partner", sql: "SELECT * FROM letsswitch.prefer_partner($1, $2, $3, $4)")
-    private static let forget = PostgresStatement(
+    private static let remove = PostgresStatement(
         name: "forget_preference", sql: "SELECT letsswitch.forget_preference($1, $2) AS was_there")
     private static let list = PostgresStatement(
         name: "list_preferences", sql: "SELECT * FROM letsswitch.list_preferences($1, $2, $3)")
@@ -55,8 +55,8 @@ package struct PreferenceStore: Sendable {
         }
     }
 
-    package func forget(_ id: UUID, of device: DeviceID) async throws {
-        let row = try await database.query(Self.forget, [.text(device.text), .text(id.text)])[0]
+    package func remove(_ id: UUID, of device: DeviceID) async throws {
+        let row = try await database.query(Self.remove, [.text(device.text), .text(id.text)])[0]
         guard try row.boolean("was_there") else {
             throw RequestError(
                 status: 404, code: "no_such_preference", reason: "This device has no preference with this id.")

@@ -15,11 +15,11 @@ package actor RematchWorker: Service {
     private static let longestRest = Duration.seconds(5)
     /// The pause is at least this many times the duration of the look, to spare the database when a slot has very many
     /// people.
-    private static let restraint = 10
+    private static let pauseFactor = 10
     /// The maximum number of tasks without a guest that one query finds.
-    private static let helping = 100
+    private static let invitationBatch = 100
     /// The maximum number of such queries per look. More would delay the rematching of people who are alone.
-    private static let helpings = 10
+    private static let mostInvitationBatches = 10
 
     private let store: RematchStore
     private let invitations: InvitationStore
@@ -59,7 +59,7 @@ package actor RematchWorker: Service {
         }
         let began = MonotonicTime.now()
         await rematch()
-        let pause = (MonotonicTime.now() - began) * Self.restraint
+        let pause = (MonotonicTime.now() - began) * Self.pauseFactor
         await freeLapsed()
         return max(Self.interval, pause)
     }
@@ -83,10 +83,10 @@ package actor RematchWorker: Service {
     /// Frees tasks whose guests didn't come. A failure doesn't stop the others, and the next look tries again.
     private func freeLapsed() async {
         var failed: Set<UUID> = []
-        for _ in 0..<Self.helpings where !isStopped {
+        for _ in 0..<Self.mostInvitationBatches where !isStopped {
             let lapsed: [UUID]
             do {
-                lapsed = try await invitations.lapsed(limit: Self.helping, but: failed)
+                lapsed = try await invitations.lapsed(limit: Self.invitationBatch, but: failed)
             } catch {
                 return report(error, "failed to find tasks whose guests didn't come")
             }
@@ -98,7 +98,7 @@ package actor RematchWorker: Service {
                     report(error, "failed to match a task whose guest didn't come")
                 }
             }
-            if lapsed.count < Self.helping { return }
+            if lapsed.count < Self.invitationBatch { return }
         }
     }
 

@@ -68,7 +68,7 @@ struct Agenda {
     var rooms: Set<UUID> { closings.values.reduce(into: []) { $0.formUnion($1) } }
 
     /// Removes rooms that are no longer open.
-    mutating func forget(_ rooms: Set<UUID>) {
+    mutating func remove(_ rooms: Set<UUID>) {
         for epoch in closings.keys {
             closings[epoch]?.subtract(rooms)
             if closings[epoch]?.isEmpty == true { closings[epoch] = nil }

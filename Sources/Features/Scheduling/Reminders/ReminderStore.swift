@@ -10,7 +10,7 @@ package import Rooms
 ///     NOTIFY letsswitch_fired  payload: the batch of a committed claim
 package struct ReminderStore: Sendable {
     package static let dueChannel = "letsswitch_due"
-    package static let firedChannel = "letsswitch_fired"
+    package static let claimsChannel = "letsswitch_fired"
 
     /// The identity of this process in its claims (the setting `letsswitch.claimer` of its sessions). With it, the
     /// daemon finds its claims whose answers were lost.

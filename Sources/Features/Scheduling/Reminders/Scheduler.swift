@@ -92,7 +92,7 @@ package actor Scheduler: Service {
     }
 
     /// Records a claim that this or another daemon committed.
-    package func fired(_ batch: Int) async {
+    package func claimedElsewhere(_ batch: Int) async {
         await handle(.announced(batch: batch))
     }
 

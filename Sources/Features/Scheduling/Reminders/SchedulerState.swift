@@ -11,7 +11,7 @@ import Sockets
 /// ```
 struct SchedulerState {
     /// The time between two claims while the next due time can't be read.
-    static let blindPause = Duration.seconds(1)
+    static let claimPause = Duration.seconds(1)
     /// How long a running claim may be the one that was announced.
     static let answerPatience = Duration.milliseconds(100)
     /// How long something may be due and unclaimed, or a query overdue, before ``lateness(at:)`` reports it.
@@ -181,7 +181,7 @@ struct SchedulerState {
         let over = roomsBefore.intersection(agenda.rooms).subtracting(open.map(\.id))
         roomsBefore = []
         guard !over.isEmpty else { return }
-        agenda.forget(over)
+        agenda.remove(over)
         pending.append(.close(Array(over)))
     }
 
@@ -248,8 +248,8 @@ struct SchedulerState {
         switch job {
         case .claim:
             // While the next due time is unknown, it tries to claim.
-            let blind = self[.look].failures > 0 ? until(claimedAt + Self.blindPause) : nil
-            return [agenda.pauses(at: now).due, blind].compactMap(\.self).min()
+            let attempt = self[.look].failures > 0 ? until(claimedAt + Self.claimPause) : nil
+            return [agenda.pauses(at: now).due, attempt].compactMap(\.self).min()
         case .look:
             // A room that closes too early would be found open again, so the current clock decides.
             if wantsLook || !agenda.isRead { return .zero }

@@ -24,7 +24,7 @@ $$;
 -- Whether the user is in the room and the partner isn't, p_patience seconds after the start or after the match was
 -- made. A user who has lost the connection within p_grace seconds still counts as present. A member without a task may
 -- be anybody, so then nobody counts as absent.
-CREATE FUNCTION letsswitch.is_let_down(
+CREATE FUNCTION letsswitch.is_partner_absent(
     p_task letsswitch.task, p_patience double precision DEFAULT 0, p_grace double precision DEFAULT 15
 ) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
@@ -57,7 +57,7 @@ $$;
 
 -- The task that a device may join late although it has a partner, because the partner hasn't joined in time and isn't
 -- there now; NULL if there is none. Like waiting_task.
-CREATE FUNCTION letsswitch.let_down_task(p_starts_at timestamptz, p_device text) RETURNS uuid
+CREATE FUNCTION letsswitch.task_with_absent_partner(p_starts_at timestamptz, p_device text) RETURNS uuid
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
@@ -65,7 +65,7 @@ BEGIN
     RETURN (
         SELECT task.id FROM letsswitch.task
         WHERE task.starts_at = p_starts_at AND task.partner_id IS NOT NULL AND task.waits_until IS NOT NULL
-            AND task.waits_until > v_now AND letsswitch.is_let_down(task)
+            AND task.waits_until > v_now AND letsswitch.is_partner_absent(task)
             AND NOT letsswitch.is_blocked(p_device, task.device_id)
         ORDER BY letsswitch.preferences_between(p_device, task.device_id) DESC, task.registered
         LIMIT 1
@@ -86,7 +86,7 @@ $$;
 -- Notifies this task's user, in the room p_from and by the device's streams, of the new room and the new partner if
 -- there is one. The old room ends. Sent at the commit, on every daemon; NULL: the user was in no room. A client that
 -- misses it finds it by recent_rematches.
-CREATE FUNCTION letsswitch.tell_rematched(p_task letsswitch.task, p_from uuid) RETURNS void
+CREATE FUNCTION letsswitch.notify_rematched(p_task letsswitch.task, p_from uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     IF p_from IS NOT NULL THEN
@@ -128,7 +128,7 @@ BEGIN
     v_absent := letsswitch.place_task(
         v_absent, NULL, gen_random_uuid(), v_absent.closes_at, v_absent.starts_at + make_interval(secs => p_late_join), false);
     UPDATE letsswitch.task SET is_absent = true WHERE task.id = v_absent.id RETURNING * INTO v_absent;
-    PERFORM letsswitch.tell_rematched(v_absent, NULL);
+    PERFORM letsswitch.notify_rematched(v_absent, NULL);
     -- An absent user probably has no stream open, and knows only the old room.
     PERFORM letsswitch.notify_partner_changed(v_absent);
 END
@@ -157,7 +157,7 @@ BEGIN
     WHERE reminder.starts_at > p_after AND reminder.starts_at <= p_until
         AND CASE
             WHEN task.partner_id IS NULL THEN task.waits_until > v_now AND letsswitch.is_waiting(task)
-            ELSE there.own AND NOT there.other AND letsswitch.is_let_down(task, p_patience, p_grace)
+            ELSE there.own AND NOT there.other AND letsswitch.is_partner_absent(task, p_patience, p_grace)
         END;
 END
 $$;
@@ -216,7 +216,7 @@ DECLARE
     v_is_taken boolean[];
     v_one letsswitch.task;
     v_other letsswitch.task;
-    v_mate integer;
+    v_match integer;
     v_room uuid;
     v_pairs integer := 0;
     -- Whether any of them prefers another; how much the two found so far do.
@@ -234,7 +234,7 @@ BEGIN
     -- As they are now that they are held.
     v_pool := ARRAY(
         SELECT task FROM letsswitch.task
-        WHERE task.id = ANY (v_ids) AND (letsswitch.is_waiting(task) OR letsswitch.is_let_down(task, p_patience, p_grace))
+        WHERE task.id = ANY (v_ids) AND (letsswitch.is_waiting(task) OR letsswitch.is_partner_absent(task, p_patience, p_grace))
         ORDER BY letsswitch.is_room_occupied(task) DESC, task.registered);
     v_is_any_preferred := EXISTS (
         SELECT FROM unnest(v_pool) AS own
@@ -244,10 +244,10 @@ BEGIN
     FOR i IN 1..cardinality(v_pool) LOOP
         CONTINUE WHEN v_is_taken[i];
         v_one := v_pool[i];
-        v_mate := NULL;
+        v_match := NULL;
         FOR j IN i + 1..cardinality(v_pool) LOOP
             -- The pool begins with the users in a room, so none of the others comes before one of them.
-            EXIT WHEN v_mate IS NOT NULL AND letsswitch.is_room_occupied(v_pool[v_mate])
+            EXIT WHEN v_match IS NOT NULL AND letsswitch.is_room_occupied(v_pool[v_match])
                 AND NOT letsswitch.is_room_occupied(v_pool[j]);
             CONTINUE WHEN v_is_taken[j] OR letsswitch.is_blocked(v_one.device_id, v_pool[j].device_id)
                 -- Neither could be moved to the other's room.
@@ -256,19 +256,19 @@ BEGIN
                 WHEN v_is_any_preferred THEN letsswitch.preferences_between(v_one.device_id, v_pool[j].device_id)
                 ELSE 0
             END;
-            CONTINUE WHEN v_mate IS NOT NULL AND v_found <= v_most;
-            v_mate := j;
+            CONTINUE WHEN v_match IS NOT NULL AND v_found <= v_most;
+            v_match := j;
             v_most := v_found;
             EXIT WHEN NOT v_is_any_preferred OR v_most = 2;
         END LOOP;
-        IF v_mate IS NULL THEN
+        IF v_match IS NULL THEN
             UPDATE letsswitch.task
             SET is_absent = false, waits_until = coalesce(task.waits_until, v_starts_at + make_interval(secs => p_late_join))
             WHERE task.id = v_one.id AND (task.is_absent OR task.waits_until IS NULL);
             CONTINUE;
         END IF;
-        v_is_taken[v_mate] := true;
-        v_other := v_pool[v_mate];
+        v_is_taken[v_match] := true;
+        v_other := v_pool[v_match];
         v_room := CASE
             WHEN letsswitch.has_unnamed_peers(v_one.room_id) THEN v_one.room_id
             WHEN letsswitch.has_unnamed_peers(v_other.room_id) THEN v_other.room_id
@@ -279,10 +279,10 @@ BEGIN
         SELECT * INTO v_other FROM letsswitch.task WHERE task.id = v_other.id;
         PERFORM letsswitch.write_match_event(v_other, true);
         -- Now that each sees the other.
-        PERFORM letsswitch.tell_rematched(moved.task, moved.was_in)
+        PERFORM letsswitch.notify_rematched(moved.task, moved.was_in)
         FROM (
             SELECT task, CASE WHEN before.room_id <> v_room THEN before.room_id END AS was_in FROM letsswitch.task
-            JOIN unnest(ARRAY[v_one, v_pool[v_mate]]) AS before ON before.id = task.id
+            JOIN unnest(ARRAY[v_one, v_pool[v_match]]) AS before ON before.id = task.id
         ) AS moved;
         v_pairs := v_pairs + 1;
     END LOOP;
@@ -313,12 +313,12 @@ DECLARE
     v_partner letsswitch.task;
 BEGIN
     IF NOT v_is_free THEN
-        v_found := letsswitch.let_down_task(p_starts_at, p_device);
+        v_found := letsswitch.task_with_absent_partner(p_starts_at, p_device);
     END IF;
     PERFORM letsswitch.lock_tasks(ARRAY[
         p_own, v_found, (SELECT task.partner_id FROM letsswitch.task WHERE task.id = v_found AND NOT v_is_free)]);
     v_partner := letsswitch.lock_chosen_task(v_found, v_is_free);
-    IF v_found IS NOT NULL AND NOT v_is_free AND NOT letsswitch.is_let_down(v_partner) THEN
+    IF v_found IS NOT NULL AND NOT v_is_free AND NOT letsswitch.is_partner_absent(v_partner) THEN
         RAISE 'whoever was alone isn''t any more' USING ERRCODE = 'serialization_failure';
     END IF;
     RETURN v_partner;
@@ -348,7 +348,7 @@ BEGIN
     SELECT * INTO v_task FROM letsswitch.task WHERE task.id = v_task.id;
     PERFORM letsswitch.write_match_event(v_task, NOT letsswitch.is_due(v_task) OR NOT letsswitch.is_due(v_partner));
     IF v_room <> v_partner.room_id THEN
-        PERFORM letsswitch.tell_rematched(task, v_partner.room_id) FROM letsswitch.task WHERE task.id = v_partner.id;
+        PERFORM letsswitch.notify_rematched(task, v_partner.room_id) FROM letsswitch.task WHERE task.id = v_partner.id;
     END IF;
     RETURN letsswitch.outcome('retitled', v_task, NULL);
 END

@@ -1,4 +1,4 @@
--- Forgetting a person, and forgetting the past.
+-- Erases devices, and deletes old tasks.
 
 -- Erases a person: everything that the device has registered is invisible when this is committed. A small number of
 -- rows is deleted at once, the rest in steps of `erase_more`, so that nothing waits for it. Returns the starts at which
@@ -9,7 +9,7 @@ CREATE FUNCTION letsswitch.erase_device(p_device text) RETURNS TABLE (starts_at 
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    c_helping CONSTANT integer := 500;
+    c_batch CONSTANT integer := 500;
     v_person text := letsswitch.person_tag(p_device);
     v_up_to bigint;
     v_events_up_to bigint;
@@ -25,12 +25,12 @@ BEGIN
         ORDER BY task.registered DESC LIMIT 1
     ), 0);
     v_events_up_to := coalesce((
-        SELECT told.id FROM letsswitch.event AS told WHERE told.person = v_person AND told.title IS NOT NULL
-        ORDER BY told.person DESC, told.id DESC LIMIT 1
+        SELECT past.id FROM letsswitch.event AS past WHERE past.person = v_person AND past.title IS NOT NULL
+        ORDER BY past.person DESC, past.id DESC LIMIT 1
     ), 0);
     INSERT INTO letsswitch.erased AS known (person, erased_at) VALUES (v_person, letsswitch.clock())
     ON CONFLICT (person) DO UPDATE SET erased_at = excluded.erased_at;
-    PERFORM letsswitch.forget_erased(c_helping);
+    PERFORM letsswitch.delete_erasures(c_batch);
     PERFORM pg_notify('letsswitch_erased', p_device);
     v_is_known := v_up_to > letsswitch.erased_up_to(p_device)
         OR EXISTS (SELECT FROM letsswitch.address WHERE address.device_id = p_device)
@@ -43,16 +43,16 @@ BEGIN
         up_to = greatest(known.up_to, excluded.up_to),
         events_up_to = greatest(known.events_up_to, excluded.events_up_to);
     PERFORM letsswitch.retire_user(p_device);
-    IF c_helping >= (
+    IF c_batch >= (
         SELECT count(*) FROM (
-            SELECT FROM letsswitch.task WHERE task.device_id = p_device LIMIT c_helping + 1
+            SELECT FROM letsswitch.task WHERE task.device_id = p_device LIMIT c_batch + 1
         ) AS counted
     ) THEN
-        RETURN QUERY SELECT gone.starts_at FROM letsswitch.erase_some(p_device, c_helping) AS gone;
+        RETURN QUERY SELECT gone.starts_at FROM letsswitch.erase_some(p_device, c_batch) AS gone;
     ELSE
         -- From here on nobody can see the device's texts. This also notifies those who look at them.
-        PERFORM letsswitch.empty_questions(p_device, c_helping);
-        PERFORM letsswitch.empty_messages(p_device, c_helping);
+        PERFORM letsswitch.empty_questions(p_device, c_batch);
+        PERFORM letsswitch.empty_messages(p_device, c_batch);
     END IF;
     DELETE FROM letsswitch.calendar WHERE calendar.device_id = p_device;
     v_addresses := ARRAY(SELECT own.id FROM letsswitch.address AS own WHERE own.device_id = p_device);
@@ -69,7 +69,7 @@ END
 $$;
 
 -- Deletes records of erasures that are older than any request that could have been in progress.
-CREATE FUNCTION letsswitch.forget_erased(p_limit integer) RETURNS void
+CREATE FUNCTION letsswitch.delete_erasures(p_limit integer) RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM letsswitch.erased WHERE erased.person = ANY (ARRAY(
         SELECT past.person FROM letsswitch.erased AS past
@@ -118,9 +118,9 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_erasure letsswitch.erasure;
     v_tasks uuid[];
-    v_silenced bigint;
+    v_events bigint;
     v_emptied bigint;
-    v_unsaid bigint;
+    v_messages bigint;
     v_unblocked bigint;
     v_unpreferred bigint;
 BEGIN
@@ -133,12 +133,12 @@ BEGIN
     IF cardinality(v_tasks) > 0 THEN
         RETURN QUERY SELECT gone.starts_at FROM letsswitch.erase_tasks(v_tasks) AS gone;
     END IF;
-    v_silenced := letsswitch.empty_events(v_erasure.person, v_erasure.events_up_to, p_limit);
+    v_events := letsswitch.empty_events(v_erasure.person, v_erasure.events_up_to, p_limit);
     v_emptied := letsswitch.empty_questions(p_device, p_limit);
-    v_unsaid := letsswitch.empty_messages(p_device, p_limit);
-    v_unblocked := letsswitch.forget_blocks(p_device, p_limit);
-    v_unpreferred := letsswitch.forget_preferences(p_device, p_limit);
-    IF greatest(cardinality(v_tasks), v_silenced, v_emptied, v_unsaid, v_unblocked, v_unpreferred) < p_limit THEN
+    v_messages := letsswitch.empty_messages(p_device, p_limit);
+    v_unblocked := letsswitch.delete_blocks(p_device, p_limit);
+    v_unpreferred := letsswitch.delete_preferences(p_device, p_limit);
+    IF greatest(cardinality(v_tasks), v_events, v_emptied, v_messages, v_unblocked, v_unpreferred) < p_limit THEN
         DELETE FROM letsswitch.erasure WHERE erasure.device_id = p_device;
     END IF;
 END
@@ -288,7 +288,7 @@ BEGIN
         SELECT FROM letsswitch.reminder
         WHERE reminder.id > letsswitch.first_id(claim.batch) AND reminder.id < letsswitch.first_id(claim.batch + 1)
     );
-    PERFORM letsswitch.forget_erased(p_limit);
+    PERFORM letsswitch.delete_erasures(p_limit);
     RETURN cardinality(v_reminders);
 END
 $$;

@@ -265,7 +265,7 @@ BEGIN
         'stayed', v_task, CASE WHEN letsswitch.is_due(v_task) THEN v_task.partner_id IS NULL END)]);
     IF v_is_claimed THEN
         -- Their reminders knew of no room.
-        PERFORM letsswitch.tell_rematched(task, NULL) FROM letsswitch.task WHERE task.id IN (v_task.id, v_waiting.id);
+        PERFORM letsswitch.notify_rematched(task, NULL) FROM letsswitch.task WHERE task.id IN (v_task.id, v_waiting.id);
     END IF;
     RETURN v_task.partner_id IS NOT NULL;
 END

@@ -18,7 +18,7 @@ DECLARE
     v_partner letsswitch.task;
     v_waiting letsswitch.task;
     v_found letsswitch.task;
-    v_in_the_way uuid;
+    v_conflict uuid;
     v_moved letsswitch.task_outcome;
     v_left letsswitch.task_outcome;
     v_stayed letsswitch.task_outcome;
@@ -48,19 +48,19 @@ BEGIN
             v_waiting.id := letsswitch.waiting_task(
                 v_task.starts_at, v_task.id, letsswitch.device_of(v_task.partner_id), false);
         END IF;
-        SELECT task.id INTO v_in_the_way FROM letsswitch.task
+        SELECT task.id INTO v_conflict FROM letsswitch.task
         WHERE task.device_id = p_device AND task.starts_at = v_slot.starts_at
             AND task.registered <= letsswitch.erased_up_to(p_device);
         IF FOUND THEN
             -- It is gone, as in register_task.
-            PERFORM letsswitch.erase_tasks(ARRAY[v_in_the_way]);
+            PERFORM letsswitch.erase_tasks(ARRAY[v_conflict]);
         END IF;
         IF v_task.invites_until IS NULL THEN
             v_found.id := letsswitch.waiting_task(v_slot.starts_at, v_task.id, p_device, false);
         END IF;
-        SELECT task.id INTO v_in_the_way FROM letsswitch.task
+        SELECT task.id INTO v_conflict FROM letsswitch.task
         WHERE task.device_id = p_device AND task.starts_at = v_slot.starts_at;
-        IF v_found.id = v_in_the_way THEN
+        IF v_found.id = v_conflict THEN
             v_found.id := NULL;
         END IF;
         PERFORM letsswitch.lock_tasks(ARRAY[v_task.id, v_task.partner_id, v_waiting.id, v_found.id]);
@@ -73,7 +73,7 @@ BEGIN
     ELSIF v_task.starts_at = v_slot.starts_at THEN
         RETURN NEXT letsswitch.outcome('repeated', v_task, NULL);
         RETURN;
-    ELSIF v_in_the_way IS NOT NULL THEN
+    ELSIF v_conflict IS NOT NULL THEN
         RETURN NEXT letsswitch.outcome('slot_taken', v_task, NULL);
         RETURN;
     END IF;

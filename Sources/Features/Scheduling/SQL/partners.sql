@@ -81,11 +81,11 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- The task in a slot that waits for a partner, other than this task and those with a block between them and p_device;
--- NULL if there is none. Until the start that is any task without a partner; after it, or with p_let_down, only tasks
+-- NULL if there is none. Until the start that is any task without a partner; after it, or with p_only_dissolved, only tasks
 -- whose partner left after the lead. Users in a room come first, then preferred partners, then the order of
 -- registration. Tasks that wait for a guest are excluded.
 CREATE FUNCTION letsswitch.waiting_task(
-    p_starts_at timestamptz, p_except uuid, p_device text, p_let_down boolean
+    p_starts_at timestamptz, p_except uuid, p_device text, p_only_dissolved boolean
 ) RETURNS uuid
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -95,7 +95,7 @@ BEGIN
         SELECT task.id FROM letsswitch.task
         WHERE task.starts_at = p_starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
             AND task.id IS DISTINCT FROM p_except
-            AND (task.waits_until > v_now OR NOT p_let_down AND p_starts_at > v_now) AND NOT task.is_absent
+            AND (task.waits_until > v_now OR NOT p_only_dissolved AND p_starts_at > v_now) AND NOT task.is_absent
             -- A room that is over is never chosen; an operator may have closed it, too.
             AND task.closes_at > v_now
             AND NOT EXISTS (
@@ -233,7 +233,7 @@ BEGIN
         PERFORM letsswitch.place_task(v_other, p_partner.id, v_room, v_closes_at, NULL, false);
         IF v_other.waits_until IS NULL AND NOT letsswitch.is_due(v_other) THEN
             -- Its reminder knew of no room.
-            PERFORM letsswitch.tell_rematched(task, NULL) FROM letsswitch.task WHERE task.id = v_other.id;
+            PERFORM letsswitch.notify_rematched(task, NULL) FROM letsswitch.task WHERE task.id = v_other.id;
         END IF;
         IF v_room <> v_other.room_id THEN
             PERFORM letsswitch.dissolve_room(v_other.room_id);
@@ -381,7 +381,7 @@ BEGIN
         PERFORM letsswitch.pair_free(v_moves, v_stays, v_is_claimed);
         IF v_is_claimed THEN
             -- Their reminders knew of no room, or of another.
-            PERFORM letsswitch.tell_rematched(
+            PERFORM letsswitch.notify_rematched(
                 task, CASE WHEN task.id = v_moves.id AND v_moves.waits_until IS NOT NULL THEN v_moves.room_id END)
             FROM letsswitch.task WHERE task.id IN (v_moves.id, v_stays.id);
             PERFORM letsswitch.notify_claimed(v_moves);

@@ -102,7 +102,7 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- Deletes an erased device's preferences, and others' preferences for it; p_limit at a time. Returns how many.
-CREATE FUNCTION letsswitch.forget_preferences(p_device text, p_limit integer) RETURNS bigint
+CREATE FUNCTION letsswitch.delete_preferences(p_device text, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
     v_count bigint;

@@ -128,7 +128,7 @@ BEGIN
     DELETE FROM letsswitch.block WHERE block.id = ANY (v_blocks) AND block.used_at < v_before;
     -- Last, because a blocked user keeps the name while the block exists.
     RETURN cardinality(v_addresses) + cardinality(v_calendars) + cardinality(v_preferences) + cardinality(v_blocks)
-        + letsswitch.forget_names(v_before, p_limit);
+        + letsswitch.delete_unused_names(v_before, p_limit);
 END
 $$;
 

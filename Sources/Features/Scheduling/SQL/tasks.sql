@@ -325,7 +325,7 @@ BEGIN
         END IF;
     END IF;
     IF v_left_room IS NOT NULL THEN
-        PERFORM letsswitch.tell_rematched(v_partner, v_left_room);
+        PERFORM letsswitch.notify_rematched(v_partner, v_left_room);
     END IF;
     IF v_task.invitation IS NOT NULL THEN
         RETURN letsswitch.inviting_outcome('created', v_task, NULL);

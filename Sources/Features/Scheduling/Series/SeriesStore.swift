@@ -43,9 +43,9 @@ package struct SeriesStore: Sendable {
 
     /// Creates a series and its first tasks. A repetition finds the existing one.
     ///
-    /// - Parameter tell: Receives the created tasks before anything else can fail.
+    /// - Parameter report: Receives the created tasks before anything else can fail.
     package func begin(
-        _ request: SeriesRequest, tell: (SeriesPromises) async -> Void = { _ in }
+        _ request: SeriesRequest, report: (SeriesTasks) async -> Void = { _ in }
     ) async throws -> SeriesBeginning {
         let tasks = storage.room(for: .tasks, count: mostTasks(of: request))
         let place = storage.room(for: .series)
@@ -71,15 +71,15 @@ package struct SeriesStore: Sendable {
         case "too_many_tasks": throw try tasks.refusal ?? refusal(code)
         default: throw try refusal(code)
         }
-        let promises = try SeriesPromises(Array(rows.dropFirst()))
-        for _ in promises.made { storage.added(.tasks) }
-        await tell(promises)
+        let changes = try SeriesTasks(Array(rows.dropFirst()))
+        for _ in changes.made { storage.added(.tasks) }
+        await report(changes)
         let own = try await list(of: request.device).first {
             $0.startTime == request.startTime && $0.timeZone == request.timeZone && $0.days == request.days
         }
         // It may have ended meanwhile.
         guard let own else { throw try refusal("no_such_series") }
-        return SeriesBeginning(series: own, isNew: code == "begun", promises: promises)
+        return SeriesBeginning(series: own, isNew: code == "begun", tasks: changes)
     }
 
     /// The number of tasks that a new series makes at once, at most.
@@ -93,10 +93,10 @@ package struct SeriesStore: Sendable {
             await database.query(Statement.list, [.text(device.text)], timeout: nil), of: device)
     }
 
-    /// Returns the changed series. For `tell` see ``begin(_:tell:)``.
+    /// Returns the changed series. For `report` see ``begin(_:report:)``.
     package func rename(
-        _ request: SeriesRenaming, tell: (SeriesPromises) async -> Void = { _ in }
-    ) async throws -> (Series, SeriesPromises) {
+        _ request: SeriesRenaming, report: (SeriesTasks) async -> Void = { _ in }
+    ) async throws -> (Series, SeriesTasks) {
         let rows = try await rows(
             Statement.rename,
             [
@@ -104,33 +104,33 @@ package struct SeriesStore: Sendable {
                 request.from.map { .integer($0.days) } ?? .null,
             ])
         guard rows.first?.code == "renamed" else { throw try refusal(rows.first?.code ?? "") }
-        let promises = try SeriesPromises(rows)
-        await tell(promises)
-        return (try await find(request.series), promises)
+        let tasks = try SeriesTasks(rows)
+        await report(tasks)
+        return (try await find(request.series), tasks)
     }
 
     /// Returns the ended series with its remaining tasks, which have a partner or start too soon.
-    package func end(_ series: OwnSeries) async throws -> (Series, SeriesPromises) {
+    package func end(_ series: OwnSeries) async throws -> (Series, SeriesTasks) {
         var own = try await find(series)
         let rows = try await rows(Statement.end, [.text(series.device.text), .text(series.id.text)])
         guard rows.first?.code == "ended" else { throw try refusal(rows.first?.code ?? "") }
         own.tasks = rows.compactMap { $0.code == "cancelled" ? nil : $0.task }
-        return (own, try SeriesPromises(rows))
+        return (own, try SeriesTasks(rows))
     }
 
     /// Creates the next tasks of one series, if any is due.
     ///
     /// - Returns: Nil if none is due now.
-    package func extendNext() async throws -> SeriesPromises? {
+    package func extendNext() async throws -> SeriesTasks? {
         let rows = try await rows(
             Statement.extendNext,
             [.integer(settings.seriesDays)]
                 + [settings.reminderLead, settings.horizon, settings.roomDuration, settings.lateJoinWindow].map(seconds)
                 + [.integer(storage.isFull(.tasks) ? 0 : settings.maxTasksPerDevice), seconds(unusedAfter)])
         guard !rows.isEmpty else { return nil }
-        let promises = try SeriesPromises(rows)
-        for _ in promises.made { storage.added(.tasks) }
-        return promises
+        let tasks = try SeriesTasks(rows)
+        for _ in tasks.made { storage.added(.tasks) }
+        return tasks
     }
 
     /// Throws `404` if the device has no such series.
@@ -176,5 +176,5 @@ package struct SeriesBeginning: Hashable, Sendable {
     package let series: Series
     /// The status is `201` if the series is new, and `200` if it existed.
     package let isNew: Bool
-    package let promises: SeriesPromises
+    package let tasks: SeriesTasks
 }

@@ -14,7 +14,7 @@ package actor SeriesWorker: Service {
 
     private let store: SeriesStore
     private let log: Log
-    private let made: @Sendable (SeriesPromises) async -> Void
+    private let made: @Sendable (SeriesTasks) async -> Void
     private let timer = WakeableTimer()
     private var isStopped = false
 
@@ -22,7 +22,7 @@ package actor SeriesWorker: Service {
     /// - store: Uses a pool other than the scheduler's, because series may block its connections.
     /// - made: Receives the created tasks.
     package init(
-        store: SeriesStore, log: Log, made: @escaping @Sendable (SeriesPromises) async -> Void
+        store: SeriesStore, log: Log, made: @escaping @Sendable (SeriesTasks) async -> Void
     ) {
         self.store = store
         self.log = log
@@ -45,8 +45,8 @@ package actor SeriesWorker: Service {
     /// Returns whether there may be more.
     private func extendNext() async -> Bool {
         do {
-            guard let promises = try await store.extendNext() else { return false }
-            if !promises.isEmpty { await made(promises) }
+            guard let tasks = try await store.extendNext() else { return false }
+            if !tasks.isEmpty { await made(tasks) }
             return true
         } catch {
             // The scheduler logs database outages.

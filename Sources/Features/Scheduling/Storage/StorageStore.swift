@@ -7,10 +7,10 @@ package import Postgres
 /// `PostgresError`.
 package struct StorageStore: Sendable {
     /// The statements' names in metrics.
-    package static let statementNames = [stored, forgetUnused, analyzeGrown].map(\.name)
+    package static let statementNames = [stored, deleteUnused, analyzeGrown].map(\.name)
 
     private static let stored = PostgresStatement(name: "stored", sql: "SELECT * FROM letsswitch.stored()")
-    private static let forgetUnused = PostgresStatement(
+    private static let deleteUnused = PostgresStatement(
         name: "forget_unused", sql: "SELECT letsswitch.forget_unused($1, $2) AS taken")
 
     private static let analyzeGrown = PostgresStatement(
@@ -34,9 +34,9 @@ package struct StorageStore: Sendable {
 
     /// Removes addresses and calendars that were unused for `retention` seconds, at most `limit` of each. Returns the
     /// number of rows it looked at; there may be more until that is 0.
-    package func forgetUnused(retention: Double, limit: Int = 1000) async throws -> Int {
+    package func deleteUnused(retention: Double, limit: Int = 1000) async throws -> Int {
         let rows = try await database.query(
-            Self.forgetUnused, [.double(retention), .integer(limit)], timeout: nil)
+            Self.deleteUnused, [.double(retention), .integer(limit)], timeout: nil)
         return try rows[0].integer("taken")
     }
 
@@ -54,7 +54,7 @@ package actor StorageMonitor: Service {
     private static let mostLooks = 3
     private static let purgeInterval = Duration.seconds(3600)
     /// The maximum number of steps in one purge. The rest waits for the next.
-    private static let mostHelpings = 1000
+    private static let mostBatches = 1000
 
     private let store: StorageStore
     package nonisolated let quota: StorageQuota
@@ -117,8 +117,8 @@ package actor StorageMonitor: Service {
 
     private func purge() async throws {
         let retention = quota.limits.addressRetention / .seconds(1)
-        for _ in 0..<Self.mostHelpings where !Task.isCancelled {
-            if try await store.forgetUnused(retention: retention) == 0 { return }
+        for _ in 0..<Self.mostBatches where !Task.isCancelled {
+            if try await store.deleteUnused(retention: retention) == 0 { return }
         }
     }
 }

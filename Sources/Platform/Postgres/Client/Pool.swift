@@ -78,7 +78,7 @@ actor Pool {
         case .close(let id):
             attempts.removeValue(forKey: id)?.cancel()
             hangUp(id)
-        case .forget(let id): lingering[id] = nil
+        case .discard(let id): lingering[id] = nil
         case .stopped:
             isStopped = true
             timer = nil

@@ -10,7 +10,7 @@ extension PoolStateMachine {
         /// end too.
         case close(ConnectionID)
         /// Stop waiting for the server to close its end.
-        case forget(ConnectionID)
+        case discard(ConnectionID)
         /// The shutdown is complete: no query and no connection is left. Sent once.
         case stopped
     }

@@ -187,7 +187,7 @@ struct PoolStateMachine {
                 actions.append(.close(slot.id))
             case .ending:
                 slots[slot.id] = nil
-                actions.append(.forget(slot.id))
+                actions.append(.discard(slot.id))
             case .ready, .stalled, .leaving:
                 slots[slot.id]?.state = .leaving(by: end)
                 wake(at: end)
@@ -257,7 +257,7 @@ extension PoolStateMachine {
         case .ending(_, until: let end):
             guard end <= now else { return [] }
             slots[connection] = nil
-            return [.forget(connection)]
+            return [.discard(connection)]
         case .ready:
             let idle = slot.inFlight.isEmpty && slot.idleSince + configuration.idleTimeout <= now
             if slot.retireAt <= now || (idle && readyCount > 1) { slots[connection]?.state = .leaving(by: nil) }

@@ -50,7 +50,7 @@ extension PostgresError {
     }
 
     private static func firstLine(_ text: UnsafePointer<CChar>?) -> String {
-        let words = text.map { String(cString: $0) } ?? ""
-        return words.split(separator: "\n").first.map(String.init) ?? "no answer"
+        let message = text.map { String(cString: $0) } ?? ""
+        return message.split(separator: "\n").first.map(String.init) ?? "no answer"
     }
 }

@@ -20,11 +20,11 @@ package final class TLSClientContext: @unchecked Sendable {
         SSL_CTX_set_options(handle, CSSL_OP_NO_RENEGOTIATION | CSSL_OP_NO_COMPRESSION)
         CSSL_CTX_set_mode(handle, Int(SSL_MODE_RELEASE_BUFFERS))
         TLSKeyUpdates.charge(in: handle)
-        let believed =
+        let loaded =
             authorities.map { SSL_CTX_load_verify_file(handle, $0) } ?? SSL_CTX_set_default_verify_paths(handle)
         // A name after its length (RFC 7301 §3.1). The call returns 0 on success.
         let protocols = [8] + Array("http/1.1".utf8)
-        guard believed == 1, CSSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION) == 1,
+        guard loaded == 1, CSSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION) == 1,
             SSL_CTX_set_cipher_list(handle, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1,
             SSL_CTX_set_alpn_protos(handle, protocols, CUnsignedInt(protocols.count)) == 0
         else {

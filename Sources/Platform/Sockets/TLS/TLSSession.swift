@@ -30,7 +30,7 @@ final class TLSSession {
     /// `nil` in a client's session, where the server's bytes answer ours.
     private var inspector: ClientHelloInspector?
     private var handshakeBytes = 0
-    private var hasSaidGoodbye = false
+    private var hasSentCloseNotify = false
     private(set) var isSecure = false
     /// See ``TLSKeyUpdates``. 32 bits fill a gap between the fields.
     private var keyUpdateCredit = Int32(TLSKeyUpdates.maxCredit)
@@ -173,8 +173,8 @@ final class TLSSession {
             queue.removeFirst(plaintext.count)
             records += 1
         }
-        if isLast, queue.isEmpty, !hasSaidGoodbye {
-            hasSaidGoodbye = true
+        if isLast, queue.isEmpty, !hasSentCloseNotify {
+            hasSentCloseNotify = true
             // 0 means that our close_notify is sent and the peer's isn't received, which we don't wait for.
             if SSL_shutdown(ssl) < 0 { TLSErrorQueue.clear() }
         }
@@ -182,7 +182,7 @@ final class TLSSession {
     }
 
     /// Whether close_notify must be sent after ``StreamSocket/finish(sending:)`` when the queue is empty.
-    var owesGoodbye: Bool { isSecure && !hasSaidGoodbye }
+    var owesCloseNotify: Bool { isSecure && !hasSentCloseNotify }
 
     /// Returns the next bytes, at most one record. They are copied to `buffer` unless they are in one piece.
     private static func nextRecord(

@@ -15,7 +15,7 @@ package enum CableCommand: Sendable, Equatable {
     /// Extended protocol: replay missed messages. `nil` if the history can't be read.
     case history(CableIdentifier, CableHistory?)
     /// Extended protocol.
-    case presence(CableIdentifier, CablePresenceWish)
+    case presence(CableIdentifier, CablePresenceRequest)
 
     /// Whether it is the answer to a ping. Extended protocol; without effect.
     package static func isPong(_ message: UnsafeRawBufferPointer) -> Bool {

@@ -86,7 +86,7 @@ package struct CableResumption: Sendable, Hashable {
 }
 
 /// A request of an extended subscription about presence.
-package enum CablePresenceWish: String, Sendable, CaseIterable {
+package enum CablePresenceRequest: String, Sendable, CaseIterable {
     /// Notify me when others enter or leave.
     case join
     case leave

@@ -6,7 +6,7 @@ package indirect enum JSONSchema: Sendable, Hashable {
     case number
     case boolean
     /// One of these strings.
-    case words([String])
+    case `enum`([String])
     case array(JSONSchema, most: Int? = nil)
     /// An object with these members, and possibly others.
     case object([Member])
@@ -18,7 +18,7 @@ package indirect enum JSONSchema: Sendable, Hashable {
     /// A schema that a document defines once, under this name, and refers to elsewhere.
     case shared(String, JSONSchema)
     /// A schema with a description.
-    case said(String, JSONSchema)
+    case described(String, JSONSchema)
     case anything
 
     package struct Member: Sendable, Hashable {
@@ -52,9 +52,9 @@ package indirect enum JSONSchema: Sendable, Hashable {
             for member in members { member.schema.collectShared(into: &schemas) }
         case .either(let choices):
             for choice in choices { choice.collectShared(into: &schemas) }
-        case .array(let schema, _), .map(let schema), .said(_, let schema):
+        case .array(let schema, _), .map(let schema), .described(_, let schema):
             schema.collectShared(into: &schemas)
-        case .text, .integer, .number, .boolean, .words, .named, .anything: break
+        case .text, .integer, .number, .boolean, .enum, .named, .anything: break
         }
     }
 
@@ -83,9 +83,9 @@ package indirect enum JSONSchema: Sendable, Hashable {
             object.member("type", "number")
         case .boolean:
             object.member("type", "boolean")
-        case .words(let words):
+        case .enum(let values):
             object.name("enum")
-            object.array { array in for word in words { array.string(word) } }
+            object.array { array in for value in values { array.string(value) } }
         case .array(let element, let most):
             object.member("type", "array")
             object.name("items")
@@ -102,7 +102,7 @@ package indirect enum JSONSchema: Sendable, Hashable {
             object.array { array in for schema in schemas { schema.write(to: &array, references: references) } }
         case .named(let name), .shared(let name, _):
             object.member("$ref", references + name)
-        case .said(let sentence, let schema):
+        case .described(let sentence, let schema):
             object.member("description", sentence)
             schema.writeMembers(to: &object, references: references)
         case .anything:

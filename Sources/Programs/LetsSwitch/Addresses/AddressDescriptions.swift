@@ -5,7 +5,7 @@ import Wire
 
 /// The descriptions of the routes that register a device's addresses.
 enum AddressDescriptions {
-    private static let done = RouteDescription.Answer.json("Done.", .nothingToSay)
+    private static let done = RouteDescription.Answer.json("Done.", .emptyObject)
 
     static let token = RouteDescription(
         "Store a device's push token",
@@ -13,7 +13,7 @@ enum AddressDescriptions {
             .object([
                 .member("deviceId", .device),
                 .member("token", .text(length: 2...TokenRequest.maximumBytes * 2, pattern: "^([0-9a-fA-F]{2})+$")),
-                .member("debug", .said("Whether the token belongs to Apple's sandbox.", .boolean)),
+                .member("debug", .described("Whether the token belongs to Apple's sandbox.", .boolean)),
             ]),
             example:
                 #"{"deviceId":"anna-7c1f","token":"00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0","debug":false}"#
@@ -49,7 +49,7 @@ enum AddressDescriptions {
                 .member("deviceId", .device),
                 .member(
                     "subscription",
-                    .said(
+                    .described(
                         "The result of the browser's PushSubscription.toJSON().",
                         .object([
                             .member("endpoint", .text(length: 1...ProviderURL.maximumBytes, format: "uri")),

@@ -36,7 +36,7 @@ struct NtfyController: RouteCollection, Sendable {
 
     @Sendable private func switchOff(_ request: Request) async throws -> Response {
         let device = try DeviceID(request.query("deviceId"))
-        try await addresses.forget(nil, of: device, in: .ntfy)
+        try await addresses.remove(nil, of: device, in: .ntfy)
         log.info("ntfy off", ["device": .device(device)])
         return .json(Array("{}".utf8))
     }

@@ -55,7 +55,7 @@ struct WebPushController: RouteCollection, Sendable {
         guard let endpoint = request.query("endpoint"), !endpoint.isEmpty, !endpoint.utf8.contains(0) else {
             throw RequestError.invalid("endpoint", "is missing")
         }
-        try await store.forget(endpoint, of: device, in: .webPush)
+        try await store.remove(endpoint, of: device, in: .webPush)
         log.info("browser unsubscribed", ["device": .device(device)])
         return .json(Array("{}".utf8))
     }

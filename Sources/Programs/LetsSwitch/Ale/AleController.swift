@@ -13,20 +13,20 @@ import Wire
 struct AleController: RouteCollection, Sendable {
     private let matches: MatchRooms
     /// Handles WebSockets that name no room. If it is nil, they are refused.
-    private let lobby: (any SocketLobby)?
+    private let defaultHandler: (any DefaultSocketHandler)?
 
-    init(_ matches: MatchRooms, lobby: (any SocketLobby)? = nil) {
+    init(_ matches: MatchRooms, defaultHandler: (any DefaultSocketHandler)? = nil) {
         self.matches = matches
-        self.lobby = lobby
+        self.defaultHandler = defaultHandler
     }
 
     func boot(routes: RoutesBuilder) {
         // The compression keeps no context between messages, because there are many connections and most are idle.
         routes.webSocket(
             "socket", as: AleDescriptions.socket, loop: loop, compression: .noContextTakeover,
-            options: WebSocketOptions(maxMessageBytes: { [lobby] in
-                guard let lobby, Self.isForLobby($0) else { return nil }
-                return lobby.maxMessageBytes
+            options: WebSocketOptions(maxMessageBytes: { [defaultHandler] in
+                guard let defaultHandler, Self.namesNoRoom($0) else { return nil }
+                return defaultHandler.maxMessageBytes
             }), admit: admit)
     }
 
@@ -38,8 +38,8 @@ struct AleController: RouteCollection, Sendable {
 
     @Sendable private func admit(_ request: Request, _ reactor: Reactor) throws -> WebSocketRoute.Admission {
         guard let room = Self.room(request) else {
-            if let lobby, Self.isForLobby(request.head) {
-                return .admitted(try lobby.admit(request))
+            if let defaultHandler, Self.namesNoRoom(request.head) {
+                return .admitted(try defaultHandler.admit(request))
             }
             throw Abort(
                 .badRequest, code: "invalid_request", reason: "id must be the UUID of a room: /socket?id=<room>.")
@@ -67,7 +67,7 @@ struct AleController: RouteCollection, Sendable {
         return connection
     }
 
-    private static func isForLobby(_ head: HTTPRequestHead) -> Bool {
+    private static func namesNoRoom(_ head: HTTPRequestHead) -> Bool {
         var namesRoom = false
         head.withQueryValue("id") { _ in namesRoom = true }
         return !namesRoom && WebSocketHandshake.isAsked(by: head)
@@ -97,7 +97,7 @@ struct AleController: RouteCollection, Sendable {
 }
 
 /// The handler of the WebSockets of `/socket` that name no room.
-package protocol SocketLobby: Sendable {
+package protocol DefaultSocketHandler: Sendable {
     /// The maximum size of a message.
     var maxMessageBytes: Int { get }
     func admit(_ request: Request) throws -> WebSocketRoute.OnUpgrade

@@ -13,7 +13,7 @@ enum AleDescriptions {
         parameters: [
             .optional("id", "The room.", .uuid),
             .optional("taskId", "Your own task. It identifies the member.", .uuid),
-            .optional("presence", "Whether the server reports the number of members.", .words(["true", "false"])),
+            .optional("presence", "Whether the server reports the number of members.", .enum(["true", "false"])),
             .optional("deviceId", "Your own device, used with presence. A device counts once.", .text()),
         ],
         refusals: [

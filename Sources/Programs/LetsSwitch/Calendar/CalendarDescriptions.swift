@@ -13,7 +13,7 @@ enum CalendarDescriptions {
 
     static let revoke = RouteDescription(
         "Remove the calendar", parameters: [.device(.device)],
-        answers: [.json("The calendar is removed.", .nothingToSay)],
+        answers: [.json("The calendar is removed.", .emptyObject)],
         example: "'/calendar?deviceId=anna-7c1f' -X DELETE")
 
     static let read = RouteDescription(

@@ -6,10 +6,10 @@ import Wire
 
 /// Sends the events of one conversation, or of all conversations of a device, to a subscription.
 final class CableConversationSink: ConversationSink {
-    private unowned let outlet: SubscriptionOutlet
+    private unowned let transport: SubscriptionTransport
     private let isOfOne: Bool
     /// Whether presence is sent as ordinary messages.
-    private let tellsPresence: Bool
+    private let sendsPresence: Bool
     /// Presence in the extended protocol.
     private var present: PresentUsers
     /// The messages of a read page that weren't sent yet.
@@ -17,24 +17,24 @@ final class CableConversationSink: ConversationSink {
     /// Set by ``ConversationSubscription`` while it is subscribed.
     var subscriber: ConversationSubscriber?
 
-    init(_ outlet: SubscriptionOutlet, isOfOne: Bool, tellsPresence: Bool) {
-        self.outlet = outlet
+    init(_ transport: SubscriptionTransport, isOfOne: Bool, sendsPresence: Bool) {
+        self.transport = transport
         self.isOfOne = isOfOne
-        self.tellsPresence = tellsPresence
-        present = PresentUsers(tellsJoins: outlet.joins)
+        self.sendsPresence = sendsPresence
+        present = PresentUsers(sendsJoins: transport.joins)
     }
 
-    var requester: Requester? { outlet.requester }
-    func admits(messages count: Int) -> Bool { outlet.admits(messages: count) }
+    var requester: Requester? { transport.requester }
+    func admits(messages count: Int) -> Bool { transport.admits(messages: count) }
 
     func send(_ event: ConversationEvent) {
         switch event {
         case .handshake: break
         case .sent(_, let sent): answer(sent)
         case .presence(_, let users):
-            if outlet.isExtended { tellPresence(users) }
-            if tellsPresence { outlet.send(event.content) }
-        case .message, .left, .history, .error: outlet.send(event.content)
+            if transport.isExtended { sendPresence(users) }
+            if sendsPresence { transport.send(event.content) }
+        case .message, .left, .history, .error: transport.send(event.content)
         }
     }
 
@@ -45,25 +45,25 @@ final class CableConversationSink: ConversationSink {
         for entry in sent.entries where !entry.isNew {
             for message in entry.page.messages where subscriber.isPast(message) {
                 // A read message is sent in its order.
-                guard !unsent.contains(where: { $0.tells(message) }) else { continue }
-                outlet.send(ConversationEvent.message(message, routingKey: entry.page.routingKey).content)
+                guard !unsent.contains(where: { $0.contains(message) }) else { continue }
+                transport.send(ConversationEvent.message(message, routingKey: entry.page.routingKey).content)
             }
         }
     }
 
-    func send(_ heard: HeardMessages) {
-        let contents = heard.form(make: ConversationContents.init)
+    func send(_ batch: SubscriberMessages) {
+        let contents = batch.form(make: ConversationContents.init)
         // Read messages are sent as the peer receives them.
-        guard heard.shared == nil else {
-            for index in heard.messages.indices { send(contents[index]) }
+        guard batch.shared == nil else {
+            for index in batch.messages.indices { send(contents[index]) }
             return
         }
-        unsent += heard.messages.indices.map { contents[$0] }
+        unsent += batch.messages.indices.map { contents[$0] }
         sendUnsent()
     }
 
     private func sendUnsent() {
-        while outlet.hasRoom, let content = unsent.popFirst() { send(content) }
+        while transport.hasRoom, let content = unsent.popFirst() { send(content) }
     }
 
     /// Continues after the peer has received what was sent.
@@ -74,37 +74,37 @@ final class CableConversationSink: ConversationSink {
             sendUnsent()
             return false
         }
-        outlet.reportsDrain = false
+        transport.reportsDrain = false
         return true
     }
 
-    private func send(_ kept: KeptContent) { outlet.send(kept.content, at: kept.position) }
+    private func send(_ kept: KeptContent) { transport.send(kept.content, at: kept.position) }
 
-    func reportDrain() { outlet.reportsDrain = true }
-    func awaitTurn() { outlet.awaitTurn() }
-    func endTurn() { outlet.endTurn() }
-    func caughtUp() { outlet.confirmHistory() }
+    func reportDrain() { transport.reportsDrain = true }
+    func awaitTurn() { transport.awaitTurn() }
+    func endTurn() { transport.endTurn() }
+    func caughtUp() { transport.confirmHistory() }
 
     func end(_ cause: ConversationSinkEnd) {
         // The connection has the same ticket. It ends itself and sends the reason.
         if case .expired = cause { return }
-        outlet.revoke()
+        transport.revoke()
     }
 
     // MARK: Presence in the extended protocol
 
     /// Presence isn't sent to a subscription for all conversations.
-    var wantsPresence: Bool { tellsPresence || wantsPresenceAlone }
-    var wantsPresenceAlone: Bool { outlet.isExtended && isOfOne }
+    var wantsPresence: Bool { sendsPresence || wantsPresenceAlone }
+    var wantsPresenceAlone: Bool { transport.isExtended && isOfOne }
 
-    func tellPresence(_ wish: CablePresenceWish) -> Bool {
+    func handlePresence(_ request: CablePresenceRequest) -> Bool {
         guard isOfOne else { return false }
-        for presence in present.take(wish) { outlet.send(presence) }
+        for presence in present.take(request) { transport.send(presence) }
         return true
     }
 
-    private func tellPresence(_ users: [String]) {
+    private func sendPresence(_ users: [String]) {
         guard isOfOne else { return }
-        for presence in present.update(users) { outlet.send(presence) }
+        for presence in present.update(users) { transport.send(presence) }
     }
 }

@@ -8,31 +8,31 @@ import Wire
 
 /// Sends the events of a question session to a subscription.
 final class CableQuestionSink: QuestionSink {
-    private unowned let outlet: SubscriptionOutlet
+    private unowned let transport: SubscriptionTransport
     let wantsPresence: Bool
     /// The contents that weren't sent yet: parts of the list, and changes. Other subscriptions of the connection may
     /// send much at the same time.
     private var waiting: ArraySlice<SharedContents> = []
 
-    init(_ outlet: SubscriptionOutlet, wantsPresence: Bool) {
-        self.outlet = outlet
+    init(_ transport: SubscriptionTransport, wantsPresence: Bool) {
+        self.transport = transport
         self.wantsPresence = wantsPresence
     }
 
-    var sender: Sender? { outlet.sender }
-    var network: IPAddress? { outlet.limitedNetwork }
-    var requester: Requester? { outlet.requester }
-    func admitsMessage() -> Bool { outlet.admits(messages: 1) }
+    var sender: Sender? { transport.sender }
+    var network: IPAddress? { transport.limitedNetwork }
+    var requester: Requester? { transport.requester }
+    func admitsMessage() -> Bool { transport.admits(messages: 1) }
 
     func send(_ event: QuestionEvent) {
         switch event {
         case .questions, .session: queue(SharedContents([event.content]))
-        default: outlet.send(event.content)
+        default: transport.send(event.content)
         }
     }
 
     func send(presence count: Int, _ shared: Publication) {
-        outlet.send(shared.form { SharedContents([QuestionEvent.presence(count).content]) })
+        transport.send(shared.form { SharedContents([QuestionEvent.presence(count).content]) })
     }
 
     func send(_ published: PublishedQuestions, forPresenter: Bool) {
@@ -40,7 +40,7 @@ final class CableQuestionSink: QuestionSink {
     }
 
     func send(announcement index: Int, of published: PublishedQuestions) {
-        outlet.send(AudienceContents.shared(published).announcements[index])
+        transport.send(AudienceContents.shared(published).announcements[index])
     }
 
     // MARK: What waits
@@ -48,14 +48,14 @@ final class CableQuestionSink: QuestionSink {
     /// Queues contents. They are sent when the peer has received enough of the earlier ones. A peer that receives
     /// nothing for seconds is disconnected.
     private func queue(_ contents: SharedContents) {
-        guard waiting.count < CableLimits.waitingPublications else { return outlet.cutOff() }
+        guard waiting.count < CableLimits.waitingPublications else { return transport.cutOff() }
         waiting.append(contents)
         sendWaiting()
     }
 
     private func sendWaiting() {
-        while outlet.hasRoom, let contents = waiting.popFirst() { outlet.send(contents) }
-        if !waiting.isEmpty { outlet.reportsDrain = true }
+        while transport.hasRoom, let contents = waiting.popFirst() { transport.send(contents) }
+        if !waiting.isEmpty { transport.reportsDrain = true }
     }
 
     /// Continues after the peer has received what was sent.
@@ -66,18 +66,18 @@ final class CableQuestionSink: QuestionSink {
             sendWaiting()
             return false
         }
-        outlet.reportsDrain = false
+        transport.reportsDrain = false
         return true
     }
 
-    func reportDrain() { outlet.reportsDrain = true }
-    func awaitTurn() { outlet.awaitTurn() }
-    func endTurn() { outlet.endTurn() }
+    func reportDrain() { transport.reportsDrain = true }
+    func awaitTurn() { transport.awaitTurn() }
+    func endTurn() { transport.endTurn() }
 
     func end(_ code: QuestionSubscriber.End) {
         // The connection has the same ticket. It ends itself and sends the reason.
         if case .expired = code { return }
-        outlet.revoke()
+        transport.revoke()
     }
 }
 

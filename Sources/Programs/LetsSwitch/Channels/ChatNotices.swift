@@ -11,13 +11,13 @@ struct ChatNotices {
     private let watch: ConversationWatch
 
     /// Sends hints until ``end()``. Returns `nil` if the subscriber may not receive any conversation.
-    init?(for identity: Identity, of conversations: Conversations, to outlet: SubscriptionOutlet) {
+    init?(for identity: Identity, of conversations: Conversations, to transport: SubscriptionTransport) {
         guard let member = try? ConversationMember(identity) else { return nil }
-        shard = conversations.shard(on: outlet.reactor, loop: outlet.loop)
-        watch = shard.watches.add(member) { [unowned outlet] publication in
+        shard = conversations.shard(on: transport.reactor, loop: transport.loop)
+        watch = shard.watches.add(member) { [unowned transport] publication in
             guard let chat = publication.chat else { return }
             // Encoded once for all subscriptions with this identifier.
-            outlet.send(
+            transport.send(
                 publication.form {
                     SharedContents([
                         CableContent(chat.begins ? "new_chat" : "update_chat") { chat.page.writeSummary(to: &$0) }

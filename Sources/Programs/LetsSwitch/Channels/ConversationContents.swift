@@ -9,7 +9,7 @@ struct KeptContent {
     let content: CableContent
     let position: CablePosition
 
-    func tells(_ message: ConversationMessage) -> Bool {
+    func contains(_ message: ConversationMessage) -> Bool {
         position.offset == message.offset && position.stream == Topic.conversation(message.conversation).name
     }
 }

@@ -18,7 +18,7 @@ final class ConversationSubscription: CableSubscription {
     private let conversation: UUID?
     private let after: [UUID: Int]
     private let conversations: Conversations
-    private unowned let outlet: SubscriptionOutlet
+    private unowned let transport: SubscriptionTransport
     /// Sends the events.
     private let sink: CableConversationSink
     private var state = State.opening([], [])
@@ -35,20 +35,20 @@ final class ConversationSubscription: CableSubscription {
 
     init(
         _ member: ConversationMember, _ conversation: UUID?, after: [UUID: Int], wantsPresence: Bool,
-        _ conversations: Conversations, by outlet: SubscriptionOutlet
+        _ conversations: Conversations, by transport: SubscriptionTransport
     ) {
         self.member = member
         self.conversation = conversation
         self.after = after
         self.conversations = conversations
-        self.outlet = outlet
-        sink = CableConversationSink(outlet, isOfOne: conversation != nil, tellsPresence: wantsPresence)
+        self.transport = transport
+        sink = CableConversationSink(transport, isOfOne: conversation != nil, sendsPresence: wantsPresence)
     }
 
     // MARK: Coming and going
 
     func open() {
-        outlet.run { [conversations, device = member.device, only = conversation, history = outlet.history] in
+        transport.run { [conversations, device = member.device, only = conversation, history = transport.history] in
             // Read before the history, so that positions are never later than the history.
             let positions = try await conversations.store.positions(of: device)
             var kept: [UUID: KeptHistory]?
@@ -62,10 +62,10 @@ final class ConversationSubscription: CableSubscription {
             switch outcome {
             case .success(let (positions, kept)):
                 let isInside = conversation.map { own in positions.offsets.contains { $0.conversation == own } }
-                if isInside ?? true { enter(from: positions, kept) } else { outlet.reject() }
-            case .failure(is RequestError): outlet.reject()
+                if isInside ?? true { enter(from: positions, kept) } else { transport.reject() }
+            case .failure(is RequestError): transport.reject()
             // While the database is unavailable, the client waits, as it would on a slow network.
-            case .failure: outlet.retry { [weak self] in self?.open() }
+            case .failure: transport.retry { [weak self] in self?.open() }
             }
         }
     }
@@ -75,24 +75,24 @@ final class ConversationSubscription: CableSubscription {
     ///   - kept: The histories to repeat, if it resumes.
     private func enter(from positions: ConversationPositions, _ kept: [UUID: KeptHistory]?) {
         // Performs waiting commands, which may also end the subscription.
-        outlet.confirm()
+        transport.confirm()
         guard case .opening = state else { return }
-        let missed = kept.flatMap { kept in outlet.history?.starts(in: kept, after: after, for: member) }
-        if kept != nil, missed == nil { outlet.rejectHistory() }
+        let missed = kept.flatMap { kept in transport.history?.starts(in: kept, after: after, for: member) }
+        if kept != nil, missed == nil { transport.rejectHistory() }
         var starts = missed ?? after
         for position in positions.offsets where member.allows(position.conversation) {
             if starts[position.conversation] == nil { starts[position.conversation] = position.lastOffset }
         }
-        let shard = conversations.shard(on: outlet.reactor, loop: outlet.loop)
+        let shard = conversations.shard(on: transport.reactor, loop: transport.loop)
         guard
             let subscriber = shard.enter(
                 member, user: positions.user, after: starts, othersAreNew: true, sink)
         else { return }
-        guard case .opening(let said, let histories) = state else { return shard.leave(subscriber) }
+        guard case .opening(let commands, let histories) = state else { return shard.leave(subscriber) }
         state = .inside(subscriber)
         sink.subscriber = subscriber
         if missed != nil { subscriber.awaitCatchUp() }
-        for command in said { subscriber.received(command) }
+        for command in commands { subscriber.received(command) }
         for history in histories { replay(history) }
     }
 
@@ -101,16 +101,16 @@ final class ConversationSubscription: CableSubscription {
         state = .over
         sink.subscriber = nil
         guard case .inside(let subscriber) = last else { return }
-        conversations.shard(on: outlet.reactor, loop: outlet.loop).leave(subscriber)
+        conversations.shard(on: transport.reactor, loop: transport.loop).leave(subscriber)
     }
 
     // MARK: Actions of the client
 
     func perform(_ action: CableAction) throws(CableActionError) {
-        let wanted = try ConversationCommand(action, in: conversation)
+        let command = try ConversationCommand(action, in: conversation)
         switch state {
-        case .opening(let said, let histories): state = .opening(said + [wanted], histories)
-        case .inside(let subscriber): subscriber.received(wanted)
+        case .opening(let commands, let histories): state = .opening(commands + [command], histories)
+        case .inside(let subscriber): subscriber.received(command)
         case .over: break
         }
     }
@@ -119,9 +119,9 @@ final class ConversationSubscription: CableSubscription {
 
     func replay(_ history: CableHistory) {
         switch state {
-        case .opening(let said, let histories): state = .opening(said, histories + [history])
+        case .opening(let commands, let histories): state = .opening(commands, histories + [history])
         case .inside:
-            guard unread.count < Self.unreadLimit else { return outlet.rejectHistory() }
+            guard unread.count < Self.unreadLimit else { return transport.rejectHistory() }
             unread.append(history)
             if unread.count == 1 { readFirst() }
         case .over: break
@@ -131,7 +131,7 @@ final class ConversationSubscription: CableSubscription {
     /// Only one history is read at a time.
     private func readFirst() {
         guard let history = unread.first else { return }
-        outlet.run { [conversations, device = member.device, only = conversation] in
+        transport.run { [conversations, device = member.device, only = conversation] in
             try await conversations.store.histories(
                 of: device, only: only, since: history.since, named: history.conversations)
         } then: { [weak self] outcome in
@@ -141,11 +141,11 @@ final class ConversationSubscription: CableSubscription {
                 if let missed = history.starts(in: kept, for: member) {
                     subscriber.replay(after: missed)
                 } else {
-                    outlet.rejectHistory()
+                    transport.rejectHistory()
                 }
             case .failure(let error as PostgresError) where error.isUnavailable:
-                return outlet.retry { [weak self] in self?.readFirst() }
-            case .failure: outlet.rejectHistory()
+                return transport.retry { [weak self] in self?.readFirst() }
+            case .failure: transport.rejectHistory()
             }
             unread.removeFirst()
             readFirst()
@@ -154,7 +154,7 @@ final class ConversationSubscription: CableSubscription {
 
     // MARK: Calls to the subscriber
 
-    func tellPresence(_ wish: CablePresenceWish) -> Bool { sink.tellPresence(wish) }
+    func handlePresence(_ request: CablePresenceRequest) -> Bool { sink.handlePresence(request) }
 
     func hasTurn() {
         if case .inside(let subscriber) = state { subscriber.hasTurn() }

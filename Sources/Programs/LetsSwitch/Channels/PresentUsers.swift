@@ -14,17 +14,17 @@ struct PresentUsers {
 
     private var state = State.unknown(isAsked: false)
     /// Whether the peer receives changes of presence.
-    private var tellsJoins: Bool
+    private var sendsJoins: Bool
 
-    init(tellsJoins: Bool) {
-        self.tellsJoins = tellsJoins
+    init(sendsJoins: Bool) {
+        self.sendsJoins = sendsJoins
     }
 
-    /// Handles the peer's wish to receive presence, or no longer.
-    mutating func take(_ wish: CablePresenceWish) -> [CablePresence] {
-        switch (wish, state) {
-        case (.join, _): tellsJoins = true
-        case (.leave, _): tellsJoins = false
+    /// Handles the peer's request to receive presence, or no longer.
+    mutating func take(_ request: CablePresenceRequest) -> [CablePresence] {
+        switch (request, state) {
+        case (.join, _): sendsJoins = true
+        case (.leave, _): sendsJoins = false
         case (.presence, .unknown): state = .unknown(isAsked: true)
         case (.presence, .known(let users)): return [.info(users)]
         }
@@ -37,7 +37,7 @@ struct PresentUsers {
         switch state {
         case .unknown(let isAsked): return isAsked ? [.info(users)] : []
         case .known(let before):
-            guard tellsJoins else { return [] }
+            guard sendsJoins else { return [] }
             return users.filter { !before.contains($0) }.map { .join($0) }
                 + before.filter { !users.contains($0) }.map { .leave($0) }
         }

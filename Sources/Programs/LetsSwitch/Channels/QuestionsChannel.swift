@@ -15,15 +15,15 @@ struct QuestionsChannel: CableChannel {
     let hasOpenSession: Bool
 
     func subscribe(
-        _ parameters: CableParameters, _ outlet: SubscriptionOutlet
+        _ parameters: CableParameters, _ transport: SubscriptionTransport
     ) throws(CableRejection) -> any CableSubscription {
         guard let session = parameters.text("session").flatMap(UUID.init(text:)),
             hasOpenSession || session != QuestionSession.open.id,
             let member = try? questions.member(
-                of: session, parameters.identity(of: outlet), isPresenter: false, isLive: true)
+                of: session, parameters.identity(of: transport), isPresenter: false, isLive: true)
         else { throw CableRejection() }
         let subscription = QuestionsSubscription(
-            member, wantsPresence: parameters.isTrue("presence"), questions, by: outlet)
+            member, wantsPresence: parameters.isTrue("presence"), questions, by: transport)
         subscription.open()
         return subscription
     }

@@ -14,7 +14,7 @@ import Wire
 final class QuestionsSubscription: CableSubscription {
     private let member: QuestionMember
     private let questions: Questions
-    private unowned let outlet: SubscriptionOutlet
+    private unowned let transport: SubscriptionTransport
     /// Sends the events.
     private let sink: CableQuestionSink
     private var state = State.opening([])
@@ -25,19 +25,19 @@ final class QuestionsSubscription: CableSubscription {
         case over
     }
 
-    init(_ member: QuestionMember, wantsPresence: Bool, _ questions: Questions, by outlet: SubscriptionOutlet) {
+    init(_ member: QuestionMember, wantsPresence: Bool, _ questions: Questions, by transport: SubscriptionTransport) {
         self.member = member
         self.questions = questions
-        self.outlet = outlet
-        sink = CableQuestionSink(outlet, wantsPresence: wantsPresence)
+        self.transport = transport
+        sink = CableQuestionSink(transport, wantsPresence: wantsPresence)
     }
 
-    private var shard: QuestionShard { questions.shard(on: outlet.reactor, loop: outlet.loop) }
+    private var shard: QuestionShard { questions.shard(on: transport.reactor, loop: transport.loop) }
 
     // MARK: Coming and going
 
     func open() {
-        outlet.run { [questions, session = member.session] in
+        transport.run { [questions, session = member.session] in
             try await questions.feeds.open(session)
         } then: { [weak self] outcome in
             guard let self else { return }
@@ -45,22 +45,22 @@ final class QuestionsSubscription: CableSubscription {
             case .success(_?) where shard.hasPlace(for: member, sink): enter()
             case .success(_?):
                 questions.metrics.turnedAway.add()
-                outlet.reject()
-            case .success(nil): outlet.reject()
+                transport.reject()
+            case .success(nil): transport.reject()
             // While the database is unavailable, the client waits, as it would on a slow network.
-            case .failure: outlet.retry { [weak self] in self?.open() }
+            case .failure: transport.retry { [weak self] in self?.open() }
             }
         }
     }
 
     private func enter() {
         // Performs waiting commands, which may also end the subscription.
-        outlet.confirm()
+        transport.confirm()
         guard case .opening = state else { return }
         guard let subscriber = shard.enter(member, sink) else { return }
-        guard case .opening(let said) = state else { return shard.leave(subscriber) }
+        guard case .opening(let commands) = state else { return shard.leave(subscriber) }
         state = .inside(subscriber)
-        for message in said { subscriber.received(message) }
+        for message in commands { subscriber.received(message) }
     }
 
     func end() {
@@ -85,7 +85,7 @@ final class QuestionsSubscription: CableSubscription {
             throw .unknownAction
         }
         switch state {
-        case .opening(let said): state = .opening(said + [message])
+        case .opening(let commands): state = .opening(commands + [message])
         case .inside(let subscriber): subscriber.received(message)
         case .over: break
         }

@@ -17,9 +17,9 @@ struct RemindersChannel: CableChannel {
     let source: ReminderSource
 
     func subscribe(
-        _ parameters: CableParameters, _ outlet: SubscriptionOutlet
+        _ parameters: CableParameters, _ transport: SubscriptionTransport
     ) throws(CableRejection) -> any CableSubscription {
-        try ReminderSubscription(parameters, outlet, source, telling: nil)
+        try ReminderSubscription(parameters, transport, source, conversations: nil)
     }
 }
 
@@ -31,8 +31,8 @@ struct NotificationsChannel: CableChannel {
     let conversations: Conversations
 
     func subscribe(
-        _ parameters: CableParameters, _ outlet: SubscriptionOutlet
+        _ parameters: CableParameters, _ transport: SubscriptionTransport
     ) throws(CableRejection) -> any CableSubscription {
-        try ReminderSubscription(parameters, outlet, source, telling: conversations)
+        try ReminderSubscription(parameters, transport, source, conversations: conversations)
     }
 }

@@ -13,9 +13,9 @@ import Wire
 final class ReminderSubscription: CableSubscription {
     private let device: DeviceID
     private let source: ReminderSource
-    private unowned let outlet: SubscriptionOutlet
+    private unowned let transport: SubscriptionTransport
     /// Whether changes are sent, too, and not only reminders.
-    private let tellsChanges: Bool
+    private let sendsChanges: Bool
     private var chats: ChatNotices?
     private var hasBegun = false
     /// The opened stream, while the pause after the confirmation lasts.
@@ -39,41 +39,41 @@ final class ReminderSubscription: CableSubscription {
     private var comesAgain = false
 
     init(
-        _ parameters: CableParameters, _ outlet: SubscriptionOutlet, _ source: ReminderSource,
-        telling conversations: Conversations?
+        _ parameters: CableParameters, _ transport: SubscriptionTransport, _ source: ReminderSource,
+        conversations: Conversations?
     ) throws(CableRejection) {
-        let identity = try parameters.identity(of: outlet)
+        let identity = try parameters.identity(of: transport)
         guard let device = identity.device, identity.allows(.device(device)) else { throw CableRejection() }
         self.device = device
         self.source = source
-        self.outlet = outlet
-        tellsChanges = conversations != nil
+        self.transport = transport
+        sendsChanges = conversations != nil
         listen()
-        chats = conversations.flatMap { ChatNotices(for: identity, of: $0, to: outlet) }
+        chats = conversations.flatMap { ChatNotices(for: identity, of: $0, to: transport) }
     }
 
     // MARK: Reminders
 
     private func listen() {
-        let loop = outlet.loop
-        let window = tellsChanges ? ChangeWindow.near : .own
-        outlet.run { [source, device, last] in
+        let loop = transport.loop
+        let window = sendsChanges ? ChangeWindow.near : .own
+        transport.run { [source, device, last] in
             try await source.open(device, window: window, after: last, on: loop)
         } then: { [weak self] outcome in
             guard let self else { return }
             switch outcome {
             case .success(let opened?): begin(opened)
-            case .success(nil) where !hasBegun: outlet.reject()
+            case .success(nil) where !hasBegun: transport.reject()
             // While the database is unavailable, the client waits, as it would on a slow network.
             case .success(nil), .failure: listenAgain()
             }
-        } unwanted: { [source, reactor = outlet.reactor] opened in
+        } unwanted: { [source, reactor = transport.reactor] opened in
             if let opened { source.cancel(opened, on: reactor) }
         }
     }
 
     private func listenAgain() {
-        outlet.retry { [weak self] in self?.listen() }
+        transport.retry { [weak self] in self?.listen() }
     }
 
     private func begin(_ opened: ReminderSource.Opened) {
@@ -81,17 +81,17 @@ final class ReminderSubscription: CableSubscription {
         guard !hasBegun else { return write() }
         hasBegun = true
         // A waiting command may end the subscription here. Stored reminders are sent after the pause.
-        outlet.confirm()
-        outlet.afterConfirmPause { [weak self] in self?.write() }
+        transport.confirm()
+        transport.afterConfirmPause { [weak self] in self?.write() }
     }
 
     private func write() {
         guard let opened else { return }
         self.opened = nil
-        outlet.reportsDrain = true
+        transport.reportsDrain = true
         let sink = Sink(of: self)
         self.sink = sink
-        source.begin(opened, sink, on: outlet.reactor)
+        source.begin(opened, sink, on: transport.reactor)
     }
 
     func perform(_ action: CableAction) throws(CableActionError) {
@@ -117,12 +117,12 @@ final class ReminderSubscription: CableSubscription {
 
     private func sendWaiting() {
         var sent = 0
-        while sent < waiting.count, outlet.hasRoom {
+        while sent < waiting.count, transport.hasRoom {
             switch waiting[sent] {
             case .reminder(let id, let frame):
                 last = id
-                outlet.send(frame: frame)
-            case .change(let frame): outlet.send(frame: frame)
+                transport.send(frame: frame)
+            case .change(let frame): transport.send(frame: frame)
             case .position(let id): last = id
             }
             sent += 1
@@ -137,7 +137,7 @@ final class ReminderSubscription: CableSubscription {
     func end() {
         chats?.end()
         chats = nil
-        if let opened { source.cancel(opened, on: outlet.reactor) }
+        if let opened { source.cancel(opened, on: transport.reactor) }
         opened = nil
         let sink = sink
         self.sink = nil
@@ -148,20 +148,22 @@ final class ReminderSubscription: CableSubscription {
         switch event {
         case .comment: break
         case .reminder(let reminder):
-            send(.reminder(reminder.id, outlet.frame(of: CableContent("reminder", data: Array(reminder.payload.utf8)))))
+            send(
+                .reminder(
+                    reminder.id, transport.frame(of: CableContent("reminder", data: Array(reminder.payload.utf8)))))
         case .test(let content):
-            send(.change(outlet.frame(of: CableContent("reminder", data: Array(content.json.utf8)))))
+            send(.change(transport.frame(of: CableContent("reminder", data: Array(content.json.utf8)))))
         case .position(let id):
             send(.position(id))
         case .rematched(let rematch):
-            guard tellsChanges else { return }
-            send(.change(outlet.frame(of: CableContent("rematched") { rematch.write(to: &$0) })))
+            guard sendsChanges else { return }
+            send(.change(transport.frame(of: CableContent("rematched") { rematch.write(to: &$0) })))
         case .changed(let slots):
-            guard tellsChanges else { return }
+            guard sendsChanges else { return }
             for slot in slots {
                 send(
                     .change(
-                        outlet.sharedFrame(of: slot) {
+                        transport.sharedFrame(of: slot) {
                             CableContent("schedule") { data in data.member("startsAt", slot.description) }
                         }))
             }
@@ -188,7 +190,7 @@ final class ReminderSubscription: CableSubscription {
         /// Ends the subscription, because the device was erased.
         func revoke() {
             guard let subscription, subscription.sink === self else { return }
-            subscription.outlet.revoke()
+            subscription.transport.revoke()
         }
 
         /// The reader must reconnect from its position. The client doesn't notice.

@@ -11,13 +11,13 @@ struct RoomChannel: CableChannel {
     let matches: MatchRooms
 
     func subscribe(
-        _ parameters: CableParameters, _ outlet: SubscriptionOutlet
+        _ parameters: CableParameters, _ transport: SubscriptionTransport
     ) throws(CableRejection) -> any CableSubscription {
         guard let room = parameters.text("id").flatMap(UUID.init(text:)) else { throw CableRejection() }
-        let identity = try parameters.identity(of: outlet)
+        let identity = try parameters.identity(of: transport)
         guard identity.allows(.room(room)) else { throw CableRejection() }
         let subscription = RoomSubscription(
-            to: room, matches, by: outlet,
+            to: room, matches, by: transport,
             person: parameters.text("taskId").flatMap(UUID.init(text:)).map { .task($0) }
                 ?? identity.device.map { .device($0) },
             wantsPresence: parameters.isTrue("presence"))

@@ -22,16 +22,18 @@ final class RoomSubscription: CableSubscription, RoomPeer {
 
     private let room: UUID
     private let matches: MatchRooms
-    private unowned let outlet: SubscriptionOutlet
+    private unowned let transport: SubscriptionTransport
     private let person: Person?
     private let wantsPresence: Bool
     private var member: Member?
     private var waiting = WaitingAles()
 
-    init(to room: UUID, _ matches: MatchRooms, by outlet: SubscriptionOutlet, person: Person?, wantsPresence: Bool) {
+    init(
+        to room: UUID, _ matches: MatchRooms, by transport: SubscriptionTransport, person: Person?, wantsPresence: Bool
+    ) {
         self.room = room
         self.matches = matches
-        self.outlet = outlet
+        self.transport = transport
         self.person = person
         self.wantsPresence = wantsPresence
     }
@@ -41,22 +43,22 @@ final class RoomSubscription: CableSubscription, RoomPeer {
     /// Enters the room when the request rate of the client's address admits it. Each entry is written to the database, and
     /// all rooms share the queue for that.
     func open() {
-        guard outlet.mayAsk() else { return outlet.retry { [weak self] in self?.open() } }
+        guard transport.mayAsk() else { return transport.retry { [weak self] in self?.open() } }
         enter()
     }
 
     private func enter() {
-        member = outlet.sender.enter(room, self, policy: matches.policy, claimedIdentity: claimedIdentity) {
+        member = transport.sender.enter(room, self, policy: matches.policy, claimedIdentity: claimedIdentity) {
             [weak self] decision in
             guard let self else { return }
             switch decision {
             case .open:
-                outlet.confirm()
+                transport.confirm()
             case .full:
                 matches.metrics.turnedAway.add()
-                outlet.reject()
+                transport.reject()
             case .refused:
-                outlet.reject()
+                transport.reject()
             case .fullUnlessTask:
                 ask { [matches, room] in try await matches.learnTasks(of: room) }
             case .unknown:
@@ -78,13 +80,13 @@ final class RoomSubscription: CableSubscription, RoomPeer {
 
     /// Asks the database, and tries again to enter.
     private func ask(_ question: @escaping @Sendable () async throws -> Void) {
-        outlet.run(question) { [weak self] outcome in
+        transport.run(question) { [weak self] outcome in
             guard let self else { return }
             switch outcome {
             case .success: enter()
-            case .failure(let error) where matches.isRefusal(error): outlet.reject()
+            case .failure(let error) where matches.isRefusal(error): transport.reject()
             // The database is away: the client waits, as it would for a slow network.
-            case .failure: outlet.retry { [weak self] in self?.ask(question) }
+            case .failure: transport.retry { [weak self] in self?.ask(question) }
             }
         }
     }
@@ -94,7 +96,7 @@ final class RoomSubscription: CableSubscription, RoomPeer {
         member = nil
     }
 
-    // MARK: What is said
+    // MARK: Commands
 
     func perform(_ action: CableAction) throws(CableActionError) {
         guard action.isNamed("ale") else { throw .unknownAction }
@@ -107,22 +109,24 @@ final class RoomSubscription: CableSubscription, RoomPeer {
     }
 
     private func sendWaiting() {
-        while outlet.hasRoom, let (frame, times) = waiting.next(by: outlet) { outlet.send(frame: frame, times: times) }
-        outlet.reportsDrain = !waiting.isEmpty
+        while transport.hasRoom, let (frame, times) = waiting.next(by: transport) {
+            transport.send(frame: frame, times: times)
+        }
+        transport.reportsDrain = !waiting.isEmpty
     }
 
     func allSent() { sendWaiting() }
 
     func deliver(_ publication: Publication) {
-        if publication.message is PersonErased { return outlet.revoke() }
+        if publication.message is PersonErased { return transport.revoke() }
         // A subscriber without a task is known as a device, and has no partner.
-        let isSomebodys = if case .task? = person { true } else { false }
-        guard let content = RoomContents.content(of: publication.message, toPartner: isSomebodys) else { return }
-        outlet.send(frame: outlet.sharedFrame(of: content))
+        let hasPartner = if case .task? = person { true } else { false }
+        guard let content = RoomContents.content(of: publication.message, toPartner: hasPartner) else { return }
+        transport.send(frame: transport.sharedFrame(of: content))
     }
 
     func roomClosed() {
-        outlet.send(Self.closed)
-        outlet.end()
+        transport.send(Self.closed)
+        transport.end()
     }
 }

@@ -33,7 +33,7 @@ struct WaitingAles {
         return taken
     }
 
-    // MARK: As they are told
+    // MARK: Sending
 
     private static let contents = CheerKind.allCases.map { kind in
         CableContent("aleResponse") { data in data.member("kind", kind.name.map { "\($0)" }) }
@@ -41,15 +41,15 @@ struct WaitingAles {
 
     /// Takes the ales of a kind that fit into the connection's queue. Their frames are longer than those of `/socket`,
     /// and a peer that reads must not be cut off for others' ales.
-    mutating func next(by outlet: SubscriptionOutlet) -> (frame: SharedBytes, times: Int)? {
+    mutating func next(by transport: SubscriptionTransport) -> (frame: SharedBytes, times: Int)? {
         guard let kind = first else { return nil }
-        let frame = frame(of: kind, by: outlet)
+        let frame = frame(of: kind, by: transport)
         return (frame, take(CableLimits.backlogBytes / frame.count, of: kind))
     }
 
-    private mutating func frame(of kind: CheerKind, by outlet: SubscriptionOutlet) -> SharedBytes {
+    private mutating func frame(of kind: CheerKind, by transport: SubscriptionTransport) -> SharedBytes {
         if let frame = frames[kind] { return frame }
-        let frame = outlet.sharedFrame(of: Self.contents[Int(kind.rawValue)])
+        let frame = transport.sharedFrame(of: Self.contents[Int(kind.rawValue)])
         frames[kind] = frame
         return frame
     }

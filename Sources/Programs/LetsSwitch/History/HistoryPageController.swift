@@ -74,8 +74,8 @@ struct HistoryPageController: RouteCollection, Sendable {
     ) throws -> Choice {
         guard let text = request.query(name) else { return usual }
         guard let choice = Choice(rawValue: text) else {
-            let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Abort(.badRequest, code: "invalid_request", reason: "\(name) must be one of \(words).")
+            let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Abort(.badRequest, code: "invalid_request", reason: "\(name) must be one of \(names).")
         }
         return choice
     }
@@ -93,10 +93,10 @@ enum HistoryDescriptions {
         parameters: [
             .optional(
                 "of", "This daemon (own, the default), or all daemons on the database (all).",
-                .words(OperationsSampler.Scope.allCases.map(\.rawValue))),
+                .enum(OperationsSampler.Scope.allCases.map(\.rawValue))),
             .optional(
                 "span", "The period: minute (the default), hour or day.",
-                .words(SampleHistory.Span.allCases.map(\.rawValue))),
+                .enum(SampleHistory.Span.allCases.map(\.rawValue))),
         ],
         answers: [
             .json(

@@ -24,12 +24,12 @@ actor OperationsSampler {
     private var own = SampleHistory()
     private var all = SampleHistory()
     private var latest = Sample()
-    private var told: Told?
+    private var lastAnswer: Answer?
     private var asking: Task<Void, Never>?
     private let began = MonotonicTime.now()
 
     /// The last answer of the database.
-    private struct Told {
+    private struct Answer {
         let at: MonotonicTime
         let due: (count: Int, late: Double)
         let samples: [Sample]
@@ -54,7 +54,7 @@ actor OperationsSampler {
             await timer.sleep(for: Self.interval - (.now() - last.at))
             guard !isStopping else { break }
             let readings = await read()
-            take(readings.sample(since: last, due: told(at: readings.at)?.due), at: readings.at)
+            take(readings.sample(since: last, due: answer(at: readings.at)?.due), at: readings.at)
             last = readings
         }
         await asking?.value
@@ -70,7 +70,7 @@ actor OperationsSampler {
         latest = sample
         own.add(sample, at: second)
         var joined = sample
-        for other in told(at: now)?.samples ?? [] { joined.join(other) }
+        for other in answer(at: now)?.samples ?? [] { joined.join(other) }
         all.add(joined, at: second)
     }
 
@@ -78,14 +78,14 @@ actor OperationsSampler {
         defer { asking = nil }
         guard let due = try? await store.dueSoon() else { return }
         let samples = others() > 0 ? (try? await store.share(latest, of: id)) ?? [] : []
-        told = Told(at: .now(), due: due, samples: samples)
+        lastAnswer = Answer(at: .now(), due: due, samples: samples)
     }
 
-    private func told(at now: MonotonicTime) -> Told? {
-        told.flatMap { now - $0.at < Self.lifetime ? $0 : nil }
+    private func answer(at now: MonotonicTime) -> Answer? {
+        lastAnswer.flatMap { now - $0.at < Self.lifetime ? $0 : nil }
     }
 
-    // MARK: For who looks
+    // MARK: Reading
 
     /// The daemons that a history is about.
     enum Scope: String, CaseIterable {
@@ -97,7 +97,7 @@ actor OperationsSampler {
         _ scope: Scope, of span: SampleHistory.Span
     ) -> (daemons: Int, series: [(series: SampleSeries, points: [Double?])]) {
         let history = scope == .own ? own : all
-        let daemons = scope == .own ? 1 : 1 + (told(at: .now())?.samples.count ?? 0)
+        let daemons = scope == .own ? 1 : 1 + (answer(at: .now())?.samples.count ?? 0)
         return (daemons, SampleSeries.all.map { ($0, history.points($0, of: span)) })
     }
 }

@@ -5,7 +5,7 @@ import Wire
 enum OperationsDescriptions {
     static let health = RouteDescription(
         "Check that the process is up",
-        answers: [.json("The process is up.", .object([.member("status", .words(["ok"]))]))],
+        answers: [.json("The process is up.", .object([.member("status", .enum(["ok"]))]))],
         example: "/healthz")
 
     private static let readiness = JSONSchema.shared(

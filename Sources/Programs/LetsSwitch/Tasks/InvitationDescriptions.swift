@@ -73,10 +73,10 @@ enum InvitationDescriptions {
                 .object([.member("preferences", .array(preference, most: 100)), .optional("next", .uuid)]))
         ], example: "'/preferences?deviceId=anna-7c1f'")
 
-    static let forget = RouteDescription(
+    static let remove = RouteDescription(
         "Remove a preference", parameters: [.path("id", "The preference.", .uuid), .device(.device)],
         answers: [
-            .json("The preference is removed.", .nothingToSay),
+            .json("The preference is removed.", .emptyObject),
             .refusal(404, "no_such_preference", meaning: "The device has no such preference."),
         ])
 

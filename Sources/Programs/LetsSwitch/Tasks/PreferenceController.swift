@@ -13,7 +13,7 @@ struct PreferenceController: RouteCollection, Sendable {
     func boot(routes: RoutesBuilder) {
         routes.post("preferences", as: InvitationDescriptions.prefer, registers: true, use: prefer)
         routes.get("preferences", as: InvitationDescriptions.preferences, use: list)
-        routes.delete("preferences", ":id", as: InvitationDescriptions.forget, use: forget)
+        routes.delete("preferences", ":id", as: InvitationDescriptions.remove, use: remove)
     }
 
     @Sendable private func prefer(_ request: Request) async throws -> Response {
@@ -40,9 +40,9 @@ struct PreferenceController: RouteCollection, Sendable {
         return .json(json.bytes)
     }
 
-    @Sendable private func forget(_ request: Request) async throws -> Response {
+    @Sendable private func remove(_ request: Request) async throws -> Response {
         let device = try DeviceID(request.query("deviceId"))
-        try await store.forget(id(request.pathID, "id"), of: device)
+        try await store.remove(id(request.pathID, "id"), of: device)
         return .json(Array("{}".utf8))
     }
 

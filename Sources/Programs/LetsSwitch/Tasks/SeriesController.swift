@@ -28,8 +28,8 @@ struct SeriesController: RouteCollection, Sendable {
         if let seconds = request.wait(for: .registration, times: most) {
             throw RequestError.tooManyRegistrations(retryAfter: seconds)
         }
-        let begun = try await store.begin(asked, tell: news.promised)
-        request.giveBack(.registration, times: most - begun.promises.made.count)
+        let begun = try await store.begin(asked, report: news.seriesChanged)
+        request.giveBack(.registration, times: most - begun.tasks.made.count)
         if begun.isNew { log.info("series created", begun.series.logged) }
         return .json(begun.series.json, status: begun.isNew ? .created : .ok)
     }
@@ -40,7 +40,7 @@ struct SeriesController: RouteCollection, Sendable {
 
     @Sendable private func rename(_ request: Request) async throws -> Response {
         let asked = try SeriesRenaming.decode(id: request.pathID, request.body)
-        let (series, _) = try await store.rename(asked, tell: news.promised)
+        let (series, _) = try await store.rename(asked, report: news.seriesChanged)
         return .json(series.json)
     }
 

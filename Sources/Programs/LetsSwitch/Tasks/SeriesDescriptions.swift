@@ -53,7 +53,7 @@ enum SeriesDescriptions {
         details: "Cancels the series' tasks that have no partner. The answer lists the tasks that remain.",
         parameters: [
             .path("id", "The series.", .uuid), .device(.device),
-            .optional("leave", "Whether to cancel tasks that have a partner, too.", .words(["true", "false"])),
+            .optional("leave", "Whether to cancel tasks that have a partner, too.", .enum(["true", "false"])),
         ],
         answers: [
             .json("The series before it ended, with the tasks that remain.", series),
@@ -61,7 +61,7 @@ enum SeriesDescriptions {
         ])
 
     private static let day = JSONSchema.text(format: "date")
-    private static let weekday = JSONSchema.shared("Weekday", .words(Weekdays.names))
+    private static let weekday = JSONSchema.shared("Weekday", .enum(Weekdays.names))
     private static let wallTime = JSONSchema.text(pattern: "^[0-9]{2}:[0-9]{2}(:[0-9]{2})?$")
 
     private static let series = JSONSchema.shared(

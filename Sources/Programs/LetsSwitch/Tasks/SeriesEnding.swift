@@ -15,8 +15,8 @@ struct SeriesEnding: Sendable {
             // The series is deleted last, so a repeated request can continue after an interruption.
             for task in try await store.find(asked).tasks where task.isPaired { _ = try await leave(task) }
         }
-        var (series, promises) = try await store.end(asked)
-        await news.promised(promises)
+        var (series, tasks) = try await store.end(asked)
+        await news.seriesChanged(tasks)
         if leaves {
             var staying: [TaskResponse] = []
             for task in series.tasks {

@@ -41,12 +41,12 @@ struct TaskController: RouteCollection, Sendable {
     @Sendable private func cancelByID(_ request: Request) async throws -> Response {
         let task = try request.ownTask(of: request.query("deviceId"))
         guard request.query("leave") == "true" else { return try await cancel(.task(task)) }
-        return .json(try await news.parted(try await partners.leave(task), as: .left).json)
+        return .json(try await news.partnerChanged(try await partners.leave(task), as: .left).json)
     }
 
     @Sendable private func move(_ request: Request) async throws -> Response {
         let asked = try MoveRequest.decode(id: request.pathID, request.body, zones: await zones())
-        return .json(try await news.parted(try await partners.move(asked), as: .moved).json)
+        return .json(try await news.partnerChanged(try await partners.move(asked), as: .moved).json)
     }
 
     private func cancel(_ cancellation: CancelRequest) async throws -> Response {

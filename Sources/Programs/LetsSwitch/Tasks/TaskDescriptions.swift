@@ -39,7 +39,7 @@ enum TaskDescriptions {
         "Cancel a task",
         parameters: [
             .path("id", "The task.", .uuid), .device(.device),
-            .optional("leave", "Whether to cancel the task even if it has a partner.", .words(["true", "false"])),
+            .optional("leave", "Whether to cancel the task even if it has a partner.", .enum(["true", "false"])),
         ], answers: cancellation,
         example: "'/task/4294EB43-D59F-4C87-BBC9-A4EFF1D431E2?deviceId=anna-7c1f' -X DELETE")
 
@@ -66,8 +66,8 @@ enum TaskDescriptions {
         .object([
             .member("id", .uuid), .member("title", .text()), .member("startTime", .text()), .member("timeZone", .zone),
             .member("startsAt", .instant), .optional("startedAt", .instant),
-            .optional("outcome", .words(["kept", "letDown", "missed"])), .optional("letDown", .boolean),
-            .optional("attendance", .words(["came", "late", "absent"])), .optional("partnerTask", .text()),
+            .optional("outcome", .enum(["kept", "letDown", "missed"])), .optional("letDown", .boolean),
+            .optional("attendance", .enum(["came", "late", "absent"])), .optional("partnerTask", .text()),
         ]))
 
     static let started = RouteDescription(
@@ -115,10 +115,10 @@ enum TaskDescriptions {
 
     static let erase = RouteDescription(
         "Erase all data of a device", parameters: [.device(.device)],
-        answers: [.json("The data is erased.", .nothingToSay)],
+        answers: [.json("The data is erased.", .emptyObject)],
         example: "'/device?deviceId=anna-7c1f' -X DELETE")
 
-    private static let date = JSONSchema.said(
+    private static let date = JSONSchema.described(
         "A date such as 2026-11-22, or the instant of the device's midnight on that date.", .text())
 
     private static let slot: [JSONSchema.Member] = [

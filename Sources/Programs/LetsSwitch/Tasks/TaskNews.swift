@@ -40,7 +40,7 @@ struct TaskNews: Sendable {
     }
 
     /// Reports that a task with a partner was left or moved. Throws the refusal.
-    func parted(
+    func partnerChanged(
         _ outcome: PartingOutcome, as done: SchedulingMetrics.TaskOutcome
     ) async throws(RequestError) -> TaskResponse {
         switch outcome {
@@ -87,18 +87,18 @@ struct TaskNews: Sendable {
     // MARK: Of series
 
     /// Reports the tasks of a series, like those that people register.
-    func promised(_ promises: SeriesPromises) async {
-        guard !promises.isEmpty else { return }
-        metrics.tasks.add(.registered, promises.made.count)
-        metrics.tasks.add(.retitled, promises.retitled)
-        metrics.tasks.add(.cancelled, promises.cancelled)
-        metrics.tasks.add(.moved, promises.moved.count)
-        metrics.pairs.add(promises.newMatches)
-        if let first = (promises.made + promises.moved).map(\.remindsAt.seconds).min() {
+    func seriesChanged(_ tasks: SeriesTasks) async {
+        guard !tasks.isEmpty else { return }
+        metrics.tasks.add(.registered, tasks.made.count)
+        metrics.tasks.add(.retitled, tasks.retitled)
+        metrics.tasks.add(.cancelled, tasks.cancelled)
+        metrics.tasks.add(.moved, tasks.moved.count)
+        metrics.pairs.add(tasks.newMatches)
+        if let first = (tasks.made + tasks.moved).map(\.remindsAt.seconds).min() {
             await due(Double(first))
         }
         eventWritten()
-        for change in promises.changes { await changes.publish(change) }
+        for change in tasks.changes { await changes.publish(change) }
     }
 
     /// Reports that a task with a partner was cancelled with its series.

@@ -106,14 +106,14 @@ struct Hall: ~Copyable {
         return (id, end.map { Array(bytes[$0...]) } ?? [])
     }
 
-    // MARK: What is said
+    // MARK: Sending
 
     /// Sends a question by one person. Each person asks at most six times a minute.
     mutating func ask() throws(BenchFailure) {
         let number = asked.count
         asked.append(Asked(at: .now()))
         let person = number % people.count
-        try say(
+        try send(
             #"{"type":"newQuestion","id":"\#(people[person].id)","content":"Question \#(number)?"}"#, from: person)
     }
 
@@ -130,13 +130,13 @@ struct Hall: ~Copyable {
                 voted.insert([person, question]).inserted
             else { continue }
             asked[question].votes.append(.now())
-            try say(#"{"type":"vote","questionId":"\#(id)"}"#, from: person)
+            try send(#"{"type":"vote","questionId":"\#(id)"}"#, from: person)
             return true
         }
         return false
     }
 
-    private func say(_ text: String, from person: Int) throws(BenchFailure) {
+    private func send(_ text: String, from person: Int) throws(BenchFailure) {
         var frame: [UInt8] = []
         WebSocketFrameEncoder.encode(.text, Array(text.utf8), mask: Self.mask, into: &frame)
         try LoadSocket.send(frame, frame.count, to: people[person].socket)

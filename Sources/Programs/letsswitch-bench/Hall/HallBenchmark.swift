@@ -26,7 +26,7 @@ struct HallBenchmark {
         let meter = try ProcessMeter(pid: daemon.server.pid)
         let before = try meter.cpu()
         let begin = MonotonicTime.now()
-        try Self.speak(&hall, size.questions, size.votes, for: size.seconds)
+        try Self.sendLoad(&hall, size.questions, size.votes, for: size.seconds)
         let seconds = (MonotonicTime.now() - begin) / .seconds(1)
         let cpu = try meter.cpu() - before
         let (questions, votes) = (size.people * size.questions, size.people * size.votes)
@@ -54,7 +54,7 @@ struct HallBenchmark {
     }
 
     /// Sends questions and votes, each at an even rate.
-    private static func speak(
+    private static func sendLoad(
         _ hall: inout Hall, _ questions: Int, _ votes: Int, for seconds: Double
     ) throws(BenchFailure) {
         let begin = MonotonicTime.now()

@@ -78,27 +78,27 @@ struct ClosedLoop: ~Copyable {
 
     private mutating func relay(for seconds: Double) throws(BenchFailure) {
         let end = MonotonicTime.now() + .seconds(seconds)
-        repeat { try receive(goesOn: true) } while MonotonicTime.now() < end
+        repeat { try receive(sendsMore: true) } while MonotonicTime.now() < end
     }
 
     /// Waits for ales in flight, and a moment longer for surplus ones.
     private mutating func finish() throws(BenchFailure) {
-        while outstanding > 0 { try receive(goesOn: false) }
+        while outstanding > 0 { try receive(sendsMore: false) }
         let end = MonotonicTime.now() + .milliseconds(20)
         repeat {
             let count = try poller.wait(milliseconds: 5)
-            for index in 0..<count { try take(poller[index], goesOn: false) }
+            for index in 0..<count { try take(poller[index], sendsMore: false) }
         } while MonotonicTime.now() < end
     }
 
-    private mutating func receive(goesOn: Bool) throws(BenchFailure) {
+    private mutating func receive(sendsMore: Bool) throws(BenchFailure) {
         let count = try poller.wait(milliseconds: Self.patience)
         guard count > 0 else { throw BenchFailure("\(crowd.server.name): \(outstanding) frames don't come") }
-        for index in 0..<count { try take(poller[index], goesOn: goesOn) }
+        for index in 0..<count { try take(poller[index], sendsMore: sendsMore) }
     }
 
     @inline(__always)
-    private mutating func take(_ peer: Int, goesOn: Bool) throws(BenchFailure) {
+    private mutating func take(_ peer: Int, sendsMore: Bool) throws(BenchFailure) {
         let frames = try counter.receive(from: crowd.sockets[peer])
         guard frames > 0 else { return }
         let room = peer / crowd.roomSize
@@ -110,7 +110,7 @@ struct ClosedLoop: ~Copyable {
         guard pending[room] == 0 else { throw BenchFailure("\(crowd.server.name): more frames than ales") }
         latency.add(nanoseconds: MonotonicTime.now().nanoseconds &- since[room])
         becomeQuiet(room)
-        if goesOn { try sendFromNextRoom() }
+        if sendsMore { try sendFromNextRoom() }
     }
 
     private mutating func becomeQuiet(_ room: Int) {

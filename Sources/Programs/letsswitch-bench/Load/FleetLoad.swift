@@ -87,7 +87,7 @@ struct FleetLoad: ~Copyable {
         while case let end = delivered > before ? end : end + Self.patience, MonotonicTime.now() < end {
             switch pace {
             case .closed:
-                try receive(until: min(end, .now() + Self.patience), goesOn: true)
+                try receive(until: min(end, .now() + Self.patience), sendsMore: true)
             case .open(let rate):
                 let dueAt = start + .seconds(Double(number) / rate)
                 if dueAt <= .now() {
@@ -97,7 +97,7 @@ struct FleetLoad: ~Copyable {
                     // deliveries don't look slower than they were.
                     guard number % 16 == 0 else { continue }
                 }
-                try receive(until: min(end, dueAt), goesOn: false)
+                try receive(until: min(end, dueAt), sendsMore: false)
             }
         }
     }
@@ -109,12 +109,12 @@ struct FleetLoad: ~Copyable {
         try crowd.send(1, from: speaker[room], in: room)
     }
 
-    private mutating func receive(until instant: MonotonicTime, goesOn: Bool) throws(BenchFailure) {
+    private mutating func receive(until instant: MonotonicTime, sendsMore: Bool) throws(BenchFailure) {
         let count = try poller.wait(until: instant)
-        for index in 0..<count { try take(poller[index], goesOn: goesOn) }
+        for index in 0..<count { try take(poller[index], sendsMore: sendsMore) }
     }
 
-    private mutating func take(_ peer: Int, goesOn: Bool) throws(BenchFailure) {
+    private mutating func take(_ peer: Int, sendsMore: Bool) throws(BenchFailure) {
         let frames = try counter.receive(from: crowd.sockets[peer])
         guard frames > 0 else { return }
         let room = peer / crowd.roomSize
@@ -129,18 +129,18 @@ struct FleetLoad: ~Copyable {
         let awaited = min(frames, pending[room])
         pending[room] -= awaited
         outstanding -= awaited
-        if goesOn, pending[room] == 0, awaited > 0 { try send(to: room, due: MonotonicTime.now().nanoseconds) }
+        if sendsMore, pending[room] == 0, awaited > 0 { try send(to: room, due: MonotonicTime.now().nanoseconds) }
     }
 
     /// Waits until no ale is in flight or no more arrive, then a moment longer for surplus ones.
     private mutating func finish() throws(BenchFailure) {
         var last = (count: delivered, at: MonotonicTime.now())
         while outstanding > 0, MonotonicTime.now() < last.at + Self.patience {
-            try receive(until: last.at + Self.patience, goesOn: false)
+            try receive(until: last.at + Self.patience, sendsMore: false)
             if delivered > last.count { last = (delivered, .now()) }
         }
         let surplus = MonotonicTime.now() + .milliseconds(20)
-        while MonotonicTime.now() < surplus { try receive(until: surplus, goesOn: false) }
+        while MonotonicTime.now() < surplus { try receive(until: surplus, sendsMore: false) }
         outstanding = 0
     }
 }

@@ -85,7 +85,11 @@ struct VisitorLoad: ~Copyable {
             guard count > 0 else { throw BenchFailure("\(server.name): visitors wait in vain") }
             for index in 0..<count {
                 let number = poller[index]
-                if number < places.count { try visitorHears(number) } else { try residentHears(number - places.count) }
+                if number < places.count {
+                    try visitorReceived(number)
+                } else {
+                    try residentReceived(number - places.count)
+                }
             }
         } while MonotonicTime.now() < end
     }
@@ -100,7 +104,7 @@ struct VisitorLoad: ~Copyable {
         try poller.add(socket, number: number)
     }
 
-    private mutating func visitorHears(_ number: Int) throws(BenchFailure) {
+    private mutating func visitorReceived(_ number: Int) throws(BenchFailure) {
         let socket = places[number].socket
         let count = recv(socket, &buffer, buffer.count, 0)
         guard count > 0 else {
@@ -117,7 +121,7 @@ struct VisitorLoad: ~Copyable {
         }
     }
 
-    private mutating func residentHears(_ number: Int) throws(BenchFailure) {
+    private mutating func residentReceived(_ number: Int) throws(BenchFailure) {
         let frames = try counter.receive(from: places[number].resident)
         guard frames > 0 else { return }
         guard frames == 1, places[number].awaitsResident else {

@@ -17,8 +17,8 @@ struct BareLoad: ~Copyable {
         /// The client of the member that sends.
         let home: Int
         /// Ales sent, and how many of them each client has received.
-        var said = 0
-        var heard: [Int]
+        var sent = 0
+        var received: [Int]
         var due = [UInt64](repeating: 0, count: BareLoad.window)
     }
 
@@ -55,7 +55,7 @@ struct BareLoad: ~Copyable {
                 Room(
                     members: buses.indices.map { index in homes.count { $0 == index } },
                     home: homes[Int.random(in: 0..<roomSize, using: &random)],
-                    heard: Array(repeating: 0, count: buses.count)))
+                    received: Array(repeating: 0, count: buses.count)))
             let id = UUID()
             for bus in buses { bus.register(Int32(number), id) }
         }
@@ -64,7 +64,7 @@ struct BareLoad: ~Copyable {
     /// See ``FleetLoad/run(_:warmUp:seconds:)``. The CPU time is this process's.
     mutating func run(_ pace: FleetLoad.Pace, warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
         let start = MonotonicTime.now()
-        if case .closed = pace { for room in rooms.indices { say(in: room, due: start.nanoseconds) } }
+        if case .closed = pace { for room in rooms.indices { send(in: room, due: start.nanoseconds) } }
         var number = 0
         try load(pace, &number, from: start, until: start + .seconds(warmUp))
         latency = LatencyHistogram()
@@ -76,7 +76,7 @@ struct BareLoad: ~Copyable {
         sample.seconds = (MonotonicTime.now() - begun) / .seconds(1)
         sample.serverCPU = try meter.cpu() - cpu
         let end = MonotonicTime.now() + Self.patience
-        while outstanding > 0, .now() < end { try turn(until: end, goesOn: false) }
+        while outstanding > 0, .now() < end { try turn(until: end, sendsMore: false) }
         guard outstanding == 0 else { throw BenchFailure("\(outstanding) ales are lost on the way") }
         sample.latency = latency
         return sample
@@ -90,48 +90,48 @@ struct BareLoad: ~Copyable {
         while case let end = delivered > before ? end : end + Self.patience, MonotonicTime.now() < end {
             switch pace {
             case .closed:
-                try turn(until: end, goesOn: true)
+                try turn(until: end, sendsMore: true)
             case .open(let rate):
                 while case let due = start + .seconds(Double(number) / rate), due <= .now() {
-                    say(in: number % rooms.count, due: due.nanoseconds)
+                    send(in: number % rooms.count, due: due.nanoseconds)
                     number += 1
                 }
-                try turn(until: min(end, start + .seconds(Double(number) / rate)), goesOn: false)
+                try turn(until: min(end, start + .seconds(Double(number) / rate)), sendsMore: false)
             }
         }
     }
 
-    private mutating func say(in room: Int, due: UInt64) {
+    private mutating func send(in room: Int, due: UInt64) {
         let home = rooms[room].home
-        rooms[room].due[rooms[room].said % Self.window] = due
-        rooms[room].said += 1
-        rooms[room].heard[home] += 1
+        rooms[room].due[rooms[room].sent % Self.window] = due
+        rooms[room].sent += 1
+        rooms[room].received[home] += 1
         delivered += rooms[room].members[home] - 1
         outstanding += 1
         buses[home].add(1, in: Int32(room))
     }
 
     /// Sends what is ready, waits, and reads what has arrived.
-    private mutating func turn(until instant: MonotonicTime, goesOn: Bool) throws(BenchFailure) {
+    private mutating func turn(until instant: MonotonicTime, sendsMore: Bool) throws(BenchFailure) {
         for bus in buses { try bus.send() }
         for index in 0..<(try poller.wait(until: instant)) {
             let (descriptor, client) = sockets[poller[index]]
-            try buses[client].ready(descriptor) { room, ales in hear(ales, in: Int(room), at: client) }
+            try buses[client].ready(descriptor) { room, ales in receive(ales, in: Int(room), at: client) }
         }
-        if goesOn { for room in finished { say(in: room, due: MonotonicTime.now().nanoseconds) } }
+        if sendsMore { for room in finished { send(in: room, due: MonotonicTime.now().nanoseconds) } }
         finished.removeAll(keepingCapacity: true)
     }
 
-    private mutating func hear(_ ales: Int, in room: Int, at client: Int) {
+    private mutating func receive(_ ales: Int, in room: Int, at client: Int) {
         let now = MonotonicTime.now().nanoseconds
-        for number in rooms[room].heard[client]..<(rooms[room].heard[client] + ales) {
+        for number in rooms[room].received[client]..<(rooms[room].received[client] + ales) {
             let wait = now &- rooms[room].due[number % Self.window]
             for _ in 0..<rooms[room].members[client] { latency.add(nanoseconds: wait) }
         }
-        let everywhere = rooms[room].heard.min() ?? 0
-        rooms[room].heard[client] += ales
+        let everywhere = rooms[room].received.min() ?? 0
+        rooms[room].received[client] += ales
         delivered += ales * rooms[room].members[client]
-        let newly = (rooms[room].heard.min() ?? 0) - everywhere
+        let newly = (rooms[room].received.min() ?? 0) - everywhere
         outstanding -= newly
         if newly > 0 { finished.append(room) }
     }

@@ -1,6 +1,6 @@
 /// Carries payloads from one relay or bare client to all others: by PostgreSQL's NOTIFY or by RabbitMQ.
 protocol Carrier: AnyObject {
-    /// Sockets to watch. Call ``ready(_:hear:)`` when one is readable.
+    /// Sockets to watch. Call ``ready(_:receive:)`` when one is readable.
     var sockets: [Int32] { get }
     /// The last payloads are still being sent, so the next ones have to wait.
     var isSending: Bool { get }
@@ -12,5 +12,5 @@ protocol Carrier: AnyObject {
     func send(_ payloads: [[UInt8]]) throws(BenchFailure)
 
     /// Reads from `socket`, one of ``sockets``, which is readable.
-    func ready(_ socket: Int32, hear: ([UInt8]) throws(BenchFailure) -> Void) throws(BenchFailure)
+    func ready(_ socket: Int32, receive: ([UInt8]) throws(BenchFailure) -> Void) throws(BenchFailure)
 }

@@ -76,14 +76,14 @@ final class NotifyCarrier: Carrier {
         isSending = true
     }
 
-    func ready(_ socket: Int32, hear: ([UInt8]) throws(BenchFailure) -> Void) throws(BenchFailure) {
+    func ready(_ socket: Int32, receive: ([UInt8]) throws(BenchFailure) -> Void) throws(BenchFailure) {
         let connection = socket == sockets[0] ? listening : sending
         guard PQconsumeInput(connection) == 1 else { throw Self.failure(of: connection) }
         while let notification = PQnotifies(connection) {
             let payload = String(cString: notification.pointee.extra)
             PQfreemem(notification)
             guard let bytes = Base64.decode(payload) else { throw BenchFailure("no payload of a relay's: \(payload)") }
-            try hear(bytes)
+            try receive(bytes)
         }
         guard connection == sending else { return }
         while isSending, PQisBusy(sending) == 0 {

@@ -107,7 +107,7 @@ final class RabbitMQCarrier: Carrier {
         }
     }
 
-    func ready(_ socket: Int32, hear: ([UInt8]) throws(BenchFailure) -> Void) throws(BenchFailure) {
+    func ready(_ socket: Int32, receive: ([UInt8]) throws(BenchFailure) -> Void) throws(BenchFailure) {
         defer { library.releaseBuffers(consuming) }
         while true {
             var frame = amqp_frame_t()
@@ -120,7 +120,7 @@ final class RabbitMQCarrier: Carrier {
             // A short message has one body frame. The frames before it aren't needed.
             guard Int32(frame.frame_type) == AMQP_FRAME_BODY else { continue }
             let body = frame.payload.body_fragment
-            try hear(Array(UnsafeRawBufferPointer(start: body.bytes, count: body.len)))
+            try receive(Array(UnsafeRawBufferPointer(start: body.bytes, count: body.len)))
         }
     }
 }

@@ -88,7 +88,7 @@ struct Relay: ~Copyable {
                 if descriptor == listener {
                     try accept()
                 } else if let bus, bus.sockets.contains(descriptor) {
-                    try bus.ready(descriptor) { room, ales in hear(ales, in: room) }
+                    try bus.ready(descriptor) { room, ales in receive(ales, in: room) }
                 } else {
                     try receive(from: descriptor)
                 }
@@ -163,7 +163,7 @@ struct Relay: ~Copyable {
     }
 
     /// Delivers ales that another relay received.
-    private mutating func hear(_ ales: Int, in number: Int32) {
+    private mutating func receive(_ ales: Int, in number: Int32) {
         let room = rooms + Int(number)
         if room.pointee.ales == 0 { busyRooms.append(number) }
         room.pointee.ales += ales

@@ -16,10 +16,10 @@ final class RelayBus {
         }
 
         init(_ text: String) throws(BenchFailure) {
-            let words = text.split(separator: " ", maxSplits: 1)
-            let numbers = words.first?.split(separator: "/").compactMap { Int($0) } ?? []
-            guard words.count == 2, numbers.count == 2 else { throw BenchFailure("\(text) is no place on a bus") }
-            self.init(number: numbers[0], count: numbers[1], conninfo: String(words[1]))
+            let fields = text.split(separator: " ", maxSplits: 1)
+            let numbers = fields.first?.split(separator: "/").compactMap { Int($0) } ?? []
+            guard fields.count == 2, numbers.count == 2 else { throw BenchFailure("\(text) is no place on a bus") }
+            self.init(number: numbers[0], count: numbers[1], conninfo: String(fields[1]))
         }
 
         var text: String { "\(number)/\(count) \(conninfo)" }
@@ -96,7 +96,7 @@ final class RelayBus {
     // MARK: In
 
     /// Reads from `socket`, one of ``sockets``, which is readable.
-    func ready(_ socket: Int32, hear: (_ room: Int32, _ ales: Int) -> Void) throws(BenchFailure) {
+    func ready(_ socket: Int32, receive: (_ room: Int32, _ ales: Int) -> Void) throws(BenchFailure) {
         let headerBytes = carrier.headerBytes
         try carrier.ready(socket) { bytes throws(BenchFailure) in
             guard bytes.count >= headerBytes, (bytes.count - headerBytes) % Self.entryBytes == 0 else {
@@ -104,7 +104,7 @@ final class RelayBus {
             }
             for start in stride(from: headerBytes, to: bytes.count, by: Self.entryBytes) {
                 let (id, ales) = Self.entry(bytes[start..<(start + Self.entryBytes)])
-                if let room = numbers[id] { hear(room, ales) }
+                if let room = numbers[id] { receive(room, ales) }
             }
         }
     }

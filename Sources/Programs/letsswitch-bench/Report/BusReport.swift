@@ -39,17 +39,17 @@ struct BusReport: Encodable {
         /// its p99.
         func judged(rate: Double, cost: Double? = nil, waits: Double? = nil) -> Row {
             var row = self
-            var wishes = ["rate ≥ \(Column.number(rate * 100, decimals: 0)) %"]
+            var requirements = ["rate ≥ \(Column.number(rate * 100, decimals: 0)) %"]
             var met = rateRatio >= rate
             if let cost {
-                wishes.append("CPU ≤ \(Column.number(cost, decimals: 2))")
+                requirements.append("CPU ≤ \(Column.number(cost, decimals: 2))")
                 met = met && costRatio <= cost
             }
             if let waits {
-                wishes.append("p99 ≤ \(Column.number(waits, decimals: 0)) times")
+                requirements.append("p99 ≤ \(Column.number(waits, decimals: 0)) times")
                 met = met && p99 <= waits * floorP99
             }
-            row.wanted = wishes.joined(separator: ", ")
+            row.wanted = requirements.joined(separator: ", ")
             row.isMet = met
             return row
         }

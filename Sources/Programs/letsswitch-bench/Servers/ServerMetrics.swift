@@ -39,7 +39,7 @@ struct ServerMetrics {
                 return
             }
             guard MonotonicTime.now() < deadline else {
-                throw BenchFailure("\(server.name) doesn't hear of \(others) other daemons")
+                throw BenchFailure("\(server.name) doesn't know \(others) other daemons")
             }
             usleep(20_000)
         }

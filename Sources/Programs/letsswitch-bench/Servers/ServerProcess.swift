@@ -57,7 +57,7 @@ final class ServerProcess {
         guard !hasEnded else { return false }
         var status: Int32 = 0
         guard waitpid(pid, &status, WNOHANG) == 0 else {
-            forget()
+            markEnded()
             return false
         }
         return true
@@ -74,10 +74,10 @@ final class ServerProcess {
         kill(pid, SIGKILL)
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
-        forget()
+        markEnded()
     }
 
-    private func forget() {
+    private func markEnded() {
         hasEnded = true
         Children.shared.remove(pid)
     }

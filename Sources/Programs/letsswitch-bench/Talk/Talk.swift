@@ -6,7 +6,7 @@ import Wire
 /// them.
 struct Talk: ~Copyable {
     /// A person in a conversation.
-    struct Seat {
+    struct Participant {
         let device: String
         let conversation: String
     }
@@ -27,25 +27,25 @@ struct Talk: ~Copyable {
     private var due: [MonotonicTime] = []
     private let reader: FrameReader
     private(set) var stored = LatencyHistogram()
-    private(set) var heard = LatencyHistogram()
+    private(set) var deliveryTimes = LatencyHistogram()
     private(set) var answered = 0
-    private var said = 0
+    private var sent = 0
     private var handshakes = 0
     /// People whose last message is answered.
     private var ready: [Int] = []
 
     /// Connects, and waits until everybody has joined.
-    init(_ server: Server, _ seats: [Seat]) throws(BenchFailure) {
+    init(_ server: Server, _ participants: [Participant]) throws(BenchFailure) {
         let poller = try Poller()
         let reader = FrameReader(of: server, .text)
         var people: [Person] = []
-        for seat in seats {
+        for participant in participants {
             let socket = try LoadSocket.connect(port: server.port, source: people.count)
             try poller.add(socket, number: people.count)
-            let request = LoadFrame.upgrade(target: "/conversations/socket?deviceId=\(seat.device)")
+            let request = LoadFrame.upgrade(target: "/conversations/socket?deviceId=\(participant.device)")
             try LoadSocket.send(request, request.count, to: socket)
             reader.begin(socket, with: try Self.awaitUpgrade(on: socket))
-            people.append(Person(socket: socket, conversation: seat.conversation))
+            people.append(Person(socket: socket, conversation: participant.conversation))
         }
         self.server = server
         self.poller = poller
@@ -100,8 +100,8 @@ struct Talk: ~Copyable {
         var sample = try watch.stop(work: answered - before)
         sample.latency = stored
         let end = MonotonicTime.now() + .seconds(10)
-        while answered < said {
-            guard MonotonicTime.now() < end else { throw BenchFailure("\(said - answered) messages are not answered") }
+        while answered < sent {
+            guard MonotonicTime.now() < end else { throw BenchFailure("\(sent - answered) messages are not answered") }
             try listen(until: .now() + .milliseconds(5))
         }
         return sample
@@ -111,7 +111,7 @@ struct Talk: ~Copyable {
         repeat {
             let free = ready
             ready = []
-            for person in free { try say(by: person, due: .now()) }
+            for person in free { try send(by: person, due: .now()) }
             let count = try poller.wait(milliseconds: 100)
             for index in 0..<count { try receive(poller[index]) }
         } while MonotonicTime.now() < end
@@ -130,18 +130,18 @@ struct Talk: ~Copyable {
         for number in 0..<count {
             let instant = begin + .seconds(Double(number) / rate)
             try listen(until: instant)
-            try say(by: number % people.count, due: instant)
+            try send(by: number % people.count, due: instant)
         }
         let end = MonotonicTime.now() + .seconds(10)
-        while heard.count < (first + count) * audience, MonotonicTime.now() < end {
+        while deliveryTimes.count < (first + count) * audience, MonotonicTime.now() < end {
             try listen(until: .now() + .milliseconds(20))
         }
     }
 
-    private mutating func say(by person: Int, due instant: MonotonicTime) throws(BenchFailure) {
+    private mutating func send(by person: Int, due instant: MonotonicTime) throws(BenchFailure) {
         people[person].since = instant
         due.append(instant)
-        said += 1
+        sent += 1
         var frame: [UInt8] = []
         let text =
             #"{"type":"send","content":"\#(due.count - 1)","conversation":"\#(people[person].conversation)","ref":"r"}"#
@@ -172,9 +172,9 @@ struct Talk: ~Copyable {
                 throw BenchFailure("a message without content")
             }
             let digits = message[(place + Self.content.count)...].prefix { (0x30...0x39).contains($0) }
-            let told = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
-            guard !digits.isEmpty, due.indices.contains(told) else { throw BenchFailure("nobody has said \(told)") }
-            heard.add(nanoseconds: now.nanoseconds &- due[told].nanoseconds)
+            let number = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+            guard !digits.isEmpty, due.indices.contains(number) else { throw BenchFailure("nobody has said \(number)") }
+            deliveryTimes.add(nanoseconds: now.nanoseconds &- due[number].nanoseconds)
         } else if message.starts(with: Self.sent) {
             answered += 1
             stored.add(nanoseconds: now.nanoseconds &- people[number].since.nanoseconds)

@@ -37,7 +37,7 @@ struct TalkBenchmark {
         let seconds = max(1, options.seconds)
         var samples: (floor: [Sample], requests: [Sample], sockets: [Sample]) = ([], [], [])
         for _ in 0..<options.rounds {
-            samples.floor.append(try pgbench.run(TalkSchema.say(inPairs: Self.pairs), seconds: seconds))
+            samples.floor.append(try pgbench.run(TalkSchema.send(inPairs: Self.pairs), seconds: seconds))
             var requests = try RequestLoad(server, connections: Self.connections) { _ in
                 let pair = Int.random(in: 1...Self.pairs)
                 return LoadRequest.post(
@@ -51,7 +51,7 @@ struct TalkBenchmark {
             var talk = try Talk(
                 server,
                 (1...Self.connections).map { pair in
-                    Talk.Seat(
+                    Talk.Participant(
                         device: TalkSchema.device(2 * pair - 1), conversation: TalkSchema.conversation(pair))
                 })
             samples.sockets.append(try talk.run(warmUp: seconds / 5, seconds: seconds))
@@ -77,21 +77,21 @@ struct TalkBenchmark {
         from first: Int, _ findings: inout Findings
     ) throws {
         // Orders the senders so that consecutive senders are in different groups.
-        let seats = (1...size.people).flatMap { place in
+        let participants = (1...size.people).flatMap { place in
             (first..<first + groups).map { group in
-                Talk.Seat(
+                Talk.Participant(
                     device: TalkSchema.device((group - 1) * size.people + place),
                     conversation: TalkSchema.conversation(group))
             }
         }
-        var talk = try Talk(server, seats)
+        var talk = try Talk(server, participants)
         try talk.run(rate: size.rate, seconds: size.seconds, audience: size.people)
-        let (heard, stored) = (talk.heard, talk.stored)
+        let (deliveryTimes, stored) = (talk.deliveryTimes, talk.stored)
         let what = "\(groups) × \(size.people) participants, \(Column.number(size.rate)) messages a second"
-        findings.add("\(what): heard", heard.count, exactly: Int(size.rate * size.seconds) * size.people)
+        findings.add("\(what): heard", deliveryTimes.count, exactly: Int(size.rate * size.seconds) * size.people)
         findings.add("\(what): stored, p50", stored.microseconds(quantile: 0.5) / 1e3, "ms")
-        findings.add("\(what): heard, p50", heard.microseconds(quantile: 0.5) / 1e3, "ms")
-        findings.add("\(what): heard, p99", heard.microseconds(quantile: 0.99) / 1e3, "ms", atMost: 50)
-        findings.add("\(what): heard, the slowest", heard.microseconds(quantile: 1) / 1e3, "ms")
+        findings.add("\(what): heard, p50", deliveryTimes.microseconds(quantile: 0.5) / 1e3, "ms")
+        findings.add("\(what): heard, p99", deliveryTimes.microseconds(quantile: 0.99) / 1e3, "ms", atMost: 50)
+        findings.add("\(what): heard, the slowest", deliveryTimes.microseconds(quantile: 1) / 1e3, "ms")
     }
 }

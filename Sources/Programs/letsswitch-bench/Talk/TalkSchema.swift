@@ -29,7 +29,7 @@ enum TalkSchema {
     }
 
     /// Sends a message in a random one of `count` pairs.
-    static func say(inPairs count: Int) -> String {
+    static func send(inPairs count: Int) -> String {
         """
         \\set pair random(1, \(count))
         SELECT * FROM letsswitch.send_messages('talk-' || 2 * :pair::bigint - 1, ARRAY[lpad(to_hex(:pair::bigint), 32, '0')::uuid], \

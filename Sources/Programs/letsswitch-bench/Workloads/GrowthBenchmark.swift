@@ -5,7 +5,7 @@ enum GrowthBenchmark {
     private static let roomCounts = [1, 5, 50, 500, 5_000, 10_000]
     private static let busyRooms = 5
     /// Peers that join and leave on top.
-    private static let passers = 2_000
+    private static let visitors = 2_000
     /// With few connections each peer exceeds the default message rate.
     private static let flags = Laboratory.oneLoop + ["--message-rate", "0"]
 
@@ -13,7 +13,7 @@ enum GrowthBenchmark {
         let relay = try laboratory.relay()
         let daemon = try laboratory.daemon(flags: flags)
         let servers = [relay.server, daemon.server]
-        let most = (laboratory.descriptors - passers) / 2
+        let most = (laboratory.descriptors - visitors) / 2
         let sizes = roomCounts.map { min($0, most) }
         if let last = roomCounts.last, most < last {
             report.notes.append("Growth: \(Column.grouped(most)) rooms at most, since no more descriptors are allowed.")
@@ -39,7 +39,7 @@ enum GrowthBenchmark {
             var load = try ClosedLoop(crowd, .oneMember(ales: 1))
             point.delivery.append(
                 try load.run(warmUp: options.seconds / 5, seconds: options.seconds / 2, busyRooms: busyRooms))
-            let others = Crowd(of: server, roomSize: 2, roomCount: passers / 2)
+            let others = Crowd(of: server, roomSize: 2, roomCount: visitors / 2)
             try server.waitUntilIdle()
             var watch = try Stopwatch(server)
             try others.gather()
@@ -48,7 +48,7 @@ enum GrowthBenchmark {
             watch = try Stopwatch(server)
             others.disperse()
             try server.waitUntilIdle()
-            point.leave.append(try watch.stop(work: passers))
+            point.leave.append(try watch.stop(work: visitors))
         }
         crowd.disperse()
         try server.waitUntilIdle()

@@ -77,21 +77,21 @@ extension Row {
     }
 
     private mutating func judge(_ bound: Workload.Bound) {
-        var wishes: [String] = []
+        var requirements: [String] = []
         var met: [Bool] = []
         if let cost = bound.cost {
-            wishes.append("≤ \(Column.number(cost))")
+            requirements.append("≤ \(Column.number(cost))")
             met.append(daemon.cost <= cost)
         }
         if let limit = bound.ratio {
-            wishes.append("ratio ≤ \(Column.number(limit, decimals: 2))")
+            requirements.append("ratio ≤ \(Column.number(limit, decimals: 2))")
             met.append(ratio <= limit)
         }
         if let latency = bound.latency {
-            wishes.append("p50/p99 ≤ \(Column.number(latency.p50))/\(Column.number(latency.p99))")
+            requirements.append("p50/p99 ≤ \(Column.number(latency.p50))/\(Column.number(latency.p99))")
             met.append(daemon.p50 <= latency.p50 && daemon.p99 <= latency.p99)
         }
-        wanted = wishes.joined(separator: " or ")
+        wanted = requirements.joined(separator: " or ")
         isMet = met.isEmpty ? nil : met.contains(true)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// Tests with a simulated server and a manual clock.
 @Suite struct CableClientTests {
-    private let transport = PlayedTransport(as: .foreign)
+    private let transport = SimulatedTransport(as: .foreign)
     private let clock = ManualTime()
     private let identifier = #"{"channel":"RoomChannel","id":"7"}"#
 
@@ -24,7 +24,7 @@ import Testing
 
     private static func quoted(_ text: String) -> String { "\"" + text.replacing("\"", with: "\\\"") + "\"" }
 
-    private func expectSent(_ command: String, _ data: String? = nil, on link: PlayedLink) async throws {
+    private func expectSent(_ command: String, _ data: String? = nil, on link: SimulatedLink) async throws {
         let frame = try await link.sent.next("a command")
         guard case .message(.text, let bytes) = frame else {
             Issue.record("\(frame)")
@@ -40,19 +40,19 @@ import Testing
 
     @Test("A subscription is sent after the welcome, and actions wait for its confirmation")
     func journey() async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         let room = await client().subscribe("RoomChannel", ["id": "7"])
         var events = room.events.makeAsyncIterator()
         async let performed: Void = room.perform("ale", ["loud": true])
-        link.say(#"{"type":"welcome"}"#)
+        link.deliver(#"{"type":"welcome"}"#)
         try await expectSent("subscribe", on: link)
-        link.say(#"{"type":"ping","message":1795320000}"#)
-        link.say(answer("confirm_subscription"))
+        link.deliver(#"{"type":"ping","message":1795320000}"#)
+        link.deliver(answer("confirm_subscription"))
         try await performed
         try await expectSent("message", #"{"action":"ale","loud":true}"#, on: link)
-        link.say(message(#"{"type":"presence","data":{"count":2}}"#))
-        for nonsense in ["x", "[]", "{}", #"{"type":"dance"}"#] { link.say(nonsense) }
-        link.say(message(#""plain""#))
+        link.deliver(message(#"{"type":"presence","data":{"count":2}}"#))
+        for nonsense in ["x", "[]", "{}", #"{"type":"dance"}"#] { link.deliver(nonsense) }
+        link.deliver(message(#""plain""#))
         #expect(try await events.next() == .confirmed)
         guard case .message(let presence)? = try await events.next(),
             case .message(let plain)? = try await events.next()
@@ -76,23 +76,23 @@ import Testing
 
     @Test("An unanswered subscription is sent again every half second and after a lost connection")
     func again() async throws {
-        let (first, second) = (transport.admit(), transport.admit())
+        let (first, second) = (transport.accept(), transport.accept())
         let room = await client().subscribe("RoomChannel", ["id": "7"])
         var events = room.events.makeAsyncIterator()
-        first.say(#"{"type":"welcome"}"#)
+        first.deliver(#"{"type":"welcome"}"#)
         try await expectSent("subscribe", on: first)
         try await clock.pass(.seconds(0.5))
         try await expectSent("subscribe", on: first)
-        first.say(answer("confirm_subscription"))
+        first.deliver(answer("confirm_subscription"))
         #expect(try await events.next() == .confirmed)
         // The server is silent for six seconds.
         clock.advance(to: .seconds(7))
         #expect(try await events.next() == .lost)
         async let performed: Void = room.perform("ale")
         clock.advance(to: .seconds(8))
-        second.say(#"{"type":"welcome"}"#)
+        second.deliver(#"{"type":"welcome"}"#)
         try await expectSent("subscribe", on: second)
-        second.say(answer("confirm_subscription"))
+        second.deliver(answer("confirm_subscription"))
         #expect(try await events.next() == .confirmed)
         try await performed
         try await expectSent("message", #"{"action":"ale"}"#, on: second)
@@ -100,19 +100,19 @@ import Testing
 
     @Test("The client connects again after a restart of the server, but not after a refusal")
     func disconnects() async throws {
-        let (first, second) = (transport.admit(), transport.admit())
+        let (first, second) = (transport.accept(), transport.accept())
         let cable = client()
         let room = await cable.subscribe("RoomChannel", ["id": "7"])
         var events = room.events.makeAsyncIterator()
-        first.say(#"{"type":"welcome"}"#)
-        first.say(answer("confirm_subscription"))
+        first.deliver(#"{"type":"welcome"}"#)
+        first.deliver(answer("confirm_subscription"))
         #expect(try await events.next() == .confirmed)
-        first.say(#"{"type":"disconnect","reason":"server_restart","reconnect":true}"#)
+        first.deliver(#"{"type":"disconnect","reason":"server_restart","reconnect":true}"#)
         #expect(try await events.next() == .lost)
         try await clock.pass(.seconds(0.5))
-        second.say(#"{"type":"welcome"}"#)
+        second.deliver(#"{"type":"welcome"}"#)
         try await expectSent("subscribe", on: second)
-        second.say(#"{"type":"disconnect","reason":"unauthorized","reconnect":false}"#)
+        second.deliver(#"{"type":"disconnect","reason":"unauthorized","reconnect":false}"#)
         await #expect(throws: ClientError.sentAway("unauthorized")) { try await events.next() }
         #expect(try await events.next() == nil)
         // A later subscriber gets the same error.
@@ -123,13 +123,13 @@ import Testing
 
     @Test("A rejection ends the subscription and its waiting actions")
     func rejection() async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         let cable = client()
         let room = await cable.subscribe("RoomChannel", ["id": "7"])
         let performing = Task { try await room.perform("ale") }
-        link.say(#"{"type":"welcome"}"#)
+        link.deliver(#"{"type":"welcome"}"#)
         try await expectSent("subscribe", on: link)
-        link.say(answer("reject_subscription"))
+        link.deliver(answer("reject_subscription"))
         await #expect(throws: ClientError.rejected) { try await performing.value }
         var events = room.events.makeAsyncIterator()
         #expect(try await events.next() == .rejected)
@@ -142,11 +142,11 @@ import Testing
 
     @Test("Two subscribers of one channel share a subscription, which ends with the last of them")
     func twice() async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         let cable = client()
         let one = await cable.subscribe("RoomChannel", ["id": "7"])
-        link.say(#"{"type":"welcome"}"#)
-        link.say(answer("confirm_subscription"))
+        link.deliver(#"{"type":"welcome"}"#)
+        link.deliver(answer("confirm_subscription"))
         var events = one.events.makeAsyncIterator()
         #expect(try await events.next() == .confirmed)
         try await expectSent("subscribe", on: link)
@@ -154,7 +154,7 @@ import Testing
             let other = await cable.subscribe("RoomChannel", ["id": "7"])
             var others = other.events.makeAsyncIterator()
             #expect(try await others.next() == .confirmed)
-            link.say(message("1"))
+            link.deliver(message("1"))
             for iterator in 0..<2 {
                 let event = iterator == 0 ? try await events.next() : try await others.next()
                 guard case .message? = event else {
@@ -169,12 +169,12 @@ import Testing
 
     @Test("An unread subscription ends with an error and doesn't affect the others")
     func overflow() async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         let room = await client().subscribe("RoomChannel", ["id": "7"])
-        link.say(#"{"type":"welcome"}"#)
+        link.deliver(#"{"type":"welcome"}"#)
         try await expectSent("subscribe", on: link)
-        link.say(answer("confirm_subscription"))
-        for number in 0..<1024 { link.say(message("\(number)")) }
+        link.deliver(answer("confirm_subscription"))
+        for number in 0..<1024 { link.deliver(message("\(number)")) }
         try await expectSent("unsubscribe", on: link)
         var events = room.events.makeAsyncIterator()
         for _ in 0..<1024 { #expect(try await events.next() != nil) }
@@ -184,7 +184,7 @@ import Testing
 
     @Test("Cancelling the reading task unsubscribes, whether it waits for an event or not", arguments: [false, true])
     func cancelled(between: Bool) async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         let room = await client().subscribe("RoomChannel", ["id": "7"])
         let confirmed = EventRecorder<Void>()
         let task = Task {
@@ -193,8 +193,8 @@ import Testing
                 confirmed.append(())
             }
         }
-        link.say(#"{"type":"welcome"}"#)
-        link.say(answer("confirm_subscription"))
+        link.deliver(#"{"type":"welcome"}"#)
+        link.deliver(answer("confirm_subscription"))
         try await confirmed.next()
         task.cancel()
         try await expectSent("subscribe", on: link)

@@ -17,22 +17,22 @@ import Testing
         let (adas, bobs) = (
             await ada.subscribe("RoomChannel", room(id)), await bob.subscribe("RoomChannel", room(id))
         )
-        var (heard, others) = (adas.events.makeAsyncIterator(), bobs.events.makeAsyncIterator())
-        #expect(try await heard.next() == .confirmed)
+        var (events, others) = (adas.events.makeAsyncIterator(), bobs.events.makeAsyncIterator())
+        #expect(try await events.next() == .confirmed)
         #expect(try await others.next() == .confirmed)
         var refused = await ada.subscribe("RoomChannel", ["id": "none"]).events.makeAsyncIterator()
         #expect(try await refused.next() == .rejected)
         #expect(try await refused.next() == nil)
         try await bobs.perform("ale")
-        guard case .message(let message)? = try await heard.next() else {
+        guard case .message(let message)? = try await events.next() else {
             Issue.record("no ale")
             return
         }
         #expect(message.type == "aleResponse")
         #expect(try message.data(as: [String: String].self).isEmpty)
         try await restart()
-        #expect(try await heard.next() == .lost)
-        #expect(try await heard.next() == .confirmed)
+        #expect(try await events.next() == .lost)
+        #expect(try await events.next() == .confirmed)
         #expect(try await others.next() == .lost)
         #expect(try await others.next() == .confirmed)
         try await adas.perform("ale")
@@ -42,7 +42,7 @@ import Testing
         }
         await ada.cancel()
         await bob.cancel()
-        #expect(try await heard.next() == nil)
+        #expect(try await events.next() == nil)
     }
 
     @Test("Room subscriptions survive a restart of this server", arguments: [SIGTERM, SIGKILL])
@@ -51,7 +51,7 @@ import Testing
         let arguments = ["--database-url", database, "--log-format", "json", "--open-rooms", "--listen"]
         let (daemon, endpoint) = try await DaemonProcess.listening(arguments + ["127.0.0.1:0"])
         var again: DaemonProcess?
-        try await Self.meet(at: try JudgedTransport(to: endpoint)) {
+        try await Self.meet(at: try ValidatingTransport(to: endpoint)) {
             await daemon.signal(signal)
             _ = try await daemon.waitForExit()
             again = try await DaemonProcess.listening(arguments + ["\(endpoint)"]).0
@@ -79,14 +79,14 @@ import Testing
             var events = await client.cable.subscribe("RemindersChannel").events.makeAsyncIterator()
             #expect(try await events.next() == .confirmed)
             let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 3604).rounded())
-            let promise = try await client.promise("History", at: start, timeZone: "UTC")
+            let promise = try await client.register("History", at: start, timeZone: "UTC")
             guard case .message(let message)? = try await events.next() else {
                 Issue.record("no reminder")
                 return
             }
             #expect(message.type == "reminder")
-            struct Told: Decodable { let taskId: UUID }
-            #expect(try message.data(as: Told.self).taskId == promise.id)
+            struct Reminder: Decodable { let taskId: UUID }
+            #expect(try message.data(as: Reminder.self).taskId == promise.id)
         }
     }
 

@@ -10,9 +10,9 @@ import Testing
         "Wanted subscriptions are sent in order after the welcome, and again each half second until they are answered")
     func asking() {
         var table = CableTable()
-        #expect(table.want(b, at: .zero) == [])
-        #expect(table.want(a, at: .zero) == [])
-        #expect(table.want(a, at: .zero) == [])
+        #expect(table.subscribe(b, at: .zero) == [])
+        #expect(table.subscribe(a, at: .zero) == [])
+        #expect(table.subscribe(a, at: .zero) == [])
         #expect(table.deadline == nil)
         #expect(table.welcomed(at: .seconds(1)) == [.subscribe(b), .subscribe(a)])
         #expect(table.deadline == .seconds(1.5))
@@ -31,17 +31,17 @@ import Testing
         var table = CableTable()
         _ = table.welcomed(at: .zero)
         let c = Array("c".utf8)
-        for identifier in [a, b, c] { #expect(table.want(identifier, at: .zero) == [.subscribe(identifier)]) }
+        for identifier in [a, b, c] { #expect(table.subscribe(identifier, at: .zero) == [.subscribe(identifier)]) }
         for identifier in [a, b] { #expect(table.confirmed(identifier) == true) }
         #expect(table.rejected(c) == true)
-        #expect(table.unwant(b) == [.unsubscribe(b)])
+        #expect(table.unsubscribe(b) == [.unsubscribe(b)])
         // The server's answer about an unwanted subscription.
         #expect(table.confirmed(b) == false)
         #expect(table.rejected(b) == false)
         #expect(table.lost() == [a])
         #expect(table.lost() == [])
         #expect(table.timePassed(at: .seconds(10)) == [])
-        #expect(table.unwant(b) == [])
+        #expect(table.unsubscribe(b) == [])
         #expect(table.welcomed(at: .seconds(20)) == [.subscribe(a)])
     }
 }

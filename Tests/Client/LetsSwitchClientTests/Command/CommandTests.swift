@@ -1,6 +1,6 @@
-import DoorTestSupport
 import Foundation
 import Glibc
+import InterfaceTestSupport
 import Postgres
 import TestSupport
 import Testing
@@ -36,10 +36,10 @@ import Testing
     private static func end(_ process: ChildProcess, at target: String, _ event: String? = nil) async throws {
         await process.signal(SIGTERM)
         _ = try await process.waitForExit()
-        let judge = try #require(ProductDoors.judge(target))
+        let validator = try #require(InterfaceValidation.validator(target))
         let objects = process.lines.all.map(\.text).filter { $0.hasPrefix("{") }
         #expect(!objects.isEmpty)
-        for object in objects { judge(event, Array(object.utf8)) }
+        for object in objects { validator(event, Array(object.utf8)) }
     }
 
     private static func json(_ line: String) throws -> TestJSON { try TestJSON(parsing: Array(line.utf8)) }
@@ -219,12 +219,12 @@ import Testing
                 == .exited(1))
         let listening = try await Self.start(bob + ["listen"], state: state)
         try await listening.lines.next("the handshake") { $0.text.contains(#""type":"handshake""#) }
-        let said = try await Self.run(ada + ["say", "bob", "--", "Tea,", "--now?"], state: state)
-        #expect(said.status == .exited(0))
-        let message = try Self.json(try #require(said.lines.first))["messages"][0]
+        let result = try await Self.run(ada + ["say", "bob", "--", "Tea,", "--now?"], state: state)
+        #expect(result.status == .exited(0))
+        let message = try Self.json(try #require(result.lines.first))["messages"][0]
         #expect(message["content"].string == "Tea, --now?")
-        let heard = try await listening.lines.next("the message") { $0.text.contains(#""type":"message""#) }
-        #expect(try Self.json(heard.text)["message"]["id"].string == message["id"].string)
+        let line = try await listening.lines.next("the message") { $0.text.contains(#""type":"message""#) }
+        #expect(try Self.json(line.text)["message"]["id"].string == message["id"].string)
         try await Self.end(listening, at: "/conversations/socket")
         let history = try await Self.run(bob + ["history", "ada"], state: state)
         #expect(try Self.json(try #require(history.lines.first))["messages"][0]["author"].string == "ada")
@@ -257,8 +257,8 @@ import Testing
         let asked = try await Self.run(["ask", session, "Why tea?"] + server, state: state)
         #expect(asked.status == .exited(0))
         #expect(try Self.json(try #require(asked.lines.first))["success"].bool == true)
-        let heard = try await listening.lines.next("the question") { $0.text.contains(#""type":"question""#) }
-        #expect(try Self.json(heard.text)["question"]["content"].string == "Why tea?")
+        let line = try await listening.lines.next("the question") { $0.text.contains(#""type":"question""#) }
+        #expect(try Self.json(line.text)["question"]["content"].string == "Why tea?")
         try await Self.end(listening, at: "/questions/\(session)/socket")
         #expect(try await Self.run(["ask", session, " "] + server, state: state).status == .exited(1))
         #expect(try await Self.run(["ask", UUID().uuidString, "x"] + server, state: state).status == .exited(1))

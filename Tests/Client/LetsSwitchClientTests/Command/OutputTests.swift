@@ -27,11 +27,11 @@ import Testing
         #expect(
             ReminderRun.text(reminder)
                 == "09:00 Tea ada: hello; your partner starts Tea ada: hello: letsswitch join \(id)")
-        let promise = try TaskPromise(
+        let promise = try RegisteredTask(
             Array(
                 #"{"id":"\#(id)","title":\#(json),\#(times),"timeZone":"UTC","socketId":"\#(id)","partnerTitle":\#(json)}"#
                     .utf8))
-        let run = TaskRun(invocation: try Invocation(["watch"], environment: { _ in nil }), output: Output())
+        let run = TaskRun(parsed: try ParsedCommand(["watch"], environment: { _ in nil }), output: Output())
         #expect(
             run.text(promise).split(separator: "\n")
                 == [

@@ -24,7 +24,7 @@ import Testing
             (.closed(.goingAway), "42 people are here"),
             (.waiting(.milliseconds(2_500)), "not connected; trying again in 3 s"), (.entered, ""),
         ] as [(Questions.Event, String)] {
-            #expect(view.heard(event) == [])
+            #expect(view.receive(event) == [])
             #expect(view.status == status)
         }
     }
@@ -32,15 +32,17 @@ import Testing
     @Test("The lines show questions, answers and announcements")
     func lines() throws {
         var view = QuestionView()
-        let (told, aloud) = (try question("Why?", answer: "So."), try question("A\\nB"))
+        let (answered, answeredAloud) = (try question("Why?", answer: "So."), try question("A\\nB"))
         #expect(
-            view.heard(.list([told, aloud], hasMore: false)) == ["7 × Why? — So.", "7 × A\n    B — answered"])
-        #expect(view.heard(.changed(told)) == ["7 × Why? — So."])
-        #expect(view.heard(.removed(told.id)) == [])
-        #expect(view.heard(.announced("Tea!")) == ["Announcement: Tea!"])
-        #expect(view.heard(.state(isOpen: false)) == ["The session is closed."])
-        #expect(view.heard(.answered(told.id)) == ["Your question was answered."])
-        #expect(view.heard(.refused("Say who you are.")) == ["Say who you are."])
+            view.receive(.list([answered, answeredAloud], hasMore: false)) == [
+                "7 × Why? — So.", "7 × A\n    B — answered",
+            ])
+        #expect(view.receive(.changed(answered)) == ["7 × Why? — So."])
+        #expect(view.receive(.removed(answered.id)) == [])
+        #expect(view.receive(.announced("Tea!")) == ["Announcement: Tea!"])
+        #expect(view.receive(.state(isOpen: false)) == ["The session is closed."])
+        #expect(view.receive(.answered(answered.id)) == ["Your question was answered."])
+        #expect(view.receive(.refused("Say who you are.")) == ["Say who you are."])
         #expect(view.status == "")
     }
 }

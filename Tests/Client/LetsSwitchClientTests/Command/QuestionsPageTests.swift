@@ -28,11 +28,11 @@ import Testing
     }
 
     /// The values of shortened words.
-    private struct Words {
+    private struct Abbreviations {
         private var known: [String: String] = [:]
 
         /// Returns a text with all shortened words replaced by their values.
-        func spelt(_ text: String) -> String {
+        func expanded(_ text: String) -> String {
             known.reduce(text) { $0.replacing($1.key, with: $1.value) }
         }
 
@@ -40,7 +40,7 @@ import Testing
         ///
         /// - Returns: Whether the output matches.
         mutating func match(_ text: String, _ shown: String) throws -> Bool {
-            let shown = spelt(shown)
+            let shown = expanded(shown)
             let short = shown.matches(of: #/[A-Za-z0-9]+…/#).map { String($0.output) }
             var pattern = NSRegularExpression.escapedPattern(for: shown)
             for word in short { pattern = pattern.replacing(word, with: "([A-Za-z0-9_.:-]+)") }
@@ -63,11 +63,11 @@ import Testing
             var environment = DaemonProcess.cleanEnvironment()
             environment.merge(["XDG_STATE_HOME": state, "LETSSWITCH_SERVER": "\(server)"]) { $1 }
             environment["PATH"] = "\(programs):/usr/bin:/bin"
-            var (words, variables) = (Words(), "")
+            var (abbreviations, variables) = (Abbreviations(), "")
             let steps = try Self.steps()
             #expect(steps.count > 6)
             for step in steps {
-                let command = words.spelt(step.command)
+                let command = abbreviations.expanded(step.command)
                 guard command.wholeMatch(of: #/(\w+=[^ …]+ ?)+/#) == nil else {
                     variables += command + "\n"
                     continue
@@ -77,7 +77,7 @@ import Testing
                     "/bin/sh", ["-c", variables + typed], environment: environment)
                 #expect(try await process.waitForExit() == .exited(0), "\(step.command)")
                 let text = process.text(of: .output).split(separator: "\n").joined()
-                let isAsShown = try words.match(text, step.shown)
+                let isAsShown = try abbreviations.match(text, step.shown)
                 #expect(isAsShown, "\(step.command)\n\(text)\n\(step.shown)")
             }
         }

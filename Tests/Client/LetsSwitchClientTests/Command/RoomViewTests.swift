@@ -24,37 +24,37 @@ import Testing
     func status() throws {
         var view = RoomView(try task())
         #expect(view.status(at: start - 3_661) == "1:01:01 to go · not in the room")
-        #expect(view.heard(.entered)?.hasPrefix("You are in the room.") == true)
+        #expect(view.receive(.entered)?.hasPrefix("You are in the room.") == true)
         #expect(view.status(at: start - 60) == "1:00 to go")
-        #expect(view.heard(.presence(Presence(count: 1, partner: .expected))) == nil)
+        #expect(view.receive(.presence(Presence(count: 1, partner: .expected))) == nil)
         #expect(view.status(at: start - 41.5) == "42 s to go · your partner (Maths) isn't here yet · only you are here")
         #expect(view.countsDown(at: start - 1))
-        #expect(view.heard(.presence(Presence(count: 2, partner: .here))) == "Your partner (Maths) is here.")
+        #expect(view.receive(.presence(Presence(count: 2, partner: .here))) == "Your partner (Maths) is here.")
         // The line isn't repeated.
-        #expect(view.heard(.presence(Presence(count: 3, partner: .here))) == nil)
+        #expect(view.receive(.presence(Presence(count: 3, partner: .here))) == nil)
         #expect(view.status(at: start) == "it has started · your partner (Maths) is here · 3 people are here")
         #expect(!view.countsDown(at: start))
-        let lost = view.heard(.presence(Presence(count: 2, partner: .away)))
+        let lost = view.receive(.presence(Presence(count: 2, partner: .away)))
         #expect(lost == "Your partner (Maths) has lost the connection.")
         #expect(view.status(at: start) == "it has started · your partner (Maths) has lost the connection")
-        #expect(view.heard(.presence(Presence(count: 1, partner: .left))) == "Your partner (Maths) has left.")
-        #expect(view.heard(.waiting(.milliseconds(2_500))) == "Not in the room. Trying again in 3 s.")
+        #expect(view.receive(.presence(Presence(count: 1, partner: .left))) == "Your partner (Maths) has left.")
+        #expect(view.receive(.waiting(.milliseconds(2_500))) == "Not in the room. Trying again in 3 s.")
         #expect(view.status(at: start) == "it has started · not in the room")
-        #expect(view.heard(.closed(.normal)) == "The room is closed.")
+        #expect(view.receive(.closed(.normal)) == "The room is closed.")
     }
 
     @Test("A rematch is shown instead of the room's end, and the keys are explained only once")
     func rematched() throws {
         let task = try task()
         var view = RoomView(task)
-        #expect(view.heard(.entered)?.contains("Press s when you have started.") == true)
+        #expect(view.receive(.entered)?.contains("Press s when you have started.") == true)
         let (room, own) = (UUID(), task.id)
         let somebody = Room.Rematch(roomID: room, taskID: own, partnerTitle: "Latin")
-        #expect(view.heard(.rematched(somebody)) == "Your new partner starts Latin. You are moving to a new room.")
-        #expect(view.heard(.closed(.normal)) == nil)
+        #expect(view.receive(.rematched(somebody)) == "Your new partner starts Latin. You are moving to a new room.")
+        #expect(view.receive(.closed(.normal)) == nil)
         var next = RoomView(task, isFirst: false)
-        #expect(next.heard(.entered) == "You are in the new room.")
-        let alone = next.heard(.rematched(Room.Rematch(roomID: room, taskID: own, partnerTitle: nil)))
+        #expect(next.receive(.entered) == "You are in the new room.")
+        let alone = next.receive(.rematched(Room.Rematch(roomID: room, taskID: own, partnerTitle: nil)))
         #expect(alone?.hasPrefix("Your partner was matched with somebody else.") == true)
     }
 
@@ -78,27 +78,27 @@ import Testing
     func others() throws {
         var view = RoomView(nil)
         #expect(view.status(at: start) == "not in the room")
-        #expect(view.heard(.entered)?.contains("started") == false)
-        _ = view.heard(.presence(Presence(count: 7)))
+        #expect(view.receive(.entered)?.contains("started") == false)
+        _ = view.receive(.presence(Presence(count: 7)))
         #expect(view.status(at: start) == "7 people are here")
         #expect(!view.countsDown(at: start - 10))
         var alone = RoomView(try task(nil))
-        #expect(alone.heard(.presence(Presence(count: 2, partner: .here))) == "Your partner is here.")
+        #expect(alone.receive(.presence(Presence(count: 2, partner: .here))) == "Your partner is here.")
     }
 
     @Test("A partner's title with several lines is shown on one line")
     func titleWithLines() throws {
         var view = RoomView(try task(#"Maths\r\nYou are in.\u2028"#))
         #expect(
-            view.heard(.presence(Presence(count: 2, partner: .here))) == "Your partner (Maths You are in. ) is here.")
+            view.receive(.presence(Presence(count: 2, partner: .here))) == "Your partner (Maths You are in. ) is here.")
         let rematch = Room.Rematch(roomID: UUID(), taskID: UUID(), partnerTitle: "Art\r\nbye")
-        #expect(view.heard(.rematched(rematch)) == "Your new partner starts Art bye. You are moving to a new room.")
+        #expect(view.receive(.rematched(rematch)) == "Your new partner starts Art bye. You are moving to a new room.")
     }
 
     @Test("Each kind of cheer has its own text", arguments: Cheer.allCases)
     func cheers(cheer: Cheer) {
         var view = RoomView(nil)
-        let line = view.heard(.ale(cheer))
+        let line = view.receive(.ale(cheer))
         #expect(line?.hasSuffix("!") == true)
         #expect((line == "Cheers!") == (cheer == .plain))
         #expect(Cheer(named: cheer.name) == cheer)

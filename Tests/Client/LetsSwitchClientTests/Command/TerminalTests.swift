@@ -82,8 +82,8 @@ import Testing
                 try await sql.query(PostgresStatement(name: "", sql: text), [], timeout: nil).count
             }
             let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 7200).rounded())
-            func promise(_ device: String, _ title: String) async throws -> TaskPromise {
-                try await client(device).promise(title, at: start, timeZone: "UTC")
+            func promise(_ device: String, _ title: String) async throws -> RegisteredTask {
+                try await client(device).register(title, at: start, timeZone: "UTC")
             }
             func client(_ device: String) -> LetsSwitchClient { LetsSwitchClient(server, deviceID: device) }
             // Two matches, in each of which one partner comes.
@@ -96,7 +96,7 @@ import Testing
             }
             for text in ShiftedClock.install { _ = try await query(text) }
             try await advance(to: -59)
-            func enter(_ promise: TaskPromise, _ device: String) async throws -> Terminal {
+            func enter(_ promise: RegisteredTask, _ device: String) async throws -> Terminal {
                 let words = ["join", promise.roomID.uuidString, "--device", device, "--server", "\(server)"]
                 let terminal = try await Terminal(words, state: state)
                 try await terminal.shows("You are in the room.")
@@ -213,7 +213,7 @@ import Testing
             ServerFile(environment: { $0 == "HOME" ? "/home/ada" : nil })?.path == "/home/ada/.config/letsswitch/server"
         )
         func server(_ line: String, environment: String?, file: String?) throws -> String {
-            try Invocation(
+            try ParsedCommand(
                 line.split(separator: " ").map(String.init), environment: { _ in environment }, serverFile: { file }
             ).server.description
         }

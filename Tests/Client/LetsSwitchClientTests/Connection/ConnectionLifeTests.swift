@@ -19,35 +19,35 @@ import Testing
         var life = Self.opened()
         #expect(
             life.ended(Self.lost, at: .seconds(2), fraction: 0.5)
-                == [.drop, .tellClosed(.lost), .tellWaiting(.seconds(0.5))])
+                == [.drop, .reportClosed(.lost), .reportWaiting(.seconds(0.5))])
         #expect(life.deadline == .seconds(2.5))
         #expect(life.timePassed(at: .seconds(2.4), fraction: 0) == [])
         #expect(life.timePassed(at: .seconds(2.5), fraction: 0) == [.connect])
         #expect(
-            life.ended(.unreachable(""), at: .seconds(3), fraction: 0.5) == [.drop, .tellWaiting(.seconds(1))])
+            life.ended(.unreachable(""), at: .seconds(3), fraction: 0.5) == [.drop, .reportWaiting(.seconds(1))])
     }
 
     @Test("Half of the silence limit triggers a ping, all of it ends the connection, and received bytes restart it")
     func silence() {
         var life = Self.opened()
-        life.heard(at: .seconds(20))
+        life.received(at: .seconds(20))
         #expect(life.timePassed(at: .seconds(42), fraction: 0) == [])
         #expect(life.timePassed(at: .seconds(42.5), fraction: 0) == [.ping])
         #expect(life.deadline == .seconds(65))
         // Only one ping is sent.
         #expect(life.timePassed(at: .seconds(64), fraction: 0) == [])
-        life.heard(at: .seconds(64))
+        life.received(at: .seconds(64))
         #expect(life.timePassed(at: .seconds(65), fraction: 0) == [])
         #expect(life.timePassed(at: .seconds(86.5), fraction: 0) == [.ping])
         #expect(
-            life.timePassed(at: .seconds(109), fraction: 0) == [.drop, .tellClosed(.lost), .tellWaiting(.zero)])
+            life.timePassed(at: .seconds(109), fraction: 0) == [.drop, .reportClosed(.lost), .reportWaiting(.zero)])
     }
 
     @Test("A timer that fires after the silence limit ends the connection without a ping")
     func lateSilence() {
         var life = Self.opened()
         #expect(
-            life.timePassed(at: .seconds(46), fraction: 0) == [.drop, .tellClosed(.lost), .tellWaiting(.zero)])
+            life.timePassed(at: .seconds(46), fraction: 0) == [.drop, .reportClosed(.lost), .reportWaiting(.zero)])
     }
 
     @Test("Without pings, only the silence limit applies")
@@ -57,14 +57,14 @@ import Testing
         life.opened(at: .zero)
         #expect(life.deadline == .seconds(6))
         #expect(life.timePassed(at: .seconds(3), fraction: 0) == [])
-        #expect(life.timePassed(at: .seconds(6), fraction: 0) == [.drop, .tellClosed(.lost), .tellWaiting(.zero)])
+        #expect(life.timePassed(at: .seconds(6), fraction: 0) == [.drop, .reportClosed(.lost), .reportWaiting(.zero)])
     }
 
     @Test("An attempt to connect has a time limit")
     func attempt() {
         var life = ConnectionLife(.default, silence: .seconds(45))
         _ = life.begin(at: .zero)
-        #expect(life.timePassed(at: ConnectionLife.connectLimit, fraction: 0) == [.drop, .tellWaiting(.zero)])
+        #expect(life.timePassed(at: ConnectionLife.connectLimit, fraction: 0) == [.drop, .reportWaiting(.zero)])
     }
 
     @Test("A connection that doesn't end at a normal closure is restored")
@@ -73,17 +73,17 @@ import Testing
         _ = life.begin(at: .zero)
         life.opened(at: .zero)
         let normal = ClientError.closed(.normal, reason: "")
-        #expect(life.ended(normal, at: .zero, fraction: 0) == [.drop, .tellClosed(.normal), .tellWaiting(.zero)])
+        #expect(life.ended(normal, at: .zero, fraction: 0) == [.drop, .reportClosed(.normal), .reportWaiting(.zero)])
     }
 
     @Test("A normal closure ends without an error, and any other permanent closure with one")
     func ends() {
         var life = Self.opened()
         let normal = ClientError.closed(.normal, reason: "")
-        #expect(life.ended(normal, at: .zero, fraction: 0) == [.drop, .tellClosed(.normal), .end(nil)])
+        #expect(life.ended(normal, at: .zero, fraction: 0) == [.drop, .reportClosed(.normal), .end(nil)])
         var other = Self.opened()
         let broken = ClientError.closed(.protocolError, reason: "x")
-        #expect(other.ended(broken, at: .zero, fraction: 0) == [.drop, .tellClosed(.protocolError), .end(broken)])
+        #expect(other.ended(broken, at: .zero, fraction: 0) == [.drop, .reportClosed(.protocolError), .end(broken)])
         #expect(other.ended(Self.lost, at: .zero, fraction: 0) == [])
         #expect(other.cancel(with: .goingAway, at: .zero) == [])
         #expect(other.begin(at: .zero) == [])
@@ -95,9 +95,9 @@ import Testing
         #expect(life.cancel(with: .goingAway, at: .seconds(3)) == [.close(.goingAway)])
         #expect(life.cancel(with: .goingAway, at: .seconds(4)) == [])
         var other = life
-        #expect(life.timePassed(at: .seconds(8), fraction: 0) == [.drop, .tellClosed(.goingAway), .end(nil)])
+        #expect(life.timePassed(at: .seconds(8), fraction: 0) == [.drop, .reportClosed(.goingAway), .end(nil)])
         let answer = ClientError.closed(.normal, reason: "")
-        #expect(other.ended(answer, at: .seconds(4), fraction: 0) == [.drop, .tellClosed(.normal), .end(nil)])
+        #expect(other.ended(answer, at: .seconds(4), fraction: 0) == [.drop, .reportClosed(.normal), .end(nil)])
     }
 
     @Test("Cancelling without an open connection ends at once")

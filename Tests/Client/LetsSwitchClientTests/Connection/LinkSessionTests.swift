@@ -6,11 +6,11 @@ import Testing
 /// A session that reads from its link only as fast as its reader reads.
 @Suite struct LinkSessionTests {
     private let clock = ManualTime()
-    private let link = PlayedLink { _, _ in }
+    private let link = SimulatedLink { _, _ in }
 
     /// Returns a session that has taken four of 100 messages and has paused.
     private func heldBack() async throws -> LinkSession {
-        for number in 0..<100 { link.say("\(number)") }
+        for number in 0..<100 { link.deliver("\(number)") }
         let link = link
         let session = LinkSession(
             .default, silence: .seconds(45), holdsBack: true, capacity: 8, time: clock.time, connect: { _ in link })

@@ -7,13 +7,13 @@ import Testing
 /// A reader of conversations with a simulated server.
 @Suite struct ConversationReadingTests {
     private let tea = UUID()
-    private let transport = PlayedTransport(as: .daemon)
+    private let transport = SimulatedTransport(as: .daemon)
     /// A message with members that this library doesn't know.
-    private let laterTransport = PlayedTransport(as: .foreign)
+    private let laterTransport = SimulatedTransport(as: .foreign)
     private let clock = ManualTime()
 
     private func reading(
-        after offsets: [UUID: Int] = [:], over transport: PlayedTransport? = nil
+        after offsets: [UUID: Int] = [:], over transport: SimulatedTransport? = nil
     ) -> ConversationReading {
         let transport = transport ?? self.transport
         let requests = DeviceRequests(transport: transport, deviceID: "ada", fields: [], reconnect: .default)
@@ -33,7 +33,7 @@ import Testing
             + #""conversation":"\#(tea)","offset":\#(offset)}"#
     }
 
-    private func heard(_ reading: ConversationReading) async throws -> Int? {
+    private func receiveOffset(_ reading: ConversationReading) async throws -> Int? {
         while let item = try await reading.next() {
             if case .message(let message) = item.event { return message.offset }
         }
@@ -42,19 +42,19 @@ import Testing
 
     @Test("Each connection begins after the last received message, and nothing is requested")
     func resumes() async throws {
-        let (first, second) = (transport.admit(), transport.admit())
+        let (first, second) = (transport.accept(), transport.accept())
         let reading = reading(after: [tea: 3])
-        first.say(handshake(5))
-        for offset in 4...5 { first.say(message(offset)) }
-        for offset in 4...5 { #expect(try await heard(reading) == offset) }
+        first.deliver(handshake(5))
+        for offset in 4...5 { first.deliver(message(offset)) }
+        for offset in 4...5 { #expect(try await receiveOffset(reading) == offset) }
         first.close(.goingAway)
-        async let next = heard(reading)
+        async let next = receiveOffset(reading)
         try await clock.pass(.seconds(0.5))
-        second.say(handshake(7))
+        second.deliver(handshake(7))
         // A repeated message has no effect.
-        for offset in 5...7 { second.say(message(offset)) }
+        for offset in 5...7 { second.deliver(message(offset)) }
         #expect(try await next == 6)
-        #expect(try await heard(reading) == 7)
+        #expect(try await receiveOffset(reading) == 7)
         #expect(
             transport.attempts.all.map(\.target)
                 == [3, 5].map { "/conversations/socket?deviceId=ada&after=\(tea):\($0)" })
@@ -63,11 +63,11 @@ import Testing
 
     @Test("A gap is requested, and requested again when the server can't answer")
     func gap() async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         let reading = reading(after: [tea: 3])
-        link.say(handshake(3))
-        link.say(message(6))
-        async let next = heard(reading)
+        link.deliver(handshake(3))
+        link.deliver(message(6))
+        async let next = receiveOffset(reading)
         let question = LinkFrame.message(
             .text, Array(#"{"type":"history","conversation":"\#(tea)","after":3,"ref":"\#(tea)"}"#.utf8))
         func asked() async throws {
@@ -76,22 +76,22 @@ import Testing
             #expect(try TestJSON(parsing: bytes) == TestJSON(parsing: wanted))
         }
         try await asked()
-        link.say(#"{"type":"error","ref":"\#(tea)","code":"database_unavailable","reason":"x"}"#)
+        link.deliver(#"{"type":"error","ref":"\#(tea)","code":"database_unavailable","reason":"x"}"#)
         try await clock.pass(.seconds(1))
         try await asked()
-        link.say(
+        link.deliver(
             #"{"type":"history","ref":"\#(tea)","messages":[\#(bare(4)),\#(bare(5)),\#(bare(6))],"lastOffset":6}"#)
         #expect(try await next == 4)
-        for offset in 5...6 { #expect(try await heard(reading) == offset) }
+        for offset in 5...6 { #expect(try await receiveOffset(reading) == offset) }
     }
 
     /// Returns what a reader returns that has missed messages 4 to 6 and receives these pages.
     private func given(of pages: [String]) async throws -> [String] {
-        let link = laterTransport.admit()
+        let link = laterTransport.accept()
         let reading = reading(after: [tea: 3], over: laterTransport)
-        link.say(handshake(3))
-        link.say(message(6))
-        for page in pages { link.say(page) }
+        link.deliver(handshake(3))
+        link.deliver(message(6))
+        for page in pages { link.deliver(page) }
         link.close(.normal)
         var given: [String] = []
         while let item = try await reading.next() {

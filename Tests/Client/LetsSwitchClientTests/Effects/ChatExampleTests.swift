@@ -122,7 +122,7 @@ import Testing
                 hours += 1
                 // The subscription may not exist yet. Then the next notification is received.
                 guard hours < 20 else { return }
-                _ = try await client.promise("History", at: start + hours * 3600, timeZone: "UTC")
+                _ = try await client.register("History", at: start + hours * 3600, timeZone: "UTC")
             }
         }
     }

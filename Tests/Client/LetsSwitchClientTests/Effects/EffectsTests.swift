@@ -17,37 +17,37 @@ import Testing
         func actions(for output: Int, in state: [String]) -> [String] { ["\(output) of \(state.count)"] }
     }
 
-    private let transport = PlayedTransport(as: .foreign)
+    private let transport = SimulatedTransport(as: .foreign)
     private let clock = ManualTime()
     private let store = Store<[String], String>([]) { $0.append($1) }
-    private let words = #""{\"channel\":\"Numbers\"}""#
+    private let identifier = #""{\"channel\":\"Numbers\"}""#
 
     private func effect(_ cable: CableClient) -> ChannelEffect<Numbers, Shown> {
         ChannelEffect(
             channel: { await cable.subscribe("Numbers") }, output: Numbers(), actions: Shown(), failure: { "\($0)" })
     }
 
-    private func welcome(_ link: PlayedLink) async throws {
-        link.say(#"{"type":"welcome"}"#)
+    private func welcome(_ link: SimulatedLink) async throws {
+        link.deliver(#"{"type":"welcome"}"#)
         try await link.sent.next("a subscription")
-        link.say(#"{"identifier":\#(words),"type":"confirm_subscription"}"#)
+        link.deliver(#"{"identifier":\#(identifier),"type":"confirm_subscription"}"#)
     }
 
-    private func say(_ data: String, on link: PlayedLink) {
-        link.say(#"{"identifier":\#(words),"message":{"type":"number","data":\#(data)}}"#)
+    private func deliver(_ data: String, on link: SimulatedLink) {
+        link.deliver(#"{"identifier":\#(identifier),"message":{"type":"number","data":\#(data)}}"#)
     }
 
     @Test("Gathered messages become one change of one state, and a message that can't be decoded is reported")
     func gathers() async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         let cable = CableClient(.cable(transport, time: clock.time))
         let effects = Effects<String, [String], String>(store, time: clock.time)
         await effects.run(effect(cable), as: "numbers")
         // An effect of that name is running.
         await effects.run(effect(cable), as: "numbers")
         try await welcome(link)
-        say("1", on: link)
-        for data in ["-1", #""x""#, "2"] { say(data, on: link) }
+        deliver("1", on: link)
+        for data in ["-1", #""x""#, "2"] { deliver(data, on: link) }
         // Messages that arrive after the first batch is due make another change.
         try await eventually("all are shown") {
             clock.advance(to: clock.time.now() + .milliseconds(50))
@@ -61,7 +61,7 @@ import Testing
         try await link.sent.next("an unsubscription")
         #expect(link.sent.all.count == 2)
         let count = await store.state.count
-        say("3", on: link)
+        deliver("3", on: link)
         clock.advance(to: clock.time.now() + .seconds(1))
         #expect(await store.state.count == count)
     }
@@ -69,18 +69,18 @@ import Testing
     @Test("A thousand outputs at random times are applied in order, each change to one state")
     func thousand() async throws {
         var random = SeededRandom(seed: 7)
-        let link = transport.admit()
+        let link = transport.accept()
         let cable = CableClient(.cable(transport, time: clock.time))
         let effects = Effects<String, [String], String>(store, time: clock.time)
         await effects.run(effect(cable), as: "numbers")
         try await welcome(link)
         for number in 1...1000 {
-            say("\(number)", on: link)
+            deliver("\(number)", on: link)
             // Less than the silence limit, and sometimes longer than a batch.
             clock.advance(to: clock.time.now() + .milliseconds(Int.random(in: 0...40, using: &random)))
             if number % 50 == 0 {
                 clock.advance(to: clock.time.now() + .milliseconds(400))
-                link.say(#"{"type":"ping","message":1}"#)
+                link.deliver(#"{"type":"ping","message":1}"#)
                 try await link.taken()
             }
         }
@@ -99,7 +99,7 @@ import Testing
         }
         #expect(starts.contains(0))
         // Messages that wait when the effect is cancelled are dropped.
-        say("1001", on: link)
+        deliver("1001", on: link)
         try await link.taken()
         await effects.cancel("numbers")
         clock.advance(to: clock.time.now() + .seconds(1))
@@ -108,14 +108,14 @@ import Testing
 
     @Test("A rejected channel is a failure, and its effect can be run again")
     func rejected() async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         let cable = CableClient(.cable(transport, time: clock.time))
         let effects = Effects<String, [String], String>(store, time: clock.time)
         for round in 1...2 {
             await effects.run(effect(cable), as: "numbers")
-            if round == 1 { link.say(#"{"type":"welcome"}"#) }
+            if round == 1 { link.deliver(#"{"type":"welcome"}"#) }
             try await link.sent.next("a subscription")
-            link.say(#"{"identifier":\#(words),"type":"reject_subscription"}"#)
+            link.deliver(#"{"identifier":\#(identifier),"type":"reject_subscription"}"#)
             try await eventually("it is told") { await store.state.count == round }
             try await eventually("it has ended") { await effects.isRunning("numbers") == false }
         }

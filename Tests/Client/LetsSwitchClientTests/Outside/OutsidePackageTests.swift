@@ -6,9 +6,9 @@ import Testing
 /// Tests of a package that depends on the library, and of the library's cost for a program.
 @Suite struct OutsidePackageTests {
     /// The limits in addition to a program that only decodes JSON.
-    private static let mostMoreBytes = 3_000_000
-    private static let mostMoreMemory = 6_000
-    private static let mostMillisecondsToStart = 30.0
+    private static let maxMoreBytes = 3_000_000
+    private static let maxMoreMemory = 6_000
+    private static let maxMillisecondsToStart = 30.0
     /// The allowed system libraries. Others, such as PostgreSQL's, must not be linked.
     private static let libraries = [
         "libc.", "libm.", "libstdc++.", "libgcc_s.", "ld-linux", "libssl.", "libcrypto.", "libz.",
@@ -46,9 +46,9 @@ import Testing
                 Outside: \(sizes.0) bytes of program, \(sizes.1) without the library; \(memory.0) kB of memory in a \
                 room, \(memory.1) without; it starts in \((start * 10).rounded() / 10) ms
                 """)
-            #expect(sizes.0 - sizes.1 <= Self.mostMoreBytes)
-            #expect(memory.0 - memory.1 <= Self.mostMoreMemory)
-            #expect(start < Self.mostMillisecondsToStart)
+            #expect(sizes.0 - sizes.1 <= Self.maxMoreBytes)
+            #expect(memory.0 - memory.1 <= Self.maxMoreMemory)
+            #expect(start < Self.maxMillisecondsToStart)
         }
     }
 
@@ -66,12 +66,12 @@ import Testing
 
     /// Runs the program, which receives a cheer, sends one and leaves.
     private static func meet(_ process: ChildProcess, in room: Room) async throws {
-        var heard = room.events.makeAsyncIterator()
-        #expect(try await heard.next() == .entered)
+        var events = room.events.makeAsyncIterator()
+        #expect(try await events.next() == .entered)
         try await room.cheer(.heart)
         try await process.lines.next("the cheer") { $0.text == "cheers!" }
-        var event = try await heard.next()
-        while case .presence? = event { event = try await heard.next() }
+        var event = try await events.next()
+        while case .presence? = event { event = try await events.next() }
         #expect(event == .ale(.plain))
         #expect(try await process.waitForExit() == .exited(0))
         await room.leave()

@@ -62,13 +62,13 @@ import Wire
             return true
         }
         link.drop()
-        var said = try await peer.receiveToEnd()
+        var received = try await peer.receiveToEnd()
         var parser = WebSocketParser(role: .server, maxMessageBytes: 125)
-        let told = try said.withUnsafeMutableBytes { bytes -> WebSocketCloseCode? in
+        let closeCode = try received.withUnsafeMutableBytes { bytes -> WebSocketCloseCode? in
             var input = bytes
             guard case .close(let code, _)? = try parser.next(&input) else { return nil }
             return code
         }
-        #expect(told == WebSocketCloseCode(rawValue: code))
+        #expect(closeCode == WebSocketCloseCode(rawValue: code))
     }
 }

@@ -12,7 +12,7 @@ import Testing
 
     private typealias Socket = WebSocketClient<Note, Note>
 
-    private let transport = PlayedTransport(as: .foreign)
+    private let transport = SimulatedTransport(as: .foreign)
     private let clock = ManualTime()
 
     private func socket() -> Socket {
@@ -39,7 +39,7 @@ import Testing
     @Test("The socket connects only for the first read or send")
     func lazy() async throws {
         let socket = socket()
-        let link = transport.admit()
+        let link = transport.accept()
         #expect(transport.attempts.all.isEmpty)
         try await socket.send(Note(text: "a"), as: .text)
         #expect(link.sent.all == [.message(.text, Array(#"{"text":"a"}"#.utf8))])
@@ -48,20 +48,20 @@ import Testing
 
     @Test("A message that can't be decoded is an event, and text and binary messages are both read")
     func decoding() async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         var events = socket().events.makeAsyncIterator()
-        link.say(#"{"text":"a"}"#)
-        link.say("garbage")
-        link.say(.message(.binary, Array(#"{"text":"b"}"#.utf8)))
+        link.deliver(#"{"text":"a"}"#)
+        link.deliver("garbage")
+        link.deliver(.message(.binary, Array(#"{"text":"b"}"#.utf8)))
         for wanted in ["opened", "message a", "undecodable garbage", "message b"] { try await expect(&events, wanted) }
     }
 
     @Test("A lost connection is restored after repeated attempts with growing waits")
     func reconnects() async throws {
-        let first = transport.admit()
+        let first = transport.accept()
         transport.refuse(.unreachable("x"))
         transport.refuse(.refused(ServerRefusal(status: 503, retryAfter: .seconds(9))))
-        let last = transport.admit()
+        let last = transport.accept()
         let socket = socket()
         var events = socket.events.makeAsyncIterator()
         try await expect(&events, "opened")
@@ -90,7 +90,7 @@ import Testing
             guard case .waiting(let wait)? = try await events.next() else { throw ClientFailure.violation("no wait") }
             attempts += 1
             now += wait
-            if now < .seconds(3600) { transport.refuse(.unreachable("away")) } else { transport.admit() }
+            if now < .seconds(3600) { transport.refuse(.unreachable("away")) } else { transport.accept() }
             try await clock.pass(now)
         }
         try await expect(&events, "opened")
@@ -100,7 +100,7 @@ import Testing
 
     @Test("A permanent close code ends the socket", arguments: [UInt16(1002), 1003, 1007, 1008, 1009, 4000])
     func ends(code: UInt16) async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         var events = socket().events.makeAsyncIterator()
         try await expect(&events, "opened")
         link.close(CloseCode(rawValue: code), "why")
@@ -122,14 +122,14 @@ import Testing
 
     @Test("The connection counts as lost after 45 seconds of silence, which any received bytes restart")
     func silence() async throws {
-        let link = transport.admit(PlayedLink { _, _ in })
+        let link = transport.accept(SimulatedLink { _, _ in })
         var events = socket().events.makeAsyncIterator()
         try await expect(&events, "opened")
         try await clock.pass(.seconds(22.5))
         try await link.sent.next("a ping") { $0 == .ping([]) }
         try await clock.sleeps.next("a sleep until 45 s") { $0 == .seconds(45) }
         clock.advance(to: .seconds(40))
-        link.say(#"{"text":"a"}"#)
+        link.deliver(#"{"text":"a"}"#)
         try await expect(&events, "message a")
         // The existing timer is kept for the later deadline, and set again when it fires.
         clock.advance(to: .seconds(45))
@@ -142,11 +142,11 @@ import Testing
     @Test("A silent server is pinged, and its pongs keep the connection open")
     func quiet() async throws {
         let pongs = EventRecorder<Void>()
-        let link = PlayedLink { link, payload in
-            link.say(.pong(payload))
+        let link = SimulatedLink { link, payload in
+            link.deliver(.pong(payload))
             pongs.append(())
         }
-        transport.admit(link)
+        transport.accept(link)
         let socket = socket()
         var events = socket.events.makeAsyncIterator()
         try await expect(&events, "opened")
@@ -157,14 +157,14 @@ import Testing
             try await pongs.next("an answer")
             try await link.taken()
         }
-        link.say(#"{"text":"a"}"#)
+        link.deliver(#"{"text":"a"}"#)
         try await expect(&events, "message a")
         #expect(link.drops.all.isEmpty && transport.attempts.all.count == 1)
     }
 
     @Test("Cancelling sends 1001 and waits at most five seconds for the answer", arguments: [true, false])
     func cancel(answers: Bool) async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         let socket = socket()
         var events = socket.events.makeAsyncIterator()
         try await expect(&events, "opened")
@@ -179,7 +179,7 @@ import Testing
 
     @Test("Cancelling the reading task or releasing the socket closes the connection")
     func letGo() async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         let socket = socket()
         let opened = EventRecorder<Void>()
         let task = Task {
@@ -188,21 +188,21 @@ import Testing
         try await opened.next()
         task.cancel()
         try await link.sent.next("a close frame") { $0 == .close(.goingAway) }
-        let other = transport.admit()
+        let other = transport.accept()
         do { try await self.socket().send(Note(text: "a")) }
         try await other.sent.next("a close frame") { $0 == .close(.goingAway) }
     }
 
     @Test("Cancelling a task between two events closes the socket, and stopping to read doesn't")
     func letGoBetween() async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         let socket = socket()
         for try await _ in socket.events { break }
         try await socket.send(Note(text: "a"))
         let task = Task {
             for try await _ in socket.events { withUnsafeCurrentTask { $0?.cancel() } }
         }
-        link.say("something")
+        link.deliver("something")
         try await link.sent.next("a close frame") { $0 == .close(.goingAway) }
         try await task.value
         // The socket is held until here.
@@ -211,10 +211,10 @@ import Testing
 
     @Test("The end is reported even if the buffer is full", arguments: [CloseCode.normal, .policyViolation])
     func fullEnd(code: CloseCode) async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         let socket = socket()
         try await socket.send(Note(text: "a"))
-        for number in 0..<1023 { link.say("\(number)") }
+        for number in 0..<1023 { link.deliver("\(number)") }
         link.close(code)
         try await link.drops.next("a drop")
         var events = socket.events.makeAsyncIterator()
@@ -230,11 +230,11 @@ import Testing
 
     @Test("1,024 events wait for their reader; one more ends the stream with an error")
     func overflow() async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         let socket = socket()
         try await socket.send(Note(text: "a"))
         // One of them is the event that it opened.
-        for number in 0..<1024 { link.say("\(number)") }
+        for number in 0..<1024 { link.deliver("\(number)") }
         try await link.drops.next("a drop")
         var events = socket.events.makeAsyncIterator()
         try await expect(&events, "opened")
@@ -244,13 +244,13 @@ import Testing
 
     @Test("Messages that arrive while closing are ignored and don't hide the end")
     func floodAtTheEnd() async throws {
-        let link = transport.admit()
+        let link = transport.accept()
         let socket = socket()
         var events = socket.events.makeAsyncIterator()
         try await expect(&events, "opened")
         let cancelling = Task { await socket.cancel() }
         try await link.sent.next("the close frame")
-        for _ in 0..<2000 { link.say(#"{"text":"a"}"#) }
+        for _ in 0..<2000 { link.deliver(#"{"text":"a"}"#) }
         link.close(.goingAway)
         await cancelling.value
         for wanted in ["closed \(CloseCode.goingAway)", "end"] { try await expect(&events, wanted) }
@@ -258,19 +258,19 @@ import Testing
 
     @Test("A ping returns its time even if the pong arrives before the send returns")
     func ping() async throws {
-        transport.admit()
+        transport.accept()
         #expect(try await socket().ping() == .zero)
     }
 
     @Test("A ping fails when its connection is lost, even if another one opens at once")
     func pingLost() async throws {
         let opened = EventRecorder<Void>()
-        let first = PlayedLink { link, _ in
+        let first = SimulatedLink { link, _ in
             link.close(.goingAway)
             _ = try? await opened.next("another connection")
         }
-        transport.admit(first)
-        transport.admit()
+        transport.accept(first)
+        transport.accept()
         let socket = Socket(transport, path: "/x", reconnect: ReconnectPolicy(first: .zero), time: clock.time)
         let reading = Task {
             var opens = 0
@@ -285,14 +285,14 @@ import Testing
 
     @Test("An unanswered ping fails after the silence limit, even if the server sends messages")
     func pingUnanswered() async throws {
-        let link = transport.admit(PlayedLink { _, _ in })
+        let link = transport.accept(SimulatedLink { _, _ in })
         let socket = socket()
         var events = socket.events.makeAsyncIterator()
         try await expect(&events, "opened")
         let ping = Task { try await socket.ping() }
         try await link.sent.next("a ping")
         clock.advance(to: .seconds(44))
-        link.say(#"{"text":"a"}"#)
+        link.deliver(#"{"text":"a"}"#)
         try await expect(&events, "message a")
         try await clock.pass(.seconds(45))
         clock.advance(to: .seconds(45))

@@ -16,7 +16,7 @@ import Testing
         var testDescription: String { "\(status) \(reason)" }
     }
 
-    private static func words(_ status: Int, _ reason: String) -> String { "status \(status) \(reason)" }
+    private static func description(_ status: Int, _ reason: String) -> String { "status \(status) \(reason)" }
 
     static let rows: [Row] =
         [Row(200, "", .done(.accepted)), Row(400, "BadDeviceToken", .again), Row(413, "PayloadTooLarge", .again)]
@@ -24,12 +24,12 @@ import Testing
             "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "BadTopic", "DeviceTokenNotForTopic",
             "DuplicateHeaders", "InvalidPushType", "MissingDeviceToken", "MissingTopic", "PayloadEmpty",
             "TopicDisallowed", "SomethingNew",
-        ].map { Row(400, $0, .done(.refused(words(400, $0)))) }
-        + [Row(400, "IdleTimeout", .done(.retry(after: nil, words(400, "IdleTimeout"))))]
+        ].map { Row(400, $0, .done(.refused(description(400, $0)))) }
+        + [Row(400, "IdleTimeout", .done(.retry(after: nil, description(400, "IdleTimeout"))))]
         + [
             "BadCertificate", "BadCertificateEnvironment", "Forbidden", "InvalidProviderToken", "MissingProviderToken",
             "UnrelatedKeyIdInToken",
-        ].map { Row(403, $0, .done(.paused(for: .seconds(300), words(403, $0)))) }
+        ].map { Row(403, $0, .done(.paused(for: .seconds(300), description(403, $0)))) }
         + [
             Row(
                 403, "ExpiredProviderToken",
@@ -38,25 +38,25 @@ import Testing
                         for: .seconds(300), "status 403 ExpiredProviderToken: check this machine's clock"))),
             Row(
                 403, "BadEnvironmentKeyIdInToken",
-                .done(.refused(words(403, "BadEnvironmentKeyIdInToken")))),
-            Row(404, "BadPath", .done(.refused(words(404, "BadPath")))),
-            Row(405, "MethodNotAllowed", .done(.refused(words(405, "MethodNotAllowed")))),
-            Row(410, "Unregistered", .done(.gone(words(410, "Unregistered")))),
-            Row(410, "ExpiredToken", .done(.gone(words(410, "ExpiredToken")))),
+                .done(.refused(description(403, "BadEnvironmentKeyIdInToken")))),
+            Row(404, "BadPath", .done(.refused(description(404, "BadPath")))),
+            Row(405, "MethodNotAllowed", .done(.refused(description(405, "MethodNotAllowed")))),
+            Row(410, "Unregistered", .done(.gone(description(410, "Unregistered")))),
+            Row(410, "ExpiredToken", .done(.gone(description(410, "ExpiredToken")))),
             Row(
                 429, "TooManyProviderTokenUpdates",
-                .done(.paused(for: .seconds(10), words(429, "TooManyProviderTokenUpdates")))),
-            Row(429, "TooManyRequests", .done(.retry(after: .seconds(5), words(429, "TooManyRequests")))),
-            Row(500, "InternalServerError", .done(.retry(after: nil, words(500, "InternalServerError")))),
-            Row(503, "ServiceUnavailable", .done(.retry(after: nil, words(503, "ServiceUnavailable")))),
-            Row(503, "Shutdown", .done(.retry(after: nil, words(503, "Shutdown")))),
+                .done(.paused(for: .seconds(10), description(429, "TooManyProviderTokenUpdates")))),
+            Row(429, "TooManyRequests", .done(.retry(after: .seconds(5), description(429, "TooManyRequests")))),
+            Row(500, "InternalServerError", .done(.retry(after: nil, description(500, "InternalServerError")))),
+            Row(503, "ServiceUnavailable", .done(.retry(after: nil, description(503, "ServiceUnavailable")))),
+            Row(503, "Shutdown", .done(.retry(after: nil, description(503, "Shutdown")))),
             Row(302, "", .done(.refused("status 302"))), Row(502, "", .done(.retry(after: nil, "status 502"))),
         ]
 
     @Test(
         "Every response leads to its step",
         arguments: rows)
-    func everyAnswerHasItsConsequence(_ row: Row) {
+    func everyResponseLeadsToItsStep(_ row: Row) {
         var attempt = APNsAttempt(isSandbox: false)
         let answer = APNsResponse(status: row.status, reason: row.reason)
         #expect(attempt.next(after: answer, registeredAt: 1000) == row.step)
@@ -65,7 +65,7 @@ import Testing
     @Test(
         "A bad token is tried once at the other host and then removed",
         arguments: [false, true])
-    func aBadTokenIsTriedAtTheOtherHostOnceAndForgottenThen(_ isSandbox: Bool) {
+    func badTokenIsTriedOnceAtOtherHostAndThenRemoved(_ isSandbox: Bool) {
         var attempt = APNsAttempt(isSandbox: isSandbox)
         let answer = APNsResponse(status: 400, reason: "BadDeviceToken")
         #expect(attempt.next(after: answer, registeredAt: 0) == .again)
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test("A bad token is removed if the key isn't valid for the other host")
-    func aBadTokenThatTheKeyCannotBeUsedForElsewhereIsForgotten() {
+    func badTokenIsRemovedIfKeyIsNotValidForOtherHost() {
         var attempt = APNsAttempt(isSandbox: false)
         #expect(attempt.next(after: APNsResponse(status: 400, reason: "BadDeviceToken"), registeredAt: 0) == .again)
         #expect(
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test("A provider token is renewed once")
-    func aProvidersTokenIsRenewedOnce() {
+    func providerTokenIsRenewedOnce() {
         var attempt = APNsAttempt(isSandbox: false)
         let answer = APNsResponse(status: 403, reason: "ExpiredProviderToken")
         guard case .renewToken = attempt.next(after: answer, registeredAt: 0) else {
@@ -109,16 +109,16 @@ import Testing
     @Test(
         "A token that was registered after Apple's timestamp is kept",
         arguments: [(999.0, true), (1000.0, true), (1000.001, false), (2000.0, false)])
-    func aTokenThatWasRegisteredSinceIsKept(_ registeredAt: Double, _ isGone: Bool) {
+    func tokenThatWasRegisteredAfterApplesTimestampIsKept(_ registeredAt: Double, _ isGone: Bool) {
         var attempt = APNsAttempt(isSandbox: false)
         let step = attempt.next(
             after: APNsResponse(status: 410, reason: "Unregistered", timestamp: 1_000_000), registeredAt: registeredAt)
-        let words = "status 410 Unregistered"
-        #expect(step == .done(isGone ? .gone(words) : .retry(after: nil, words)))
+        let description = "status 410 Unregistered"
+        #expect(step == .done(isGone ? .gone(description) : .retry(after: nil, description)))
     }
 
     @Test("Apple's Retry-After in seconds is obeyed")
-    func whatAppleAsksForInSecondsIsHeeded() {
+    func applesRetryAfterInSecondsIsObeyed() {
         for (status, reason) in [(429, "TooManyRequests"), (503, "ServiceUnavailable")] {
             var attempt = APNsAttempt(isSandbox: false)
             let answer = APNsResponse(status: status, reason: reason, retryAfter: .seconds(17))

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test("A reminder contains an alert and the app's data")
-    func aReminderIsAnAlertAndWhatTheAppNeeds() throws {
+    func reminderContainsAlertAndAppsData() throws {
         #expect(
             try TestJSON(parsing: APNsPayload.json(Self.delivery())) == [
                 "aps": [
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test("A reminder without a partner has no room")
-    func withoutAPartnerThereIsNoRoom() throws {
+    func reminderWithoutPartnerHasNoRoom() throws {
         let alone = try TestJSON(parsing: APNsPayload.json(Self.delivery(isPaired: false)))
         #expect(alone["aps"]["alert"]["body"] == "Starts at 10:00.")
         #expect(alone["aps"]["thread-id"] == "b6adffec-4189-45d4-84b7-a182871a405b")
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test("A right-to-left title doesn't affect the text around it")
-    func titlesThatRunTheOtherWayTurnNothingElseRound() throws {
+    func rightToLeftTitleDoesNotAffectTextAroundIt() throws {
         let json = try TestJSON(
             parsing: APNsPayload.json(Self.delivery(title: "a\u{2067}b", partner: "שלום\u{2069}")))
         #expect(json["aps"]["alert"]["title"].string == "a\u{2067}b\u{2069}")
@@ -53,7 +53,7 @@ import Testing
     @Test(
         "No payload exceeds Apple's limit",
         arguments: ["x", "é", "🎹", "\u{1}", "\"", "e\u{301}"])
-    func noPayloadIsLongerThanApplesLimit(_ character: String) throws {
+    func noPayloadExceedsApplesLimit(_ character: String) throws {
         let title = String(repeating: character, count: 200 / character.unicodeScalars.count)
         for limit in [APNsPayload.maxBytes, APNsPayload.shortBytes] {
             let json = APNsPayload.json(Self.delivery(title: title, partner: title), maxBytes: limit)

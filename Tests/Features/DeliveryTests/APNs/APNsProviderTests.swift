@@ -46,7 +46,7 @@ import Wire
     }
 
     @Test("A reminder is sent over HTTP/2 in Apple's format")
-    func aReminderGoesOverHTTP2AsAppleWantsIt() async throws {
+    func reminderIsSentOverHTTP2InApplesFormat() async throws {
         try await Self.run { world in
             #expect(await world.provider.send(Self.delivery) == .accepted)
             let received = try await world.recorder.next()
@@ -117,7 +117,7 @@ import Wire
     }
 
     @Test("A payload that is too large is sent again in a shorter form")
-    func aPayloadThatIsTooLargeIsSentShorter() async throws {
+    func payloadThatIsTooLargeIsSentAgainInShorterForm() async throws {
         try await Self.run { world in
             await world.recorder.answers.script([Self.refusal(413, "PayloadTooLarge")])
             let title = String(repeating: "\u{1}", count: 200)
@@ -131,7 +131,7 @@ import Wire
     }
 
     @Test("A server with an untrusted certificate receives nothing")
-    func aServerThatNobodyVouchesForGetsNothing() async throws {
+    func serverWithUntrustedCertificateReceivesNothing() async throws {
         try await Self.run { world in
             let stranger = try await TestAuthority()
             var (settings, _) = try await APNsSettings.forTests(in: stranger)

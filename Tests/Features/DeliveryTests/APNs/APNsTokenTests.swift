@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test("A token contains key, team and time")
-    func aTokenNamesKeyTeamAndTime() throws {
+    func tokenContainsKeyTeamAndTime() throws {
         var (token, verifier) = try Self.token()
         let (header, claims) = try verifier.decode(token.text(at: Self.start))
         #expect(header == ["alg": "ES256", "kid": "ABC123DEFG"])
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test("A token is used for forty minutes")
-    func aTokenIsUsedForFortyMinutes() throws {
+    func tokenIsUsedForFortyMinutes() throws {
         var (token, verifier) = try Self.token()
         let first = try token.text(at: Self.start)
         for later in [0, 1, 1200, 2399] { #expect(try token.text(at: Self.start + later) == first) }
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test("A clock that is set back makes a new token")
-    func aClockThatIsPutBackMakesANewToken() throws {
+    func clockThatIsSetBackMakesNewToken() throws {
         var (token, verifier) = try Self.token()
         let first = try token.text(at: Self.start)
         let second = try token.text(at: Self.start - 1)
@@ -44,7 +44,7 @@ import Testing
     /// Several requests may report that the same token has expired: only one new token is made. No token is replaced
     /// within its first 20 minutes.
     @Test("An expired token is replaced once")
-    func anExpiredTokenIsReplacedOnce() throws {
+    func expiredTokenIsReplacedOnce() throws {
         var (token, _) = try Self.token()
         let first = try token.text(at: Self.start)
         let tooEarly = token.hasExpired(first, at: Self.start + 1199)

@@ -27,7 +27,7 @@ import Testing
                             let device = DeviceID(stored: "d\(Int.random(in: 0..<4, using: &random))")
                             let address = "a\(Int.random(in: 0..<6, using: &random))"
                             switch Int.random(in: 0..<20, using: &random) {
-                            case 0: try await database.addresses.forget(nil, of: device, in: .ntfy)
+                            case 0: try await database.addresses.remove(nil, of: device, in: .ntfy)
                             case 1: _ = try await database.erasures.erase(device)
                             default:
                                 try await database.addresses.register(address, of: device, in: .ntfy, most: 1)

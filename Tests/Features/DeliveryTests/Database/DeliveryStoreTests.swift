@@ -25,11 +25,11 @@ import Testing
             try await database.addresses.register("one", of: device("bob"), in: .webPush, most: 10)
             try await database.addresses.register("two", of: device("bob"), in: .webPush, most: 10)
             try await database.addresses.register("beef", of: device("bob"), in: .apns, most: 1)
-            let firing = try await database.claimMatch(for: [.ntfy, .webPush])
-            #expect(firing.reminders.count == 2)
+            let claim = try await database.claimMatch(for: [.ntfy, .webPush])
+            #expect(claim.reminders.count == 2)
             #expect(try await database.count("delivery") == 3)
             let ntfy = try #require(try await database.lease(.ntfy).deliveries.first)
-            let reminder = try #require(firing.reminders.first { $0.device == device("ada") })
+            let reminder = try #require(claim.reminders.first { $0.device == device("ada") })
             #expect(ntfy.reminderId == reminder.id)
             #expect(ntfy.messageId == reminder.id)
             #expect(ntfy.payload == reminder.payload)
@@ -73,8 +73,8 @@ import Testing
             try await database.run(
                 "CREATE TRIGGER spoil BEFORE INSERT ON letsswitch.delivery FOR EACH ROW EXECUTE FUNCTION letsswitch.spoil()"
             )
-            let firing = try await database.claimMatch(for: [.ntfy])
-            #expect(firing.reminders.count == 2)
+            let claim = try await database.claimMatch(for: [.ntfy])
+            #expect(claim.reminders.count == 2)
             #expect(try await database.lease(.ntfy).deliveries.map(\.address) == ["good"])
         }
     }
@@ -87,8 +87,8 @@ import Testing
             _ = try await database.schedule.register(
                 try ScheduleDatabase.request("ada", "2026-11-22T09:00:00Z", "History", zone: "UTC"))
             try await database.setClock("2026-11-22T08:59:00Z")
-            let firing = try #require(try await database.reminders.claimEach(limit: 10))
-            #expect(try await database.lease(.ntfy).deliveries.map(\.reminderId) == firing.reminders.map(\.id))
+            let claim = try #require(try await database.reminders.claimEach(limit: 10))
+            #expect(try await database.lease(.ntfy).deliveries.map(\.reminderId) == claim.reminders.map(\.id))
         }
     }
 
@@ -228,9 +228,9 @@ import Testing
             #expect(leased.deliveries.map(\.address) == ["t-bob"])
             #expect(leased.deliveries.first?.partnerTask == nil)
             #expect(leased.orphans.count == 1)
-            let told = try await database.lease(.webhook)
-            #expect(!told.deliveries.contains { $0.payload.contains("ada's title") })
-            #expect(told.deliveries.filter { $0.event == "reminder" }.count == 1)
+            let remaining = try await database.lease(.webhook)
+            #expect(!remaining.deliveries.contains { $0.payload.contains("ada's title") })
+            #expect(remaining.deliveries.filter { $0.event == "reminder" }.count == 1)
         }
     }
 
@@ -246,11 +246,11 @@ import Testing
             let task = try ScheduleDatabase.request("ada", "2026-11-22T09:00:00Z", "", zone: "UTC").slot
             #expect(try await database.schedule.cancel(.slot(task)).code == "cancelled")
             _ = try await database.erasures.erase(device("ada"))
-            let told = try await database.lease(.webhook).deliveries
+            let remaining = try await database.lease(.webhook).deliveries
             #expect(
-                told.map(\.event) == ["task.registered", "task.registered", "task.cancelled", "device.erased"])
-            #expect(told.map(\.title) == [nil, "bob's title", nil, nil])
-            #expect(!told.contains { $0.payload.namesAda })
+                remaining.map(\.event) == ["task.registered", "task.registered", "task.cancelled", "device.erased"])
+            #expect(remaining.map(\.title) == [nil, "bob's title", nil, nil])
+            #expect(!remaining.contains { $0.payload.namesAda })
         }
     }
 
@@ -298,8 +298,8 @@ import Testing
             }
             #expect(
                 try await database.addresses.addresses(of: device("ada"), in: .webPush) == (2..<12).map { "s\($0)" })
-            try await database.addresses.forget("s5", of: device("ada"), in: .webPush)
-            try await database.addresses.forget("s6", of: device("bob"), in: .webPush)
+            try await database.addresses.remove("s5", of: device("ada"), in: .webPush)
+            try await database.addresses.remove("s6", of: device("bob"), in: .webPush)
             #expect(try await database.count("address") == 9)
         }
     }

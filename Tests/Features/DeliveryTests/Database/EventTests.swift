@@ -82,11 +82,11 @@ import Testing
             _ = try await database.erasures.erase(device("ada"))
             _ = try await database.erasures.erase(device("ada"))
             _ = try await database.erasures.erase(device("stranger"))
-            let told = try await database.lease(.webhook).deliveries
-            #expect(told.filter { $0.event == "device.erased" }.count == 1)
-            #expect(!told.contains { $0.payload.namesAda })
-            let first = try #require(told.first { $0.event == "task.registered" })
-            let last = try #require(told.last)
+            let deliveries = try await database.lease(.webhook).deliveries
+            #expect(deliveries.filter { $0.event == "device.erased" }.count == 1)
+            #expect(!deliveries.contains { $0.payload.namesAda })
+            let first = try #require(deliveries.first { $0.event == "task.registered" })
+            let last = try #require(deliveries.last)
             let (person, erased) = (
                 try TestJSON(parsing: Array(first.payload.utf8)), try TestJSON(parsing: Array(last.payload.utf8))
             )
@@ -100,13 +100,13 @@ import Testing
     @Test("A match's end is reported before its cause, its room's end at once, and its reminder to nobody")
     func leave() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            let firing = try await database.claimMatch(for: [.webhook])
-            let ada = try #require(firing.reminders.first { $0.device == device("ada") })
+            let claim = try await database.claimMatch(for: [.webhook])
+            let ada = try #require(claim.reminders.first { $0.device == device("ada") })
             let store = PartnerStore(database: database.client, settings: ScheduleSettings())
             _ = try await store.leave(OwnTask(id: ada.taskId, device: device("ada")))
             try await database.setClock("2026-11-22T08:59:02Z")
-            let told = try await database.lease(.webhook).deliveries.filter { !$0.isUrgent }
-            let ordered = try told.map { (try TestJSON(parsing: Array($0.payload.utf8)), $0.event) }
+            let deliveries = try await database.lease(.webhook).deliveries.filter { !$0.isUrgent }
+            let ordered = try deliveries.map { (try TestJSON(parsing: Array($0.payload.utf8)), $0.event) }
                 .sorted { $0.0["number"].int ?? 0 < $1.0["number"].int ?? 0 }
             #expect(
                 ordered.suffix(3).map(\.1) == ["match.ended", "task.cancelled", "room.closed"])
@@ -135,8 +135,8 @@ import Testing
     @Test("Attendance is stored without receivers too, and a report once")
     func attendance() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            let firing = try await database.claimMatch(for: [])
-            let ada = try #require(firing.reminders.first { $0.device == device("ada") })
+            let claim = try await database.claimMatch(for: [])
+            let ada = try #require(claim.reminders.first { $0.device == device("ada") })
             let room = try #require(ada.roomId)
             let start = MonotonicTime.now()
             let now = start + .seconds(10)
@@ -180,8 +180,8 @@ import Testing
     @Test("A dead daemon's people leave, and its own late report counts once")
     func deadDaemon() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            let firing = try await database.claimMatch(for: [])
-            let ada = try #require(firing.reminders.first { $0.device == device("ada") })
+            let claim = try await database.claimMatch(for: [])
+            let ada = try #require(claim.reminders.first { $0.device == device("ada") })
             let room = try #require(ada.roomId)
             let (dead, living) = (UUID(), UUID())
             let store = AttendanceStore(database: database.client)
@@ -248,8 +248,8 @@ import Testing
     @Test("Events of a room count the people on all daemons, whenever these report")
     func peers() async throws {
         try await ScheduleDatabase.with(now: Self.before, connections: 8) { database in
-            let firing = try await database.claimMatch(for: [.webhook])
-            let room = try #require(firing.reminders.compactMap(\.roomId).first)
+            let claim = try await database.claimMatch(for: [.webhook])
+            let room = try #require(claim.reminders.compactMap(\.roomId).first)
             let store = AttendanceStore(database: database.client)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<8 {
@@ -279,8 +279,8 @@ import Testing
     @Test("The members of a daemon that dies leave by an event each, and come back if the daemon lives")
     func deadDaemonEvents() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            let firing = try await database.claimMatch(for: [.webhook])
-            let ada = try #require(firing.reminders.first { $0.device == device("ada") })
+            let claim = try await database.claimMatch(for: [.webhook])
+            let ada = try #require(claim.reminders.first { $0.device == device("ada") })
             let room = try #require(ada.roomId)
             let store = AttendanceStore(database: database.client)
             let (dead, living) = (UUID(), UUID())
@@ -321,22 +321,22 @@ import Testing
     @Test("A room's end gets its number when it happens, and lists the people who were there")
     func closed() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            let firing = try await database.claimMatch(for: [.webhook])
-            let ada = try #require(firing.reminders.first { $0.device == device("ada") })
+            let claim = try await database.claimMatch(for: [.webhook])
+            let ada = try #require(claim.reminders.first { $0.device == device("ada") })
             let room = try #require(ada.roomId)
             try await AttendanceStore(database: database.client).report(
                 [PresenceEvent(.joined, room: room, claimedIdentity: ada.taskId, peers: 1, at: .now())], by: UUID(),
                 number: 1,
                 at: .now())
             try await database.setClock("2026-11-22T10:00:02Z")
-            let told = try await database.lease(.webhook).deliveries
-            let data = try told.map { try TestJSON(parsing: Array($0.payload.utf8)) }
+            let deliveries = try await database.lease(.webhook).deliveries
+            let data = try deliveries.map { try TestJSON(parsing: Array($0.payload.utf8)) }
             let numbers = data.compactMap { $0["number"].int }
-            let closed = try #require(told.firstIndex { $0.event == "room.closed" })
-            #expect(numbers.count == told.count && numbers.max() == data[closed]["number"].int)
+            let closed = try #require(deliveries.firstIndex { $0.event == "room.closed" })
+            #expect(numbers.count == deliveries.count && numbers.max() == data[closed]["number"].int)
             #expect(data[closed]["came"] == [.string(ada.taskId.uuidString)])
             #expect(data[closed]["people"][ada.taskId.uuidString].string?.utf8.count == 32)
-            #expect(told[closed].happenedAt == told[closed].asOf - 2)
+            #expect(deliveries[closed].happenedAt == deliveries[closed].asOf - 2)
         }
     }
 }

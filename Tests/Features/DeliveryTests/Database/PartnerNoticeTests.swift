@@ -300,9 +300,10 @@ import Testing
             }
             #expect(try await database.count("delivery WHERE channel = 'ntfy' AND NOT urgent") > 2)
             let leased = try await database.lease(.ntfy)
-            let told = leased.deliveries.filter { $0.event == "partnerChanged" }
+            let notices = leased.deliveries.filter { $0.event == "partnerChanged" }
             #expect(
-                Set(told.compactMap(\.address)) == ["topic", "other"] && told.count == 2 && !leased.orphans.isEmpty)
+                Set(notices.compactMap(\.address)) == ["topic", "other"] && notices.count == 2
+                    && !leased.orphans.isEmpty)
         }
     }
 

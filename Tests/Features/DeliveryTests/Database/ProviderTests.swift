@@ -25,12 +25,12 @@ import Testing
                 return try await database.lease(.ntfy).deliveries.count
             }
             #expect(try await remind(20) == 1)
-            #expect(try await database.deliveries.turnAway(.ntfy, start: start))
+            #expect(try await database.deliveries.storeRefusal(.ntfy, start: start))
             #expect(try await remind(25) == 0)
             #expect(try await database.deliveries.start(.ntfy) > start)
             #expect(try await remind(30) == 1)
             // A daemon that started earlier may have other settings, so it can't turn the provider off.
-            #expect(try await !database.deliveries.turnAway(.ntfy, start: start))
+            #expect(try await !database.deliveries.storeRefusal(.ntfy, start: start))
             #expect(try await database.deliveries.clear(.ntfy, limit: 100) == 0)
             #expect(try await remind(35) == 1)
         }
@@ -57,12 +57,12 @@ import Testing
     @Test("An address registered between claim and start receives the reminder once")
     func late() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            let firing = try await database.claimMatch(for: [.ntfy])
+            let claim = try await database.claimMatch(for: [.ntfy])
             #expect(try await database.count("delivery") == 0)
             try await database.setClock("2026-11-22T08:59:30Z")
             try await database.addresses.register("t", of: ada, in: .ntfy, most: 1)
             let late = try #require(try await database.lease(.ntfy).deliveries.first)
-            #expect(late.reminderId == firing.reminders.first { $0.device == ada }?.id)
+            #expect(late.reminderId == claim.reminders.first { $0.device == ada }?.id)
             #expect(late.timeLeft == 30)
             try await database.addresses.register("t", of: ada, in: .ntfy, most: 1)
             #expect(try await database.count("delivery") == 1)

@@ -55,9 +55,9 @@ import Testing
             }
             #expect(try await database.reminders.findRoom(room) == .unknown)
             #expect(try await database.cancel("big", ten).code == "no_such_task")
-            let told = try await database.lease(.webhook).deliveries
-            #expect(told.filter { $0.event == "task.registered" }.map(\.title) == [nil])
-            #expect(told.filter { $0.event == "device.erased" }.count == 1)
+            let deliveries = try await database.lease(.webhook).deliveries
+            #expect(deliveries.filter { $0.event == "task.registered" }.map(\.title) == [nil])
+            #expect(deliveries.filter { $0.event == "device.erased" }.count == 1)
 
             // An erased device is never matched, and the same device can start again in the same slots.
             #expect(try await database.register("cleo", ten, "Own").task?.isPaired == false)
@@ -70,9 +70,9 @@ import Testing
 
             // A match with an erased user opens the room and reminds nobody.
             try await database.setClock("2026-11-22 08:59Z")
-            let firing = try #require(try await database.reminders.claimDue(limit: 10))
-            #expect(firing.reminders.map(\.device.text) == ["ann", "big"] && firing.rooms.count == 1)
-            #expect(firing.reminders.allSatisfy { !$0.payload.contains("Secret") })
+            let claim = try #require(try await database.reminders.claimDue(limit: 10))
+            #expect(claim.reminders.map(\.device.text) == ["ann", "big"] && claim.rooms.count == 1)
+            #expect(claim.reminders.allSatisfy { !$0.payload.contains("Secret") })
             #expect(try await database.reminders.backlog(of: big, after: nil).unseen.count == 1)
 
             while try await database.erasures.eraseMore(limit: 5_000).hasMore {}
@@ -121,8 +121,8 @@ import Testing
             }
             _ = try await database.register("dora", ten)
             try await database.setClock("2026-11-22 08:59:01Z")
-            let firing = try #require(try await database.reminders.claimDue(limit: 100))
-            #expect(firing.reminders.map(\.device.text) == ["ann", "cleo"] && firing.rooms.count == 1)
+            let claim = try #require(try await database.reminders.claimDue(limit: 100))
+            #expect(claim.reminders.map(\.device.text) == ["ann", "cleo"] && claim.rooms.count == 1)
             #expect(try await database.register("ann", "2026-11-22T10:00:01Z").task?.isPaired == false)
             #expect(try await database.erasures.erase(DeviceID(stored: "ann")).hasMore == false)
             _ = try await holder.query(unlock, [], timeout: nil)

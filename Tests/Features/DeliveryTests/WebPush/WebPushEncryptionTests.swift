@@ -31,7 +31,7 @@ import Wire
 
     /// RFC 8188 §3.1.
     @Test("The content coding matches the example of RFC 8188")
-    func theContentCodingIsThatOfRFC8188() throws {
+    func contentCodingMatchesExampleOfRFC8188() throws {
         let body = try EncryptedContent.encode(
             Array("I am the walrus".utf8), keyMaterial: Self.bytes("yqdlZ-tYemfogSmv7Ws5PQ"), keyName: [],
             salt: Self.bytes("I1BsxtFttlv3u_Oo94xnmw"))
@@ -39,7 +39,7 @@ import Wire
     }
 
     @Test("A browser decrypts its message")
-    func aBrowserReadsWhatWasEncryptedForIt() throws {
+    func browserDecryptsItsMessage() throws {
         let (browser, other) = (try WebPushReceiver(), try WebPushReceiver())
         let keys = WebPushKeys(
             publicKey: try P256PublicKey(point: browser.key.publicPoint), secret: browser.secret)
@@ -78,7 +78,7 @@ import Wire
     }
 
     @Test("A token is used for six hours and for one push service")
-    func aTokenIsUsedForSixHoursAndForOnePushServiceOnly() throws {
+    func tokenIsUsedForSixHoursAndForOnePushService() throws {
         let start = 1_795_338_000
         var tokens = VAPIDTokenCache(key: try .generate(), contact: "mailto:ops@example.org")
         let first = try tokens.authorization(for: "https://a.example", at: start)
@@ -102,7 +102,7 @@ import Wire
             (429, .retry(after: .seconds(7), "status 429")), (503, .retry(after: .seconds(7), "status 503")),
             (500, .retry(after: .seconds(7), "status 500")),
         ])
-    func everyAnswerHasItsConsequence(_ status: Int, _ outcome: AttemptOutcome) {
+    func everyResponseLeadsToItsOutcome(_ status: Int, _ outcome: AttemptOutcome) {
         let response = OutgoingResponse(status: status, headers: [HTTPField("Retry-After", "7")])
         #expect(WebPushProvider.outcome(of: response) == outcome)
     }

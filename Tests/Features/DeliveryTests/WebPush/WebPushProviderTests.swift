@@ -7,7 +7,7 @@ import Testing
 @Suite struct WebPushProviderTests {
     /// Anybody may register an endpoint, so those on this machine and in private networks are refused.
     @Test("A private address receives nothing")
-    func aPrivateAddressGetsNothing() async throws {
+    func privateAddressReceivesNothing() async throws {
         try await PushRecorder.run { service in
             var settings = WebPushSettings()
             settings.contact = "mailto:ops@example.org"

@@ -54,10 +54,10 @@ import Testing
     func turnedAway(isForAll: Bool) {
         var state = serving()
         _ = state.rest(for: .seconds(10), at: at(0))
-        let news = [state.turnAway(), state.turnAway()]
+        let news = [state.markRefused(), state.markRefused()]
         #expect(news == [true, false])
         let steps = [0, 1].map { state.next(at: at($0)) }
-        #expect(steps == [.turnAway(start: 7), .turnAway(start: 7)])
+        #expect(steps == [.storeRefusal(start: 7), .storeRefusal(start: 7)])
         #expect(state.disposition(at: at(1)) == .release(after: .zero))
         state.leave(isForAll: isForAll)
         let last = state.next(at: at(2))
@@ -71,7 +71,7 @@ import Testing
         var state = serving()
         state.stop()
         state.started(8)
-        let isNews = state.turnAway()
+        let isNews = state.markRefused()
         let rest = state.rest(for: .seconds(1), at: at(0))
         #expect(state.isStopping && !isNews && rest == nil)
         state.leave(isForAll: true)

@@ -301,10 +301,10 @@ import Testing
             try await run(provider, on: database) { worker in
                 // Hanging deliveries use half of the places, and the others wait.
                 try await eventually("two that hang") { worker.metrics.sending == 2 }
-                let firing = try await database.claimMatch(for: [])
+                let claim = try await database.claimMatch(for: [])
                 worker.wake()
                 try await eventually("the reminders") { worker.metrics.outcomes.value(.accepted) == 2 }
-                #expect(Set(provider.asked.all.compactMap(\.reminderId)) == Set(firing.reminders.map(\.id)))
+                #expect(Set(provider.asked.all.compactMap(\.reminderId)) == Set(claim.reminders.map(\.id)))
                 #expect(provider.asked.all.count == 4)
                 end.continuation.finish()
             }

@@ -25,10 +25,10 @@ import Testing
             let running = Task { await worker.run() }
             do {
                 try await eventually("a lease in the air") { try await gate.isBusy() }
-                let firing = try await database.claimMatch(for: [])
+                let claim = try await database.claimMatch(for: [])
                 worker.wake()
                 try await eventually("the reminders' end") { try await database.count("delivery WHERE urgent") == 0 }
-                #expect(Set(provider.asked.all.compactMap(\.reminderId)) == Set(firing.reminders.map(\.id)))
+                #expect(Set(provider.asked.all.compactMap(\.reminderId)) == Set(claim.reminders.map(\.id)))
                 #expect(worker.metrics.outcomes.value(.accepted) == 2)
                 #expect(try await gate.isBusy())
             } catch {

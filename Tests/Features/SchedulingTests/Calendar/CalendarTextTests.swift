@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test("A task is an event with an alarm")
-    func aTaskIsAnEventWithAnAlarm() {
+    func taskIsEventWithAlarm() {
         #expect(
             Self.lines(Self.feed("History", partner: "Maths"), publicURL: "https://example.org") == [
                 "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Let's Switch//letsswitchd//EN", "CALSCALE:GREGORIAN",
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test("A calendar without tasks still has a component")
-    func aCalendarWithoutTasksHasAComponentYet() {
+    func calendarWithoutTasksStillHasComponent() {
         let feed = CalendarFeed(revision: 0, revisedAt: Self.start, entries: [])
         let lines = Self.lines(feed)
         #expect(lines.contains("BEGIN:VTIMEZONE"))
@@ -57,12 +57,12 @@ import Testing
             ("two\r\nlines\rand\n\nmore", #"two\nlines\nand\n\nmore"#), ("a\u{0}b\u{7}c\u{7F}d\te", "a b c d\te"),
             ("BEGIN:VALARM", "BEGIN:VALARM"), ("\"quoted\": (x)", "\"quoted\": (x)"),
         ])
-    func whatPeopleWriteIsEscaped(_ title: String, _ written: String) {
+    func usersTextIsEscaped(_ title: String, _ written: String) {
         #expect(Self.lines(Self.feed(title)).contains("SUMMARY:\(written)"))
     }
 
     @Test("A right-to-left title doesn't affect the text around it")
-    func titlesThatRunTheOtherWayTurnNothingElseRound() {
+    func rightToLeftTitleDoesNotAffectTextAroundIt() {
         let pair = Self.lines(Self.feed("שלום", partner: "a\u{202E}b"))
         #expect(pair.contains("SUMMARY:\u{2068}שלום\u{2069} (with: \u{2068}a\u{202E}b\u{202C}\u{2069})"))
         let alone = Self.lines(Self.feed("\u{2066}שלום"))
@@ -82,7 +82,7 @@ import Testing
     @Test(
         "An entry lasts as long as its room is open, between a minute and an hour",
         arguments: [(0, "090100"), (60, "090100"), (600, "091000"), (3600, "100000"), (86_400, "100000")])
-    func anEntryIsAsLongAsItsRoomIsOpenBetweenAMinuteAndAnHour(_ open: Int, _ end: String) {
+    func entryLastsAsLongAsItsRoomIsOpenBetweenMinuteAndHour(_ open: Int, _ end: String) {
         #expect(Self.lines(Self.feed("x", open: open)).contains("DTEND:20261122T\(end)Z"))
     }
 
@@ -90,7 +90,7 @@ import Testing
     @Test(
         "No line exceeds 75 bytes, and no character is split",
         arguments: ["x", "é", "語", "🎹", "x語🎹é"])
-    func noLineIsLongerThan75BytesAndNoCharacterIsCut(_ character: String) throws {
+    func noLineExceeds75Bytes(_ character: String) throws {
         for count in 0...160 {
             let title = "T" + String(repeating: character, count: count)
             let bytes = Self.feed(title).calendar(publicURL: nil)

@@ -13,13 +13,13 @@ import Testing
     private static func entry(_ outcome: History.Outcome?) -> History.Entry {
         History.Entry(
             id: UUID(), title: "History", startTime: "09:00", timeZone: "UTC", startsAt: Instant(seconds: 0),
-            startedAt: nil, outcome: outcome, wasLetDown: outcome == .letDown)
+            startedAt: nil, outcome: outcome, wasDissolved: outcome == .dissolved)
     }
 
     @Test("A streak ends with a missed task, and not with one that the partner broke")
     func streak() {
         let outcomes: [([History.Outcome?], Int)] = [
-            ([], 0), ([.missed, .kept], 0), ([nil, .kept, .letDown, .kept, .missed, .kept], 2), ([.kept, .kept], 2),
+            ([], 0), ([.missed, .kept], 0), ([nil, .kept, .dissolved, .kept, .missed, .kept], 2), ([.kept, .kept], 2),
         ]
         for (outcomes, streak) in outcomes { #expect(History(entries: outcomes.map(Self.entry)).streak == streak) }
     }
@@ -56,12 +56,12 @@ import Testing
             try await database.setClock("2026-11-22 10:00:10Z")
             _ = try await store.markStarted(own("eva"))
             let expected: [(String, History.Outcome, Bool)] = [
-                ("ada", .kept, true), ("bob", .missed, false), ("dan", .letDown, true), ("eva", .kept, false),
+                ("ada", .kept, true), ("bob", .missed, false), ("dan", .dissolved, true), ("eva", .kept, false),
             ]
-            for (device, outcome, wasLetDown) in expected {
+            for (device, outcome, wasDissolved) in expected {
                 let entries = try await history(device).entries
                 #expect(entries.map(\.outcome) == [outcome], "\(device)")
-                #expect(entries.map(\.wasLetDown) == [wasLetDown], "\(device)")
+                #expect(entries.map(\.wasDissolved) == [wasDissolved], "\(device)")
             }
             #expect(try await history("eva").entries.first?.startedAt?.description == "2026-11-22T09:00:10Z")
             #expect(try await history("cem").entries.isEmpty)
@@ -96,9 +96,9 @@ import Testing
             for device in ["bob", "cem"] { _ = try await database.erasures.erase(DeviceID(stored: device)) }
             try await database.setClock("2026-11-22 10:00:10Z")
             let store = HistoryStore(database: database.client)
-            for (device, wasLetDown) in [("ada", false), ("dan", true)] {
+            for (device, wasDissolved) in [("ada", false), ("dan", true)] {
                 let entry = try #require(try await store.history(of: DeviceID(stored: device)).entries.first)
-                #expect(entry.outcome == .kept && entry.wasLetDown == wasLetDown, "\(device)")
+                #expect(entry.outcome == .kept && entry.wasDissolved == wasDissolved, "\(device)")
             }
         }
     }

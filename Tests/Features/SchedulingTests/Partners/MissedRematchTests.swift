@@ -29,19 +29,19 @@ import Testing
             #expect(try await database.rematch() == 1)
 
             let cem = try #require(tasks["cem"])
-            let told = EventRecorder<Rematch>()
+            let rematches = EventRecorder<Rematch>()
             let missed = MissedRematches(
-                store: database.rematches, log: Log(level: .error, format: nil), tell: { told.append($0) })
+                store: database.rematches, log: Log(level: .error, format: nil), publish: { rematches.append($0) })
             await missed.listening()
-            #expect(told.all.isEmpty)
+            #expect(rematches.all.isEmpty)
             await missed.lost()
             await missed.listening()
             await missed.listening()
-            #expect(Set(told.all.map(\.device.text)) == ["ada", "bob", "cem", "dan"] && told.all.count == 4)
-            let ada = try #require(told.all.first { $0.device.text == "ada" })
+            #expect(Set(rematches.all.map(\.device.text)) == ["ada", "bob", "cem", "dan"] && rematches.all.count == 4)
+            let ada = try #require(rematches.all.first { $0.device.text == "ada" })
             #expect(ada.from == tasks["ada"]?.socketId && ada.taskId == tasks["ada"]?.id && ada.partnerTask == "cem's")
-            #expect(told.all.first { $0.device.text == "cem" }?.roomId == ada.roomId)
-            let bob = try #require(told.all.first { $0.device.text == "bob" })
+            #expect(rematches.all.first { $0.device.text == "cem" }?.roomId == ada.roomId)
+            let bob = try #require(rematches.all.first { $0.device.text == "bob" })
             #expect(bob.from == nil && bob.partnerTask == nil)
 
             // Ada's and Cem's match has ended, and they had newer notifications. So their rematch isn't reported again.

@@ -114,9 +114,9 @@ import Testing
             #expect(try await database.own("b", Self.nine)?.socketId == third.socketId)
             #expect(try await Self.state(third.socketId, database) == "open")
             // The third user had no partner at the reminder, so it named no room.
-            let told = try await database.rematches.recent(within: .seconds(60))
-            #expect(told.map(\.taskId) == [third.id] && told.map(\.roomId) == [third.socketId])
-            #expect(told.map(\.from) == [nil] && told.map(\.partnerTask) == ["History"])
+            let rematches = try await database.rematches.recent(within: .seconds(60))
+            #expect(rematches.map(\.taskId) == [third.id] && rematches.map(\.roomId) == [third.socketId])
+            #expect(rematches.map(\.from) == [nil] && rematches.map(\.partnerTask) == ["History"])
             try await database.checkPairs()
         }
     }

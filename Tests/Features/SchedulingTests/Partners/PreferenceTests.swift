@@ -104,15 +104,15 @@ import Testing
             }
             #expect(foreign?.code == "no_such_task")
             let alone = try #require(try await database.register("ada", Self.nine).task)
-            let nobody = await #expect(throws: RequestError.self) {
+            let error = await #expect(throws: RequestError.self) {
                 try await store.prefer(OwnTask(id: alone.id, device: ada))
             }
-            #expect(nobody?.code == "no_partner")
+            #expect(error?.code == "no_partner")
             #expect(try await store.preferences(of: ada).preferences == [made])
             #expect(try await store.preferences(of: bob).preferences.isEmpty)
-            let unknown = await #expect(throws: RequestError.self) { try await store.forget(made.id, of: bob) }
+            let unknown = await #expect(throws: RequestError.self) { try await store.remove(made.id, of: bob) }
             #expect(unknown?.code == "no_such_preference")
-            try await store.forget(made.id, of: ada)
+            try await store.remove(made.id, of: ada)
             #expect(try await store.preferences(of: ada).preferences.isEmpty)
 
             _ = try await store.prefer(OwnTask(id: own.id, device: ada))

@@ -136,7 +136,7 @@ import Testing
                 try await Self.attendance(database) == ["ada 2 2", "bob 1 1", "unnamed 1 1"]
             }
             // Nobody is counted twice.
-            await writer.forgotten { crowd.callRoll($0) }
+            await writer.reportAgain { crowd.callRoll($0) }
             try await eventually("who came is written, and the roll call") { batches.withLock { $0 } == 2 }
             await writer.add([crowd.event(.left, bob, bob.id)])
             try await eventually("one has left") {
@@ -148,7 +148,7 @@ import Testing
                 let taken = try await Self.attendance(database)
                 #expect(taken == ["ada 0 2", "bob 0 1", "unnamed 0 1"] || steps == 1)
                 #expect(taken != ["ada 2 2", "bob 0 1", "unnamed 1 1"])
-                await writer.forgotten { crowd.callRoll($0) }
+                await writer.reportAgain { crowd.callRoll($0) }
                 try await eventually("they are there again") {
                     try await Self.attendance(database) == ["ada 2 2", "bob 0 1", "unnamed 1 1"]
                 }
@@ -174,7 +174,7 @@ import Testing
                 try await Self.attendance(database) == ["ada 1 1", "bob 1 1"]
             }
             try await Self.giveUp(daemon, in: database)
-            await writer.forgotten { crowd.callRoll($0) }
+            await writer.reportAgain { crowd.callRoll($0) }
             await writer.finish()
             #expect(try await Self.attendance(database) == ["ada 0 1", "bob 0 1"])
         }

@@ -23,7 +23,7 @@ import Testing
         return tasks
     }
 
-    private static func own(_ device: String, _ database: ScheduleDatabase) async throws -> Standing {
+    private static func own(_ device: String, _ database: ScheduleDatabase) async throws -> TaskState {
         let row = try await database.run(
             """
             SELECT task.id, task.room_id, partner.device_id AS partner, task.is_absent, task.was_let_down,
@@ -31,18 +31,18 @@ import Testing
             FROM letsswitch.task LEFT JOIN letsswitch.task AS partner ON partner.id = task.partner_id
             WHERE task.device_id = '\(device)'
             """)[0]
-        return Standing(
+        return TaskState(
             id: try row.uuid("id"), room: try row.uuid("room_id"), partner: try row.optionalString("partner"),
-            isAbsent: try row.boolean("is_absent"), wasLetDown: try row.boolean("was_let_down"),
+            isAbsent: try row.boolean("is_absent"), wasDissolved: try row.boolean("was_let_down"),
             waits: try row.boolean("waits"))
     }
 
-    private struct Standing {
+    private struct TaskState {
         let id: UUID
         let room: UUID
         let partner: String?
         let isAbsent: Bool
-        let wasLetDown: Bool
+        let wasDissolved: Bool
         let waits: Bool
     }
 
@@ -113,8 +113,8 @@ import Testing
                 try await Self.own("cem", database)
             )
             #expect(ada.partner == "cem" && cem.partner == "ada" && ada.room == cem.room)
-            #expect(ada.wasLetDown && cem.wasLetDown && !ada.waits && !ada.isAbsent)
-            #expect(bob.partner == nil && bob.isAbsent && !bob.wasLetDown)
+            #expect(ada.wasDissolved && cem.wasDissolved && !ada.waits && !ada.isAbsent)
+            #expect(bob.partner == nil && bob.isAbsent && !bob.wasDissolved)
             let before = try #require(tasks["ada"]).socketId
             #expect(ada.room != before && ada.room != tasks["cem"]?.socketId)
             #expect(try await database.reminders.findRoom(before) == .unknown)
@@ -143,10 +143,10 @@ import Testing
             let expected: [(String, History.Attendance, History.Outcome, Bool)] = [
                 ("ada", .came, .kept, true), ("bob", .late, .kept, false), ("dan", .late, .kept, false),
             ]
-            for (device, attendance, outcome, wasLetDown) in expected {
+            for (device, attendance, outcome, wasDissolved) in expected {
                 let entry = try #require(try await store.history(of: DeviceID(stored: device)).entries.first)
                 #expect(entry.attendance == attendance && entry.outcome == outcome, "\(device)")
-                #expect(entry.wasLetDown == wasLetDown, "\(device)")
+                #expect(entry.wasDissolved == wasDissolved, "\(device)")
             }
         }
     }

@@ -24,25 +24,25 @@ import Testing
             #expect(try await store.findRoom(room) == .notOpen(opensAt: 1_795_337_940, now: 1_795_334_400))
 
             try await database.setClock("2026-11-22 08:59:00.25Z")
-            let firing = try #require(try await store.claimDue(limit: 10))
-            #expect(firing.reminders.map(\.device.text) == ["c", "a", "b"])
-            #expect(firing.rooms == [OpenRoom(id: room, closesAt: 1_795_341_600)])
-            #expect(firing.closedSlots.map(\.description) == ["2026-11-22T08:30:00Z"])
+            let claim = try #require(try await store.claimDue(limit: 10))
+            #expect(claim.reminders.map(\.device.text) == ["c", "a", "b"])
+            #expect(claim.rooms == [OpenRoom(id: room, closesAt: 1_795_341_600)])
+            #expect(claim.closedSlots.map(\.description) == ["2026-11-22T08:30:00Z"])
             // The first task has already started, so its reminder is too late.
-            #expect(firing.reminders.map(\.state) == [.missed, .pending, .pending])
-            let own = firing.reminders[1]
+            #expect(claim.reminders.map(\.state) == [.missed, .pending, .pending])
+            let own = claim.reminders[1]
             #expect(own.lateness == 0.25 && own.roomId == room)
             #expect(
                 own.payload
                     == #"{"type":"reminder","id":"\#(own.id)","taskId":"\#(first.id)","title":"Hi\"\n","#
                     + #""startsAt":"2026-11-22T09:00:00Z","startTime":"09:00","timeZone":"Europe/London","#
                     + #""roomId":"\#(room)","partnerTask":"Maths"}"#)
-            #expect(!firing.reminders[0].payload.contains("roomId"))
-            #expect(try await store.newestBatch() == firing.batch)
-            #expect(try await store.claims(after: firing.batch - 1, upTo: firing.batch) == [firing])
-            #expect(try await store.claims(after: firing.batch, upTo: firing.batch + 1).isEmpty)
+            #expect(!claim.reminders[0].payload.contains("roomId"))
+            #expect(try await store.newestBatch() == claim.batch)
+            #expect(try await store.claims(after: claim.batch - 1, upTo: claim.batch) == [claim])
+            #expect(try await store.claims(after: claim.batch, upTo: claim.batch + 1).isEmpty)
             #expect(try await store.claimDue(limit: 10) == nil)
-            #expect(try await store.openRooms() == firing.rooms)
+            #expect(try await store.openRooms() == claim.rooms)
             #expect(try await store.findRoom(room) == .open(closesAt: 1_795_341_600))
             try await database.setClock("2026-11-22 10:00Z")
             #expect(try await store.findRoom(room) == .closed)
@@ -74,9 +74,9 @@ import Testing
                 return try #require(try await database.register("b", start).task).socketId
             }
             try await database.setClock("2026-11-22 09:45Z")
-            let firing = try #require(try await database.reminders.claimDue(limit: 10))
-            #expect(firing.rooms.map(\.id) == [rooms[1]])
-            #expect(firing.reminders.allSatisfy { $0.state == .missed })
+            let claim = try #require(try await database.reminders.claimDue(limit: 10))
+            #expect(claim.rooms.map(\.id) == [rooms[1]])
+            #expect(claim.reminders.allSatisfy { $0.state == .missed })
             #expect(try await database.reminders.findRoom(rooms[0]) == .closed)
             #expect(try await database.reminders.nextDue().due == nil)
         }
@@ -153,7 +153,7 @@ import Testing
             let events = AsyncStream.makeStream(of: PostgresListenerEvent.self)
             let listener = PostgresListener(
                 configuration: database.configuration,
-                channels: [ReminderStore.dueChannel, ReminderStore.firedChannel]
+                channels: [ReminderStore.dueChannel, ReminderStore.claimsChannel]
             ) { events.continuation.yield($0) }
             await listener.start()
             var received = events.stream.makeAsyncIterator()
@@ -167,14 +167,16 @@ import Testing
             _ = try await database.register("b", nine)
             _ = try await database.register("a", "2026-11-22T08:30:00Z")
             try await database.setClock("2026-11-22 08:59Z")
-            let firing = try #require(try await database.reminders.claimDue(limit: 10))
-            var heard: [String] = []
-            while heard.count < 3, let event = await received.next() {
-                if case .notification(let channel, let payload) = event { heard.append("\(channel) \(payload)") }
+            let claim = try #require(try await database.reminders.claimDue(limit: 10))
+            var notifications: [String] = []
+            while notifications.count < 3, let event = await received.next() {
+                if case .notification(let channel, let payload) = event {
+                    notifications.append("\(channel) \(payload)")
+                }
             }
             #expect(
-                heard.map { $0.split(separator: ".")[0] } == [
-                    "letsswitch_due 1795337940", "letsswitch_due 1795336140", "letsswitch_fired \(firing.batch)",
+                notifications.map { $0.split(separator: ".")[0] } == [
+                    "letsswitch_due 1795337940", "letsswitch_due 1795336140", "letsswitch_fired \(claim.batch)",
                 ])
             await listener.stop()
         }

@@ -28,9 +28,9 @@ import Testing
                 + Self.days(1...3, "2026-11", at: "09:00")
             #expect(begun.isNew && begun.series.starts == expected)
             #expect(begun.series.tasks.allSatisfy { $0.startTime == "09:00" && $0.seriesId == begun.series.id })
-            #expect(begun.promises.made.count == 14 && begun.promises.changes.count == 14)
+            #expect(begun.tasks.made.count == 14 && begun.tasks.changes.count == 14)
             let repeated = try await store.begin(ScheduleDatabase.series("a"))
-            #expect(!repeated.isNew && repeated.series == begun.series && repeated.promises.isEmpty)
+            #expect(!repeated.isNew && repeated.series == begun.series && repeated.tasks.isEmpty)
             let other = await #expect(throws: RequestError.self) {
                 try await store.begin(ScheduleDatabase.series("a", title: "Maths"))
             }
@@ -66,7 +66,7 @@ import Testing
                     "2026-10-21T00:30:00Z", "2026-10-25T00:30:00Z", "2026-10-28T01:30:00Z", "2026-11-01T01:30:00Z",
                 ])
             try await database.setClock("2026-11-02 05:00Z")
-            while let promises = try await store.extendNext() { #expect(promises.isEmpty) }
+            while let tasks = try await store.extendNext() { #expect(tasks.isEmpty) }
             // The series is over. It is deleted when its last day has ended in every time zone.
             #expect(try await store.list(of: DeviceID(stored: "b")).count == 1)
             try await database.setClock("2026-11-05 05:00Z")
@@ -84,7 +84,7 @@ import Testing
             let begun = try await store.begin(ScheduleDatabase.series("a"))
             #expect(begun.series.task("2026-10-22T08:00:00Z") == nil && begun.series.tasks.count == 13)
             #expect(begun.series.task("2026-10-23T08:00:00Z")?.partnerTitle == "Maths")
-            #expect(begun.promises.newMatches == 1)
+            #expect(begun.tasks.newMatches == 1)
             #expect(try await database.register("a", "2026-10-22T08:00:00Z", "Art") == .repeated(byHand))
 
             #expect(try await database.cancel("a", "2026-10-24T08:00:00Z").code == "cancelled")
@@ -120,9 +120,9 @@ import Testing
             let store = database.series()
             let own = try await store.begin(ScheduleDatabase.series("a")).series.own
             _ = try await database.register("b", "2026-10-30T09:00:00Z", "Maths")
-            let (renamed, promises) = try await store.rename(
+            let (renamed, tasks) = try await store.rename(
                 SeriesRenaming(series: own, title: "Art", from: CalendarDate("2026-10-28")))
-            #expect(renamed.title == "Art" && renamed.later == nil && promises.retitled == 7)
+            #expect(renamed.title == "Art" && renamed.later == nil && tasks.retitled == 7)
             #expect(
                 renamed.tasks.map(\.title) == Array(repeating: "History", count: 7) + Array(repeating: "Art", count: 7))
             #expect(try await database.own("b", "2026-10-30T09:00:00Z")?.partnerTitle == "Art")
@@ -148,8 +148,8 @@ import Testing
             let store = database.series()
             let own = try await store.begin(ScheduleDatabase.series("a")).series.own
             _ = try await database.register("b", "2026-10-30T09:00:00Z", "Maths")
-            let (ended, promises) = try await store.end(own)
-            #expect(ended.starts == ["2026-10-30T09:00:00Z"] && promises.cancelled == 13)
+            let (ended, tasks) = try await store.end(own)
+            #expect(ended.starts == ["2026-10-30T09:00:00Z"] && tasks.cancelled == 13)
             #expect(try await database.count("task WHERE device_id = 'a'") == 1)
             #expect(try await store.list(of: own.device).isEmpty)
             try await database.setClock(Self.wednesday)
@@ -174,9 +174,9 @@ import Testing
             // Simulates that the zone's rules moved its clocks forward by an hour.
             try await database.run(
                 "UPDATE letsswitch.series SET time_zone = 'Europe/Paris', look_at = letsswitch.clock()")
-            let promises = try #require(try await store.extendNext())
-            #expect(promises.moved.map(\.id) == [begun.series.tasks[0].id, begun.series.tasks[2].id])
-            #expect(promises.newMatches == 1 && promises.made.isEmpty)
+            let tasks = try #require(try await store.extendNext())
+            #expect(tasks.moved.map(\.id) == [begun.series.tasks[0].id, begun.series.tasks[2].id])
+            #expect(tasks.newMatches == 1 && tasks.made.isEmpty)
             let listed = try #require(try await store.list(of: DeviceID(stored: "a")).first)
             #expect(listed.starts == ["2026-10-21T07:00:00Z", "2026-10-22T08:00:00Z", "2026-10-23T07:00:00Z"])
             #expect(listed.tasks.map(\.startTime) == ["09:00", "09:00", "09:00"])
@@ -255,7 +255,7 @@ import Testing
                 "ALTER TABLE letsswitch.task ADD CONSTRAINT poison CHECK (device_id <> 'a') NOT VALID")
             try await database.setClock(Self.wednesday)
             var made = 0
-            while let promises = try await store.extendNext() { made += promises.made.count }
+            while let tasks = try await store.extendNext() { made += tasks.made.count }
             #expect(made == 1)
             try await database.run("ALTER TABLE letsswitch.task DROP CONSTRAINT poison")
             try await database.setClock("2026-10-21 04:00Z")

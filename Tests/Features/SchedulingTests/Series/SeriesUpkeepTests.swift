@@ -58,9 +58,9 @@ import Testing
                 """)
             try await database.setClock("2026-04-01 12:00Z")
             try await Self.extend(store)
-            #expect(try await storage.forgetUnused(retention: 32 * Self.day) == 0)
+            #expect(try await storage.deleteUnused(retention: 32 * Self.day) == 0)
             try await database.setClock("2026-04-10 12:00Z")
-            #expect(try await storage.forgetUnused(retention: 32 * Self.day) == 1)
+            #expect(try await storage.deleteUnused(retention: 32 * Self.day) == 1)
             #expect(try await database.count("address") == 0)
         }
     }
@@ -93,19 +93,19 @@ import Testing
     }
 
     @Test("Created or renamed tasks are reported even if the series can't be read afterwards")
-    func told() async throws {
+    func reported() async throws {
         try await ScheduleDatabase.with(now: "2026-10-20 12:00Z") { database in
             let store = database.series()
             let own = try await store.begin(ScheduleDatabase.series("a", until: "2026-10-23")).series
             try await database.run("DROP FUNCTION letsswitch.list_series(text)")
-            let told = EventRecorder<SeriesPromises>()
+            let reported = EventRecorder<SeriesTasks>()
             await #expect(throws: PostgresError.self) {
-                _ = try await store.begin(ScheduleDatabase.series("b", until: "2026-10-23")) { told.append($0) }
+                _ = try await store.begin(ScheduleDatabase.series("b", until: "2026-10-23")) { reported.append($0) }
             }
             await #expect(throws: PostgresError.self) {
-                _ = try await store.rename(SeriesRenaming(series: own.own, title: "Art")) { told.append($0) }
+                _ = try await store.rename(SeriesRenaming(series: own.own, title: "Art")) { reported.append($0) }
             }
-            #expect(told.all.map(\.made.count) == [3, 0] && told.all.map(\.retitled) == [0, 3])
+            #expect(reported.all.map(\.made.count) == [3, 0] && reported.all.map(\.retitled) == [0, 3])
         }
     }
 

@@ -162,7 +162,7 @@ import Testing
             }
             // After almost a year all addresses are kept. Then some devices use them.
             try await database.setClock("2027-12-20T07:00:00Z")
-            #expect(try await storage.forgetUnused(retention: Self.year) == 0)
+            #expect(try await storage.deleteUnused(retention: Self.year) == 0)
             let renews = DeviceID(stored: "renews")
             try await database.addresses.registerToken("t-renews", of: "renews")
             _ = try await calendars.secret(of: renews, candidate: .make())
@@ -175,13 +175,13 @@ import Testing
                     "UPDATE letsswitch.\(table) SET used_at = '\(Self.start)' WHERE device_id = 'waits'")
             }
             try await database.setClock("2027-12-28T07:00:00Z")
-            while try await storage.forgetUnused(retention: Self.year, limit: 1) > 0 {}
+            while try await storage.deleteUnused(retention: Self.year, limit: 1) > 0 {}
             #expect(
                 try await remaining() == [["promises", "renews", "waits"], ["promises", "reads", "renews", "waits"]])
             try await database.setClock("2029-02-28T07:00:00Z")
             _ = try await database.reminders.claimDue(limit: 10)
             while try await database.erasures.purge(retention: 0) > 0 {}
-            while try await storage.forgetUnused(retention: Self.year) > 0 {}
+            while try await storage.deleteUnused(retention: Self.year) > 0 {}
             #expect(try await remaining() == [[], []])
         }
     }
@@ -197,7 +197,7 @@ import Testing
                 _ = try await database.preferences.prefer(OwnTask(id: own.id, device: DeviceID(stored: device)))
             }
             try await database.setClock("2027-12-20T07:00:00Z")
-            #expect(try await storage.forgetUnused(retention: Self.year) == 0)
+            #expect(try await storage.deleteUnused(retention: Self.year) == 0)
             try await database.run("DELETE FROM letsswitch.task")
             _ = try await database.register("task", "2027-12-21T09:00:00Z")
             try await database.addresses.registerToken("aa", of: "address")
@@ -205,13 +205,13 @@ import Testing
                 of: DeviceID(stored: "calendar"), candidate: .make())
             _ = try await database.series().begin(try ScheduleDatabase.series("series", until: "2027-12-30"))
             try await database.setClock("2027-12-28T07:00:00Z")
-            while try await storage.forgetUnused(retention: Self.year, limit: 1) > 0 {}
+            while try await storage.deleteUnused(retention: Self.year, limit: 1) > 0 {}
             let kept = try await database.run("SELECT device_id FROM letsswitch.preference ORDER BY 1")
                 .map { try $0.string("device_id") }
             #expect(kept == ["address", "calendar", "series", "task"])
             for table in ["task", "series"] { try await database.run("DELETE FROM letsswitch.\(table)") }
             try await database.setClock("2029-02-28T07:00:00Z")
-            while try await storage.forgetUnused(retention: Self.year) > 0 {}
+            while try await storage.deleteUnused(retention: Self.year) > 0 {}
             #expect(try await database.count("preference") == 0)
         }
     }
@@ -243,11 +243,11 @@ import Testing
             try await purge()
             #expect(try await used() == ["2026-11-22 07:00:00", "2026-11-25 09:00:00", "2026-11-22 07:00:00"])
             // The other is kept: that is use, too, whenever it was.
-            #expect(try await storage.forgetUnused(retention: 3_600) == 3)
+            #expect(try await storage.deleteUnused(retention: 3_600) == 3)
             #expect(try await used() == ["2026-11-26 09:30:00"])
             try await database.setClock("2026-11-27T09:30:00Z")
             try await purge()
-            #expect(try await storage.forgetUnused(retention: 3_600) == 1)
+            #expect(try await storage.deleteUnused(retention: 3_600) == 1)
             #expect(try await used() == [])
         }
     }

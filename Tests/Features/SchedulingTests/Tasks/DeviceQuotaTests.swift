@@ -22,17 +22,17 @@ import Testing
         return SeriesStore(database: client, settings: settings)
     }
 
-    private static func with(_ body: (ScheduleDatabase, ClientCrowd) async throws -> Void) async throws {
+    private static func with(_ body: (ScheduleDatabase, ConcurrentClients) async throws -> Void) async throws {
         try await ScheduleDatabase.with(now: "2026-12-01 12:00Z") { database in
-            try await ClientCrowd.with(database) { try await body(database, $0) }
+            try await ConcurrentClients.with(database) { try await body(database, $0) }
         }
     }
 
     @Test("A device that begins overlapping series at once gets one, and series_exists for the others")
     func overlappingSeries() async throws {
-        try await Self.with { database, crowd in
-            try await crowd.holdingInserts(into: "series") {
-                let codes = try await crowd.count(Self.requests) { number, client in
+        try await Self.with { database, concurrent in
+            try await concurrent.holdingInserts(into: "series") {
+                let codes = try await concurrent.count(Self.requests) { number, client in
                     let days = number % 2 == 0 ? ["mon", "tue"] : ["tue", "wed"]
                     return try await Self.series(client).begin(
                         ScheduleDatabase.series("a", on: days, title: "History \(number)")
@@ -46,9 +46,9 @@ import Testing
 
     @Test("A device that begins different series at the same time doesn't exceed its limit")
     func differentSeries() async throws {
-        try await Self.with { _, crowd in
-            try await crowd.holdingInserts(into: "series") {
-                let codes = try await crowd.count(Self.requests) { number, client in
+        try await Self.with { _, concurrent in
+            try await concurrent.holdingInserts(into: "series") {
+                let codes = try await concurrent.count(Self.requests) { number, client in
                     try await Self.series(client) { $0.maxSeriesPerDevice = 20 }.begin(
                         ScheduleDatabase.series("a", at: "09:\(number + 10)", on: ["mon"])
                     ).isNew
@@ -60,9 +60,9 @@ import Testing
 
     @Test("A device that registers tasks by hand and by series at the same time doesn't exceed its limit")
     func tasks() async throws {
-        try await Self.with { database, crowd in
-            try await crowd.holdingInserts(into: "task") {
-                _ = try await crowd.count(Self.requests) { number, client in
+        try await Self.with { database, concurrent in
+            try await concurrent.holdingInserts(into: "task") {
+                _ = try await concurrent.count(Self.requests) { number, client in
                     if number % 8 == 0 {
                         return try await Self.series(client) { $0.maxTasksPerDevice = 20 }.begin(
                             ScheduleDatabase.series("a", at: "1\(number / 8):00", in: "UTC", on: ["thu", "fri"])
@@ -81,11 +81,11 @@ import Testing
 
     @Test("A device that prefers one partner many times at once makes one preference")
     func onePreference() async throws {
-        try await Self.with { database, crowd in
+        try await Self.with { database, concurrent in
             let own = try #require(try await database.register("a", Self.start(0)).task)
             _ = try await database.register("b", Self.start(0))
-            try await crowd.holdingInserts(into: "preference") {
-                let codes = try await crowd.count(Self.requests) { _, client in
+            try await concurrent.holdingInserts(into: "preference") {
+                let codes = try await concurrent.count(Self.requests) { _, client in
                     try await PreferenceStore(database: client).prefer(
                         OwnTask(id: own.id, device: DeviceID(stored: "a"))
                     ).isNew
@@ -97,7 +97,7 @@ import Testing
 
     @Test("A device that prefers several partners at the same time doesn't exceed its limit")
     func preferences() async throws {
-        try await Self.with { database, crowd in
+        try await Self.with { database, concurrent in
             var tasks: [OwnTask] = []
             for number in 0..<Self.requests {
                 let own = try #require(try await database.register("a", Self.start(number)).task)
@@ -111,8 +111,8 @@ import Testing
                 SELECT gen_random_uuid(), 'a', 'old ' || number, 'Art', now(), now()
                 FROM generate_series(1, \(PreferenceStore.perDevice - 5)) AS number
                 """)
-            try await crowd.holdingInserts(into: "preference") { [tasks] in
-                let codes = try await crowd.count(Self.requests) { number, client in
+            try await concurrent.holdingInserts(into: "preference") { [tasks] in
+                let codes = try await concurrent.count(Self.requests) { number, client in
                     try await PreferenceStore(database: client).prefer(tasks[number]).isNew
                 }
                 #expect(codes == ["new": 5, "too_many_preferences": Self.requests - 5])
@@ -122,9 +122,9 @@ import Testing
 
     @Test("A device that registers addresses at the same time doesn't exceed its limit")
     func addresses() async throws {
-        try await Self.with { database, crowd in
-            try await crowd.holdingInserts(into: "address") {
-                _ = try await crowd.count(Self.requests) { number, client in
+        try await Self.with { database, concurrent in
+            try await concurrent.holdingInserts(into: "address") {
+                _ = try await concurrent.count(Self.requests) { number, client in
                     try await AddressStore(database: client).register(
                         "https://push.example/\(number)", of: DeviceID(stored: "a"), in: .webPush, most: 3)
                     return true
@@ -136,12 +136,12 @@ import Testing
 
     @Test("Requests of one device of all kinds at once never deadlock")
     func locks() async throws {
-        try await Self.with { database, crowd in
+        try await Self.with { database, concurrent in
             let settings = ScheduleSettings(maxTasksPerDevice: 60)
             let device = DeviceID(stored: "a")
             let first = try #require(try await database.register("a", "2026-12-05T09:00:00Z").task)
             for step in 0..<8 {
-                _ = try await crowd.count(Self.requests) { number, client in
+                _ = try await concurrent.count(Self.requests) { number, client in
                     do {
                         switch (number + step) % 6 {
                         case 0, 1:

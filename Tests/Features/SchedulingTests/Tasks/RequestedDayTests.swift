@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RequestedDayTests {
     @Test("A day is a midnight or a plain date")
-    func aDayIsAMidnightOrAPlainDate() {
+    func dayIsMidnightOrPlainDate() {
         #expect(RequestedDay("2026-11-22") == .date(CalendarDate(days: 20_779)))
         #expect(RequestedDay("2026-11-22T00:00:00Z") == .midnight(Instant(seconds: 20_779 * 86_400)))
         #expect(RequestedDay("2026-02-30") == nil)
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test("Zone names that aren't IANA's are excluded")
-    func zoneNamesThatArentIANAsAreLeftOut() {
+    func zoneNamesThatAreNotIANAsAreExcluded() {
         let zones = TimeZoneNames(["Europe/London", "UTC", "posix/UTC", "posixrules", "localtime", "Factory"])
         #expect(zones.count == 2)
         #expect(zones.spelling(of: "Europe/London") == "Europe/London")

@@ -29,11 +29,11 @@ import Testing
             #expect(try await database.register("a", nine).task?.isPaired == false)
 
             try await database.setClock("2026-11-22 08:59Z")
-            let firing = try #require(try await database.reminders.claimDue(limit: 10))
-            #expect(firing.reminders.map(\.device.text) == ["b", "a"])
-            #expect(firing.rooms.map(\.id) == [room])
-            #expect(!firing.reminders[0].payload.contains("partnerTask"))
-            #expect(firing.reminders[0].payload.contains(room.uuidString))
+            let claim = try #require(try await database.reminders.claimDue(limit: 10))
+            #expect(claim.reminders.map(\.device.text) == ["b", "a"])
+            #expect(claim.rooms.map(\.id) == [room])
+            #expect(!claim.reminders[0].payload.contains("partnerTask"))
+            #expect(claim.reminders[0].payload.contains(room.uuidString))
         }
     }
 
@@ -60,8 +60,8 @@ import Testing
             _ = try await database.register("b", nine, "Secret")
             for device in ["a", "b"] { _ = try await database.erasures.erase(DeviceID(stored: device)) }
             try await database.setClock("2026-11-22 08:59Z")
-            let firing = try #require(try await database.reminders.claimDue(limit: 10))
-            #expect(firing.reminders.isEmpty && firing.rooms.map(\.id) == [room])
+            let claim = try #require(try await database.reminders.claimDue(limit: 10))
+            #expect(claim.reminders.isEmpty && claim.rooms.map(\.id) == [room])
             #expect(try await database.erasures.purge(retention: 86_400) == 0)
             try await database.setClock("2026-11-22 10:00Z")
             #expect(try await database.erasures.purge(retention: 86_400) == 2)

@@ -95,17 +95,17 @@ import Testing
                 try await group.waitForAll()
             }
             try await database.setClock("2026-11-22 08:59Z")
-            let firings = try await withThrowingTaskGroup(of: ClaimedBatch?.self) { group in
+            let claims = try await withThrowingTaskGroup(of: ClaimedBatch?.self) { group in
                 for _ in 0..<40 { group.addTask { try await database.reminders.claimDue(limit: 10) } }
-                return try await group.reduce(into: [ClaimedBatch]()) { if let firing = $1 { $0.append(firing) } }
+                return try await group.reduce(into: [ClaimedBatch]()) { if let claim = $1 { $0.append(claim) } }
             }
-            #expect(firings.count == 30)
-            let reminders = firings.flatMap(\.reminders)
+            #expect(claims.count == 30)
+            let reminders = claims.flatMap(\.reminders)
             #expect(reminders.count == 300 && Set(reminders.map(\.taskId)).count == 300)
-            #expect(Set(firings.flatMap(\.rooms).map(\.id)).count == 150)
+            #expect(Set(claims.flatMap(\.rooms).map(\.id)).count == 150)
             #expect(try await database.reminders.openRooms().count == 150)
             // Claims are serialised: the numbers of batches and of their reminders are in the order of the commits.
-            let byBatch = firings.sorted { $0.batch < $1.batch }.flatMap(\.reminders).map(\.seq)
+            let byBatch = claims.sorted { $0.batch < $1.batch }.flatMap(\.reminders).map(\.seq)
             #expect(byBatch == byBatch.sorted())
         }
     }

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test("A plain date is accepted, in UTC unless a zone is given")
-    func aPlainDateIsTakenAndTheZoneIsUTCUnlessItIsNamed() throws {
+    func plainDateIsAcceptedInUTCUnlessZoneIsGiven() throws {
         let request = try task(body(["date": #""2026-11-22""#, "timeZone": nil]))
         #expect(request.slot.timeZone == "UTC")
         let time = try #require(WallTime("09:00"))
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test("A missing member or one of the wrong type is named", arguments: ["deviceId", "title", "date", "startTime"])
-    func aMemberMissingOrOfTheWrongTypeIsNamed(member: String) {
+    func missingMemberOrOneOfWrongTypeIsNamed(member: String) {
         for value in [nil, "7", "null", "true", "[]", "{}", #""""#, #"" \t\u00a0\u3000""#, #""a\u0000b""#] {
             let error = #expect(throws: RequestError.self) { try task(body([member: value])) }
             #expect(error?.status == 400)
@@ -120,7 +120,7 @@ import Testing
             ("startsAt", #""2026-11-22T09:00:00.Z""#),
             ("startsAt", "1795338000"), ("date", #""99999-01-01T00:00:00Z""#),
         ])
-    func aValueThatMeansNothingIsNamed(member: String, value: String) {
+    func invalidValueIsNamed(member: String, value: String) {
         let error = #expect(throws: RequestError.self) { try task(body([member: value])) }
         #expect(error?.code == "invalid_request")
         #expect(error?.reason.hasPrefix(member + " ") == true)
@@ -141,7 +141,7 @@ import Testing
     @Test(
         "A body that isn't an object with the members is refused",
         arguments: ["", "{", "nonsense", "[]", "3", "null", "\"x\"", "{\"deviceId\":\"a\"", "\u{0}", "{}"])
-    func whatIsNoJSONObjectWithTheMembersIsRefused(json: String) {
+    func bodyThatIsNotObjectWithMembersIsRefused(json: String) {
         let error = #expect(throws: RequestError.self) { try task(json) }
         #expect(error?.code == "invalid_request")
     }
@@ -149,7 +149,7 @@ import Testing
     @Test(
         "JSON that only a lenient decoder accepts is refused",
         arguments: ["1,", "01", "1.", "-", "[1,]", "\"a\tb\"", #""\x""#, "1}\u{0}"])
-    func whatOnlyALenientDecoderTakesForJSONIsRefused(value: String) {
+    func jsonThatOnlyLenientDecoderAcceptsIsRefused(value: String) {
         let json = body()
         let error = #expect(throws: RequestError.self) { try task(json.dropLast() + ",\"mood\":\(value)}") }
         #expect(error?.reason == "The body must be valid JSON.")
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test("Invalid UTF-8 is refused")
-    func bytesThatAreNoUTF8AreRefused() {
+    func invalidUTF8IsRefused() {
         #expect(throws: RequestError.self) {
             try TaskRequest.decode([0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D], zones: zones)
         }
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test("A task's id ignores case")
-    func aTasksIdIsReadInEitherCase() throws {
+    func tasksIdIgnoresCase() throws {
         let upper = try OwnTask(id: "E2F86CEB-4FBA-43E6-8FAC-C8BA5B5696F7", deviceId: "d")
         #expect(try OwnTask(id: "e2f86ceb-4fba-43e6-8fac-c8ba5b5696f7", deviceId: "d") == upper)
         // The last three are what `sscanf` reads as hexadecimal numbers.
@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test("A day is requested by body or by query")
-    func aDayIsAskedForByBodyOrByQuery() throws {
+    func dayIsRequestedByBodyOrByQuery() throws {
         let byBody = try ScheduleRequest.decode(
             Array(#"{"deviceId":"d","date":"2026-11-22T00:00:00Z"}"#.utf8), zones: zones)
         let byQuery = try ScheduleRequest(

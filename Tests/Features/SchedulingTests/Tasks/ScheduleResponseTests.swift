@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test("A day decodes as a dictionary with enum keys")
-    func aDayDecodesAsADictionaryKeyedByAnEnum() throws {
+    func dayDecodesAsDictionaryWithEnumKeys() throws {
         let decoded = try JSONDecoder().decode(Schedule.self, from: Data(day.alternatingJSON)).schedule
         #expect(decoded.count == 2)
         #expect(decoded[.eight]?.hasSomebodyElse == true)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test("A day for other clients is an object in order of time")
-    func aDayForPeopleIsAnObjectInTimeOrder() {
+    func dayForOtherClientsIsObjectInOrderOfTime() {
         let text = String(decoding: day.keyedJSON, as: UTF8.self)
         #expect(
             text.hasPrefix(
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test("A task has the documented members in order, without absent ones")
-    func aTaskIsWrittenInTheContractsOrderAbsentMembersLeftOut() {
+    func taskHasDocumentedMembersInOrder() {
         let task = TaskResponse(
             id: id, device: DeviceID(stored: "d"), title: "History", startTime: "09:00", timeZone: "Europe/London",
             startsAt: Instant(seconds: 1_795_338_000), remindsAt: Instant(seconds: 1_795_337_940), isPaired: false,
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test("An error has Vapor's form and a code")
-    func anErrorHasVaporsShapeAndACode() {
+    func errorHasVaporsFormAndCode() {
         let error = RequestError.invalid("title", "must not be blank")
         #expect(
             String(decoding: error.json, as: UTF8.self)

@@ -28,9 +28,9 @@ import Testing
             let early = try await database.reminders.claimDue(limit: 10)
             #expect(early == nil)
             try await session.execute("COMMIT")
-            let firing = try #require(try await database.reminders.claimDue(limit: 10))
-            let told = firing.reminders.first { $0.device == DeviceID(stored: "b") }
-            #expect(told?.payload.contains(#""partnerTask":"New""#) == true)
+            let claim = try #require(try await database.reminders.claimDue(limit: 10))
+            let reminder = claim.reminders.first { $0.device == DeviceID(stored: "b") }
+            #expect(reminder?.payload.contains(#""partnerTask":"New""#) == true)
             await session.close()
         }
     }
@@ -47,8 +47,8 @@ import Testing
                     RETURNING id, reminds_at
                 ) UPDATE letsswitch.due SET reminds_at = task.reminds_at FROM task WHERE due.task_id = task.id
                 """)
-            let firing = try #require(try await database.reminders.claimDue(limit: 10))
-            #expect(firing.reminders.map(\.device.text) == ["b"])
+            let claim = try #require(try await database.reminders.claimDue(limit: 10))
+            #expect(claim.reminders.map(\.device.text) == ["b"])
             #expect(try await database.register("a", nine, "New").refusal?.code == "registration_closed")
             // The same title again is no change.
             #expect(try await database.register("a", nine, "Old").task != nil)

@@ -61,23 +61,24 @@ import Testing
     ]
 
     @Test("A requested clock time becomes the instant of the zone's clocks")
-    func wishes() async throws {
+    func requests() async throws {
         // All cases share one database, because making one takes longer than all cases.
         try await ScheduleDatabase.with(now: nil) { database in
-            for wish in Self.cases {
-                let now = wish.startsAt.flatMap { Instant($0) }.map {
+            for request in Self.cases {
+                let now = request.startsAt.flatMap { Instant($0) }.map {
                     Instant(seconds: $0.seconds - 86_400).description
                 }
                 try await database.setClock(now ?? "2025-01-01T00:00:00Z")
-                let outcome = try await database.register("a", day: wish.day, time: wish.time, zone: wish.zone)
-                if let startsAt = wish.startsAt {
-                    #expect(outcome.task?.startsAt.description == startsAt, "\(wish)")
-                    #expect(outcome.task?.startTime == wish.time, "\(wish)")
-                    let slot = try ScheduleDatabase.wish("a", day: wish.day, time: wish.time, zone: wish.zone)
-                    #expect(try await database.schedule.cancel(.slot(slot)).code == "cancelled", "\(wish)")
+                let outcome = try await database.register("a", day: request.day, time: request.time, zone: request.zone)
+                if let startsAt = request.startsAt {
+                    #expect(outcome.task?.startsAt.description == startsAt, "\(request)")
+                    #expect(outcome.task?.startTime == request.time, "\(request)")
+                    let slot = try ScheduleDatabase.request(
+                        "a", day: request.day, time: request.time, zone: request.zone)
+                    #expect(try await database.schedule.cancel(.slot(slot)).code == "cancelled", "\(request)")
                 } else {
-                    #expect(outcome.refusal?.code == "invalid_request", "\(wish)")
-                    #expect(outcome.refusal?.reason.hasPrefix(wish.member) == true, "\(wish)")
+                    #expect(outcome.refusal?.code == "invalid_request", "\(request)")
+                    #expect(outcome.refusal?.reason.hasPrefix(request.member) == true, "\(request)")
                 }
             }
         }

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test("Values return unchanged")
-    func valuesComeBackAsTheyWent() async throws {
+    func valuesReturnUnchanged() async throws {
         let client = try await Self.client()
         let statement = PostgresStatement(
             name: "echo",
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test("An unreadable value names its column")
-    func whatCannotBeReadNamesTheColumn() async throws {
+    func unreadableValueNamesItsColumn() async throws {
         let client = try await Self.client()
         let rows = try await client.query(PostgresStatement(name: "x", sql: "SELECT 'x' AS letter, NULL AS hole"))
         for read in [{ try rows[0].integer("letter") }, { try rows[0].integer("letters") }] {
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test("A failing query doesn't affect its neighbours in the pipeline")
-    func aFailingQueryLeavesItsPipelineNeighboursAlone() async throws {
+    func failingQueryDoesNotAffectItsNeighboursInPipeline() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         let divide = PostgresStatement(name: "divide", sql: "SELECT 1 / $1::int AS quotient")
         let broken = PostgresStatement(name: "broken", sql: "SELECT nonsense")
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test("An error at commit is the query's error")
-    func anErrorAtCommitIsTheQuerysError() async throws {
+    func errorAtCommitIsQuerysError() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         _ = try await client.query(
             PostgresStatement(
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test("A thousand queries share four connections")
-    func aThousandQueriesShareFourConnections() async throws {
+    func thousandQueriesShareFourConnections() async throws {
         let client = try await Self.client { $0.maxConnections = 4 }
         let statement = PostgresStatement(
             name: "square", sql: "SELECT $1::int * $1::int AS square, pg_backend_pid() AS pid")
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test("A statement is prepared once for each connection")
-    func aStatementIsPreparedOnceForEachConnection() async throws {
+    func statementIsPreparedOnceForEachConnection() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         let statement = PostgresStatement(
             name: "prepared",
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test("A statement that no longer fits the schema works at the next attempt")
-    func aStatementThatNoLongerFitsTheSchemaWorksAtTheNextTry() async throws {
+    func statementThatNoLongerFitsSchemaWorksAtNextAttempt() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         _ = try await client.query(PostgresStatement(name: "", sql: "CREATE TABLE wide (a int)"))
         let all = PostgresStatement(name: "all", sql: "SELECT * FROM wide")
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test("A large query and a large result pass in pieces")
-    func aBigQueryAndABigAnswerPassInPieces() async throws {
+    func largeQueryAndLargeResultPassInPieces() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         let text = String(repeating: "0123456789", count: 400_000)
         let statement = PostgresStatement(name: "big", sql: "SELECT $1::text AS text")
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test("A query that exceeds its time fails, and the next one works")
-    func aQueryOverItsTimeFailsAndTheNextOneWorks() async throws {
+    func queryThatExceedsItsTimeFails() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         let sleep = PostgresStatement(name: "sleep", sql: "SELECT pg_sleep($1)")
         _ = try await client.query(sleep, [.double(0)])
@@ -193,7 +193,7 @@ import Testing
     }
 
     @Test("A cancelled task returns at once")
-    func aCancelledTaskIsFreeAtOnce() async throws {
+    func cancelledTaskReturnsAtOnce() async throws {
         let (opened, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(10))
         var configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
         configuration.stallTimeout = .seconds(60)
@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test("A terminated backend fails its queries and is replaced")
-    func aTerminatedBackendFailsItsQueriesAndIsReplaced() async throws {
+    func terminatedBackendFailsItsQueriesAndIsReplaced() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         let pid = PostgresStatement(name: "pid", sql: "SELECT pg_backend_pid() AS pid")
         let before = try await client.query(pid)[0].integer("pid")
@@ -224,7 +224,7 @@ import Testing
     }
 
     @Test("A read-only database is unavailable")
-    func aReadOnlyDatabaseIsUnavailable() async throws {
+    func readOnlyDatabaseIsUnavailable() async throws {
         let client = try await Self.client { $0.conninfo += " options='-c default_transaction_read_only=on'" }
         let error = await #expect(throws: PostgresError.self) {
             _ = try await client.query(PostgresStatement(name: "", sql: "CREATE TABLE t (a int)"))
@@ -257,7 +257,7 @@ import Testing
     }
 
     @Test("An unreachable database is unavailable within the time limit")
-    func anAbsentDatabaseIsUnavailableWithinTheWait() async throws {
+    func unreachableDatabaseIsUnavailableWithinTimeLimit() async throws {
         var configuration = PostgresConfiguration(conninfo: "host=/nowhere dbname=x")
         configuration.stallTimeout = .milliseconds(300)
         // The silence ends the query, not its own time.

@@ -6,7 +6,7 @@ import Testing
 /// A database that becomes unavailable and returns.
 @Suite struct OutageTests {
     @Test("A stop and a restart of the cluster are both detected")
-    func aStoppedClusterIsNoticedAndItsReturnToo() async throws {
+    func stopAndRestartOfClusterAreBothDetected() async throws {
         let cluster = try await TestCluster.dedicated()
         var configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
         configuration.stallTimeout = .milliseconds(500)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test("A frozen server doesn't keep callers waiting")
-    func aFrozenServerLeavesNobodyWaiting() async throws {
+    func frozenServerDoesNotKeepCallersWaiting() async throws {
         let cluster = try await TestCluster.dedicated()
         var configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
         configuration.maxConnections = 1

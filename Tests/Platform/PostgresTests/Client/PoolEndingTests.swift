@@ -94,8 +94,8 @@ import Testing
         #expect(machine.counts == PostgresPoolCounts(connections: 1, ending: 2, inFlight: 1, waiting: 1))
         _ = machine.finished(3, on: 3, now: Self.at(14))
         // The server's limit for the query that ran there counts from the moment at which the connection was given up.
-        #expect(machine.tick(Self.at(22.9)).contains(.forget(1)) == false)
-        #expect(machine.tick(Self.at(23)).contains(.forget(1)))
+        #expect(machine.tick(Self.at(22.9)).contains(.discard(1)) == false)
+        #expect(machine.tick(Self.at(23)).contains(.discard(1)))
         #expect(machine.counts.ending == 0)
     }
 
@@ -105,7 +105,7 @@ import Testing
         _ = machine.submit(1, deadline: Self.at(70), now: Self.at(10))
         #expect(machine.tick(Self.at(70)) == [.fail(1, .timedOut), .cancelRunning(1), .close(1)])
         #expect(machine.tick(Self.at(130)) == [])
-        #expect(machine.tick(Self.at(131)) == [.forget(1)])
+        #expect(machine.tick(Self.at(131)) == [.discard(1)])
     }
 
     @Test("An idle connection that is closed for its age keeps its place until it ends")
@@ -122,6 +122,6 @@ import Testing
         var machine = Self.busy(1)
         _ = machine.tick(Self.at(11.5))
         _ = machine.submit(2, deadline: Self.at(22), now: Self.at(12))
-        #expect(machine.shutDown(now: Self.at(12.1)) == [.fail(2, .shutDown), .forget(1), .stopped])
+        #expect(machine.shutDown(now: Self.at(12.1)) == [.fail(2, .shutDown), .discard(1), .stopped])
     }
 }

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test("The first query opens a connection and is sent on it")
-    func theFirstQueryOpensAConnectionAndIsSentOnIt() {
+    func firstQueryOpensConnectionAndIsSentOnIt() {
         var machine = Self.machine()
         #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.connect(1)])
         #expect(machine.wakeAt == Self.at(1.5))
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test("A second connection is opened only when the first is busy")
-    func aSecondConnectionIsOpenedOnlyWhenTheFirstIsBusy() {
+    func secondConnectionIsOpenedOnlyWhenFirstIsBusy() {
         var machine = Self.connected { $0.maxConnections = 2 }
         #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.send(1, on: 1)])
         #expect(machine.submit(2, deadline: Self.at(10), now: Self.at(0)) == [.send(2, on: 1), .connect(2)])
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test("Queries beyond the pipeline's limit wait in order")
-    func beyondThePipelineQueriesWaitInOrder() {
+    func queriesBeyondPipelinesLimitWaitInOrder() {
         var machine = Self.connected {
             $0.maxConnections = 1
             $0.maxPipelined = 2
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test("A requester with queries on as many connections as it may leaves the others to other requesters")
-    func aRequesterLeavesConnectionsToOthers() {
+    func requesterLeavesConnectionsToOthers() {
         var machine = Self.patient {
             $0.maxConnections = 3
             $0.maxConnectionsPerRequester = 2
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test("A requester's query waits for a connection that opens, and not behind another requester's query")
-    func aRequesterWaitsForAConnectionThatOpens() {
+    func requestersQueryWaitsForConnectionThatOpens() {
         var machine = Self.connected {
             $0.maxConnections = 2
             $0.maxConnectionsPerRequester = 2
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test("While the database is unavailable attempts back off and waiting queries fail")
-    func whileTheDatabaseIsAwayAttemptsBackOffAndWaitersGiveUp() {
+    func whileDatabaseIsUnavailableAttemptsBackOffAndWaitingQueriesFail() {
         var machine = Self.machine()
         #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.connect(1)])
         #expect(machine.connectFailed(1, message: "refused", now: Self.at(0)) == [])
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test("A query that exceeds its time fails; its connection is cancelled and then closed")
-    func aQueryOverItsTimeFailsItsConnectionIsCancelledThenClosed() {
+    func queryThatExceedsItsTimeFails() {
         var machine = Self.patient { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(2), now: Self.at(0))
         _ = machine.submit(2, deadline: Self.at(10), now: Self.at(0))
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test("The neighbour of a cancelled query may finish")
-    func theNeighbourOfACancelledQueryMayFinish() {
+    func neighbourOfCancelledQueryMayFinish() {
         var machine = Self.patient { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(2), now: Self.at(0))
         _ = machine.submit(2, deadline: Self.at(10), now: Self.at(0))
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test("An overdue query behind another waits for its turn to be cancelled")
-    func anOverdueQueryBehindAnotherWaitsForItsTurnToBeCancelled() {
+    func overdueQueryBehindAnotherWaitsForItsTurnToBeCancelled() {
         var machine = Self.patient { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(60), now: Self.at(0))
         _ = machine.submit(2, deadline: Self.at(2), now: Self.at(0))
@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test("A lost connection fails its queries, and none is sent twice")
-    func aLostConnectionFailsWhatWasInFlightAndNothingIsSentTwice() {
+    func lostConnectionFailsItsQueries() {
         var machine = Self.connected { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(10), now: Self.at(5))
         _ = machine.submit(2, deadline: Self.at(10), now: Self.at(5))
@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test("A server that hangs up at once isn't tried in a tight loop")
-    func aServerThatHangsUpAtOnceIsNotHammered() {
+    func serverThatHangsUpAtOnceIsNotTriedInTightLoop() {
         var machine = Self.connected { $0.keepAlive = true }
         #expect(machine.lost(1, message: "gone", now: Self.at(0.1)) == [])
         #expect(machine.tick(Self.at(0.15)) == [.connect(2)])
@@ -223,7 +223,7 @@ import Testing
     }
 
     @Test("The last idle connection sets no timer while another one opens")
-    func theLastIdleConnectionWakesNobodyWhileAnotherOpens() {
+    func lastIdleConnectionSetsNoTimerWhileAnotherOneOpens() {
         var machine = Self.connected { $0.stallTimeout = .seconds(600) }
         _ = machine.submit(1, deadline: Self.at(500), now: Self.at(1))
         #expect(machine.submit(2, deadline: Self.at(500), now: Self.at(1)) == [.send(2, on: 1), .connect(2)])
@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test("An old connection closes after its queries are answered")
-    func anOldConnectionLeavesWhenItsQueriesAreAnswered() {
+    func oldConnectionClosesAfterItsQueriesAreAnswered() {
         var machine = Self.patient { _ in }
         _ = machine.submit(1, deadline: Self.at(3_700), now: Self.at(3_599))
         #expect(machine.tick(Self.at(3_600)).contains(.close(1)) == false)
@@ -262,7 +262,7 @@ import Testing
     @Test(
         "In any sequence of events every query ends exactly once",
         arguments: 0..<50)
-    func whateverHappensEveryQueryEndsExactlyOnce(seed: UInt64) {
+    func inAnySequenceOfEventsEveryQueryEndsExactlyOnce(seed: UInt64) {
         var random = SplitMix(state: seed)
         var machine = Self.machine {
             $0.maxConnections = 3
@@ -292,7 +292,7 @@ import Testing
                     } else {
                         #expect(connecting.remove(id) != nil)
                     }
-                case .forget(let id): #expect(ending.remove(id) != nil)
+                case .discard(let id): #expect(ending.remove(id) != nil)
                 case .stopped: stopped = true
                 }
             }

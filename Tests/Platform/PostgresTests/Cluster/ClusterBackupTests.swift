@@ -40,10 +40,10 @@ import Testing
         try await query(location, "SELECT sum(n)::bigint AS sum FROM product.kept")?[0].integer("sum")
     }
 
-    private func complaint(_ body: () async throws -> Void) async -> String {
+    private func errorMessage(_ body: () async throws -> Void) async -> String {
         do {
             try await body()
-            return "no complaint"
+            return "no error"
         } catch {
             return "\(error)"
         }
@@ -117,8 +117,8 @@ import Testing
         // pg_dump writes the backup's head before it notices that this table's file is missing.
         let table = try await query(location, "SELECT pg_relation_filepath('product.kept') AS path")
         try FileManager.default.removeItem(atPath: "\(location.dataDirectory)/\(try #require(table)[0].string("path"))")
-        let complaint = await complaint { _ = try await backup(from).write(to: "\(files)/backup") }
-        #expect(complaint.hasPrefix("pg_dump failed:\n"), "\(complaint)")
+        let errorMessage = await errorMessage { _ = try await backup(from).write(to: "\(files)/backup") }
+        #expect(errorMessage.hasPrefix("pg_dump failed:\n"), "\(errorMessage)")
         #expect(try String(contentsOfFile: "\(files)/backup", encoding: .utf8) == old)
         #expect(names(files) == ["backup"])
         await cluster.stop()
@@ -160,7 +160,7 @@ import Testing
         }
         #expect(names(files).allSatisfy { $0.hasPrefix("backup.unfinished-") } && names(files).count == 1)
         work.cancel()
-        #expect(await complaint { _ = try await work.value } == "interrupted")
+        #expect(await errorMessage { _ = try await work.value } == "interrupted")
         #expect(names(files).isEmpty)
         await holder.close()
         await cluster.stop()
@@ -169,15 +169,15 @@ import Testing
     @Test("A backup without data or without a place is refused with the reason") func nothing() async throws {
         let empty = TestClusterDirectories.shared.make()
         #expect(
-            await complaint { _ = try await backup(empty).write(to: "\(empty)/backup") }
+            await errorMessage { _ = try await backup(empty).write(to: "\(empty)/backup") }
                 == "there is no private cluster in \(empty)")
         let from = try await filled()
         #expect(
-            await complaint { _ = try await backup(from).write(to: "\(empty)/none/backup") }
+            await errorMessage { _ = try await backup(from).write(to: "\(empty)/none/backup") }
                 == "cannot write \(empty)/none/backup: No such file or directory")
         for place in [empty, "/dev/null"] {
             #expect(
-                await complaint { _ = try await backup(from).write(to: place) } == "\(place) is not a regular file")
+                await errorMessage { _ = try await backup(from).write(to: place) } == "\(place) is not a regular file")
         }
     }
 
@@ -186,12 +186,14 @@ import Testing
     {
         let (from, files) = (try await filled(), TestClusterDirectories.shared.make())
         _ = try await backup(from).write(to: "\(files)/backup")
-        let complaint = await complaint { try await backup(from).restore(from: "\(files)/backup") }
-        #expect(complaint.contains("isn't empty") && complaint.contains("mv '\(from)/postgres' '\(from)/postgres.old'"))
+        let errorMessage = await errorMessage { try await backup(from).restore(from: "\(files)/backup") }
+        #expect(
+            errorMessage.contains("isn't empty")
+                && errorMessage.contains("mv '\(from)/postgres' '\(from)/postgres.old'"))
         let serving = cluster(from)
         #expect(try await sum(serving.start()) == 500_500)
         #expect(
-            await self.complaint { try await backup(from).restore(from: "\(files)/backup") }
+            await self.errorMessage { try await backup(from).restore(from: "\(files)/backup") }
                 == "the state directory \(from) is in use by process \(getpid())")
         await serving.stop()
     }
@@ -208,11 +210,11 @@ import Testing
         try whole.prefix(size - 200).write(to: URL(filePath: "\(files)/cut"))
         try Data("SELECT 1".utf8).write(to: URL(filePath: "\(files)/text"))
         for file in ["cut", "text"] {
-            let complaint = await complaint { try await backup(to).restore(from: "\(files)/\(file)") }
-            #expect(complaint.hasPrefix("pg_restore failed:\n"), "\(complaint)")
+            let errorMessage = await errorMessage { try await backup(to).restore(from: "\(files)/\(file)") }
+            #expect(errorMessage.hasPrefix("pg_restore failed:\n"), "\(errorMessage)")
         }
         #expect(
-            await complaint { try await backup(to).restore(from: "\(files)/none") }
+            await errorMessage { try await backup(to).restore(from: "\(files)/none") }
                 == "cannot read \(files)/none: No such file or directory")
         try await backup(to).restore(from: "\(files)/backup")
         let restored = cluster(to)

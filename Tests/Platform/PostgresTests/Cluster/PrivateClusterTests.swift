@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test("A server left running is taken over")
-    func aServerThatWasLeftRunningIsTakenOver() async throws {
+    func serverLeftRunningIsTakenOver() async throws {
         let directory = TestClusterDirectories.shared.make()
         var killed: PrivateCluster? = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let location = try await killed?.start()
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test("A killed server is restarted")
-    func aServerThatWasKilledIsStartedAgain() async throws {
+    func killedServerIsRestarted() async throws {
         let directory = TestClusterDirectories.shared.make()
         let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let location = try await cluster.start()
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test("A process number that was reused in the server's files doesn't prevent a start")
-    func theNumberOfAnotherProcessInTheServersFilesIsNoObstacle() async throws {
+    func processNumberThatWasReusedInServersFilesDoesNotPreventStart() async throws {
         let directory = TestClusterDirectories.shared.make()
         let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let location = try await cluster.start()
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test("A state directory belongs to one daemon")
-    func aStateDirectoryBelongsToOneDaemon() async throws {
+    func stateDirectoryBelongsToOneDaemon() async throws {
         let directory = TestClusterDirectories.shared.make()
         let first = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         _ = try await first.start()
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test("A path that is too long for a socket gets its socket elsewhere")
-    func aPathTooLongForASocketGetsItsSocketElsewhere() async throws {
+    func pathThatIsTooLongForSocketGetsItsSocketElsewhere() async throws {
         let directory = TestClusterDirectories.shared.make() + "/" + String(repeating: "long", count: 25)
         let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let location = try await cluster.start()
@@ -156,7 +156,7 @@ import Testing
     @Test(
         "A directory that the cluster's user can't enter is replaced by another",
         .enabled(if: geteuid() == 0))
-    func aDirectoryThatTheClustersUserCannotEnterIsLeftForAnother() async throws {
+    func directoryThatClustersUserCannotEnterIsReplacedByAnother() async throws {
         let parent = TestClusterDirectories.shared.make()
         chmod(parent, 0o700)
         let cluster = PrivateCluster(stateDirectory: "\(parent)/state", names: .test, isDurable: false)
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test("A second signal stops the server without waiting")
-    func theSecondSignalStopsTheServerWithoutWaiting() async throws {
+    func secondSignalStopsServerWithoutWaiting() async throws {
         let cluster = PrivateCluster(
             stateDirectory: TestClusterDirectories.shared.make(), names: .test, isDurable: false)
         _ = try await cluster.start()
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test("The server's file is read only when it is complete")
-    func whatTheServersFileSaysIsReadOnlyWhenComplete() {
+    func serversFileIsReadOnlyWhenItIsComplete() {
         let text = "123\n/data\n1700000000\n5432\n/socket\n\n  1  2\nready   \n"
         let file = PostmasterFile(text: text)
         #expect(file?.pid == 123)
@@ -220,9 +220,9 @@ import Testing
         #expect(!echo.output.contains("PG"))
         let endless = try Subprocess(command: ["sleep", "60"]).run(timeout: .milliseconds(50))
         #expect(endless.status == nil)
-        let wordy = try Subprocess(command: ["sh", "-c", "head -c 1000000 /dev/zero | tr '\\0' x"]).run(
+        let verbose = try Subprocess(command: ["sh", "-c", "head -c 1000000 /dev/zero | tr '\\0' x"]).run(
             timeout: Deadline.standard)
-        #expect(wordy.succeeded && wordy.output.utf8.count == Subprocess.outputLimit)
+        #expect(verbose.succeeded && verbose.output.utf8.count == Subprocess.outputLimit)
         #expect(throws: PrivateClusterError.self) { try Subprocess(command: ["/nowhere/x"]).run(timeout: .seconds(1)) }
     }
 }

@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test("A failed migration leaves no changes")
-    func aMigrationThatFailsLeavesNothingOfItself() async throws {
+    func failedMigrationLeavesNoChanges() async throws {
         try await Self.with { client async throws in
             let failing = PostgresMigration(version: 2, name: "bad", sql: "CREATE TABLE house.b (n int); SELECT 1 / 0")
             let error = await #expect(throws: PostgresError.self) {
@@ -119,7 +119,7 @@ import Testing
 
     /// The history is from before the first release. Its migrations no longer exist.
     @Test("A database with another history is refused and unchanged")
-    func aDatabaseOfAnotherHistoryIsRefusedAndUntouched() async throws {
+    func databaseWithAnotherHistoryIsRefusedAndUnchanged() async throws {
         try await Self.with { client async throws in
             _ = try await client.migrate(Self.schema([Self.first, Self.second]))
             let renamed = PostgresMigration(version: 1, name: "schema", sql: "DROP TABLE house.a")
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test("Older functions never replace newer ones")
-    func olderFunctionsAreNeverPutInPlaceOfNewer() async throws {
+    func olderFunctionsNeverReplaceNewerOnes() async throws {
         try await Self.with { client async throws in
             _ = try await client.migrate(Self.schema([Self.kept], Self.functions(5, oldestUsable: 4, says: "new")))
             #expect(try await client.migrate(Self.schema([Self.kept], Self.functions(4, says: "old"))).isEmpty)
@@ -184,7 +184,7 @@ import Testing
 
     /// A daemon that connected before the change continues to use its prepared statements.
     @Test("Prepared statements use the new functions")
-    func statementsThatWerePreparedBeforeFindTheNewFunctions() async throws {
+    func preparedStatementsUseNewFunctions() async throws {
         try await Self.with { client async throws in
             let say = PostgresStatement(name: "say", sql: "SELECT house.say() AS answer")
             _ = try await client.migrate(Self.schema([Self.kept], Self.functions(1, says: "yes")))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ListenerTests {
     @Test("A listener receives notifications, and listens again after a loss")
-    func aListenerHearsAndListensAgainAfterALoss() async throws {
+    func listenerReceivesNotifications() async throws {
         let configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
         let (events, sink) = AsyncStream.makeStream(
             of: PostgresListenerEvent.self, bufferingPolicy: .bufferingOldest(100))
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test("The heartbeat detects a half-open connection")
-    func aHalfOpenConnectionIsNoticedByTheHeartbeat() async throws {
+    func heartbeatDetectsHalfOpenConnection() async throws {
         var configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
         configuration.heartbeatInterval = .milliseconds(50)
         configuration.heartbeatTimeout = .milliseconds(200)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test("An unreachable database is reported, and the listener can be stopped")
-    func anAbsentDatabaseIsReportedAndTheListenerStops() async throws {
+    func unreachableDatabaseIsReported() async throws {
         let (events, sink) = AsyncStream.makeStream(
             of: PostgresListenerEvent.self, bufferingPolicy: .bufferingOldest(100))
         let listener = PostgresListener(

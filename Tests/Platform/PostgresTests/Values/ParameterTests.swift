@@ -14,7 +14,7 @@ import Testing
             (.textArray(["dé\u{1F389}"]), "{\"dé\u{1F389}\"}"),
             (.integerArray([]), "{}"), (.integerArray([0, -12, .max]), "{0,-12,9223372036854775807}"),
         ])
-    func valuesAreWrittenAsPostgreSQLReadsThem(parameter: PostgresParameter, literal: String) {
+    func valuesHaveFormatThatPostgreSQLReads(parameter: PostgresParameter, literal: String) {
         var bytes: [UInt8] = []
         #expect(parameter.write(to: &bytes) == .text)
         #expect(String(decoding: bytes, as: UTF8.self) == literal)

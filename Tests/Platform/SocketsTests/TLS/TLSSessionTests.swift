@@ -143,14 +143,14 @@ import Testing
     func goodbye(version: Int32) async throws {
         let authority = try await TestAuthority()
         let pair = try Pair(try await authority.issue(), version: version)
-        #expect(!pair.session.owesGoodbye)
+        #expect(!pair.session.owesCloseNotify)
         try pair.shakeHands(inPiecesOf: .max)
-        #expect(pair.session.owesGoodbye)
+        #expect(pair.session.owesCloseNotify)
         var queue = SendQueue()
         queue.append(SharedBytes("last words".utf8))
         #expect(try pair.deliver(&queue, isLast: true) == Array("last words".utf8))
         #expect(pair.client.hasEnded)
-        #expect(!pair.session.owesGoodbye)
+        #expect(!pair.session.owesCloseNotify)
         let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: 8)
         defer { vectors.deallocate() }
         #expect(pair.session.seal(&queue, isLast: true, with: pair.traffic, vectors))

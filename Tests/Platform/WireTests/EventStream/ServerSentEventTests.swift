@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test("An event is written line by line")
-    func anEventIsWrittenLineByLine() {
+    func eventIsWrittenLineByLine() {
         let event = ServerSentEvent(id: "1", event: "reminder", data: "{\"a\":1}")
         #expect(encoded(event) == "id: 1\nevent: reminder\ndata: {\"a\":1}\n\n")
         #expect(encoded(ServerSentEvent(data: "a\nb\r\nc\rd\n")) == "data: a\ndata: b\ndata: c\ndata: d\ndata: \n\n")

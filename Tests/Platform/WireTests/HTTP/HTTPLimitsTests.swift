@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test("A head may fill its limit exactly")
-    func aHeadMayFillItsLimitAndNotMore() {
+    func headMayFillItsLimitExactly() {
         let start = "GET / HTTP/1.1\r\nHost: a\r\nA: "
         let room = 200 - start.utf8.count - 4
         #expect(outcome(start + String(repeating: "x", count: room) + "\r\n\r\n") == nil)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test("A target may fill its limit exactly")
-    func aTargetMayFillItsLimitAndNotMore() {
+    func targetMayFillItsLimitExactly() {
         func request(_ length: Int) -> String {
             "GET /\(String(repeating: "x", count: length - 1)) HTTP/1.1\r\nHost: a\r\n\r\n"
         }
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test("A body may fill its limit exactly")
-    func aBodyMayFillItsLimitAndNotMore() {
+    func bodyMayFillItsLimitExactly() {
         func request(_ length: Int) -> String {
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\n\(String(repeating: "x", count: length))"
         }
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test("Chunks add up to the body's limit")
-    func chunksAddUpToTheBodysLimit() {
+    func chunksAddUpToBodysLimit() {
         #expect(outcome(chunked("a\r\n0123456789\r\na\r\n0123456789\r\n0\r\n\r\n")) == nil)
         #expect(outcome(chunked("a\r\n0123456789\r\nb\r\n")) == .bodyTooLarge)
         #expect(outcome(chunked("15\r\n")) == .bodyTooLarge)
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test("A head of the largest limit has correct positions")
-    func aHeadOfTheLargestLimitKeepsItsPlaces() {
+    func headOfLargestLimitHasCorrectPositions() {
         let limits = HTTPLimits(headBytes: 65_535, targetBytes: 10)
         let start = "GET / HTTP/1.1\r\nHost: a\r\nA: "
         let end = "\r\nLast: z\r\n\r\n"
@@ -115,7 +115,7 @@ import Testing
     @Test(
         "A head that arrives byte by byte is scanned once",
         .timeLimit(.minutes(1)))
-    func aHeadThatComesByteByByteIsScannedOnce() {
+    func headThatArrivesByteByByteIsScannedOnce() {
         // A thousand lines of 64 bytes, parsed byte by byte. Quadratic work would be two thousand million steps.
         let limits = HTTPLimits(headBytes: 65_535, fields: 1000)
         let line = "A: \(String(repeating: "x", count: 59))\r\n"

@@ -10,12 +10,12 @@ import Testing
             ("/%74ask", ["task"]), ("/a%20b/%C3%A4", ["a b", "ä"]), ("/a/../b", ["a", "..", "b"]), ("/a+b", ["a+b"]),
             ("/a?b/c", ["a"]), ("http://h", []), ("http://h?a", []), ("http://h/x", ["x"]),
         ])
-    func thePathIsSplitThenDecoded(_ target: String, _ segments: [String]) {
+    func pathIsSplitThenDecoded(_ target: String, _ segments: [String]) {
         #expect(head("GET \(target) HTTP/1.1")?.pathSegments(atMost: 3) == segments)
     }
 
     @Test("A path with more segments than the limit isn't split", arguments: ["/a/b/c", "/a/b/", "///", "/a%2Fb//c"])
-    func aPathOfMoreSegmentsIsNotSplit(_ target: String) throws {
+    func pathWithMoreSegmentsThanLimitIsNotSplit(_ target: String) throws {
         let request = try #require(head("GET \(target) HTTP/1.1"))
         #expect(request.pathSegments(atMost: 2) == nil)
         #expect(request.pathSegments(atMost: 3)?.count == 3)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test("A path is compared with a literal")
-    func aPathIsComparedWithALiteral() {
+    func pathIsComparedWithLiteral() {
         #expect(head("GET /task?x HTTP/1.1")?.path(equals: "/task") == true)
         #expect(head("GET /tasks HTTP/1.1")?.path(equals: "/task") == false)
         #expect(head("OPTIONS * HTTP/1.1")?.path(equals: "*") == false)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test("A query value is the first of its name")
-    func aQueryValueIsTheFirstOfItsName() {
+    func queryValueIsFirstOfItsName() {
         let request = head("GET /?deviceId=a%20b&id=1&id=2&time+Zone=Europe/London&na%6De=z&s%2Ft=u HTTP/1.1")
         #expect(request?.query("deviceId") == "a b")
         #expect(request?.query("id") == "1")
@@ -107,14 +107,14 @@ import Testing
     }
 
     @Test("An absolute target's host replaces the field's")
-    func anAbsoluteTargetsHostReplacesTheFields() {
+    func absoluteTargetsHostReplacesFields() {
         #expect(head("GET http://other:81/a HTTP/1.1")?.host == "other:81")
         #expect(head("GET HTTPS://other/a HTTP/1.1")?.host == "other")
         #expect(HTTPTranscript("GET / HTTP/1.0\r\n\r\n").heads.first?.host == .some(nil))
     }
 
     @Test("The byte sets match the grammar")
-    func theByteSetsAreThoseOfTheGrammar() {
+    func byteSetsMatchGrammar() {
         let alphanumerics = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
         let token = Set((alphanumerics + "!#$%&'*+-.^_`|~").utf8)
         let name = Set((alphanumerics + "-._~!$&'()*+,;=").utf8)

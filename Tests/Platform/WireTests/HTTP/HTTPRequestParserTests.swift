@@ -25,7 +25,7 @@ import Testing
     @Test(
         "Every split gives the same requests",
         arguments: streams)
-    func everySplitGivesTheSameRequests(_ stream: String) {
+    func everySplitGivesSameRequests(_ stream: String) {
         let whole = HTTPTranscript(stream)
         #expect(whole.error == nil)
         #expect(whole.isIdle)
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test("Chunks are joined, and trailers dropped")
-    func chunksAreJoinedAndTrailersDropped() {
+    func chunksAreJoined() {
         let requests = HTTPTranscript(Self.streams[4]).requests
         #expect(requests.first?.body == Array("hello world".utf8))
         #expect(requests.first?.head.contains("Digest") == false)

@@ -237,14 +237,14 @@ import Testing
     }
 
     @Test("Every reason has its status and a unique text")
-    func everyReasonFitsItsStatusAndIsToldApart() {
+    func everyReasonHasItsStatusAndUniqueText() {
         let reasons = HTTPParseError.allCases.map(\.reason)
         #expect(Set(reasons).count == reasons.count)
         #expect(reasons.allSatisfy { $0.hasPrefix("RFC ") && $0.hasSuffix(".") })
     }
 
     @Test("An error is repeated at every later call")
-    func anErrorIsRepeatedUntilTheEnd() {
+    func errorIsRepeatedAtEveryLaterCall() {
         var parser = HTTPRequestParser()
         for text in ["GET\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n", ""] {
             withExactMemory(Array(text.utf8)) { memory in

@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test("A head is a status line, fields and an empty line")
-    func aHeadIsAStatusLineFieldsAndAnEmptyLine() {
+    func headIsStatusLineFieldsAndEmptyLine() {
         let text = encoded {
             HTTPResponseEncoder.statusLine(.created, into: &$0)
             HTTPResponseEncoder.field("X-One", "1", into: &$0)
@@ -25,7 +25,7 @@ import Testing
             ("a\r\nSet-Cookie: b", "a  Set-Cookie: b"), ("a\nb", "a b"), ("\0", ""), (" a\t ", "a"), ("a\tb", "a\tb"),
             ("ä", "ä"), ("\r\n\r\n<html>", "<html>"), ("a\u{7F}b", "a b"), ("", ""),
         ])
-    func aValueCantBreakOutOfItsField(_ value: String, _ shown: String) {
+    func valueCannotLeaveItsField(_ value: String, _ shown: String) {
         #expect(encoded { HTTPResponseEncoder.field(named: "A", value, into: &$0) } == "A: \(shown)\r\n")
         #expect(encoded { HTTPResponseEncoder.field("A", value, into: &$0) } == "A: \(shown)\r\n")
     }
@@ -33,7 +33,7 @@ import Testing
     @Test(
         "A field with an invalid name is left out",
         arguments: ["", "A:", "A\r\nB", "A B", "ä", "A\0"])
-    func aFieldWhoseNameIsNoTokenIsLeftOut(_ name: String) {
+    func fieldWithInvalidNameIsLeftOut(_ name: String) {
         #expect(encoded { HTTPResponseEncoder.field(named: name, "x", into: &$0) } == "")
     }
 
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test("Every parse error has a phrase")
-    func everyParseErrorHasAPhrase() {
+    func everyParseErrorHasPhrase() {
         for error in HTTPParseError.allCases {
             #expect(HTTPStatus(code: error.status).reasonPhrase.utf8CodeUnitCount > 0)
         }

@@ -98,11 +98,11 @@ import Testing
         #expect(try !named.contains(address("127.0.0.1")))
         #expect(try named.contains(address("10.0.0.1")))
         #expect(try named.contains(address("2001:db8::7")))
-        var nobody = TrustedNetworks()
+        var noNetworks = TrustedNetworks()
         for (text, isGood) in [("none", true), ("local", false), ("10.0.0.0/40", false), ("", false)] {
-            let isTaken = nobody.insert(text)
+            let isTaken = noNetworks.insert(text)
             #expect(isTaken == isGood)
         }
-        #expect(nobody == TrustedNetworks())
+        #expect(noNetworks == TrustedNetworks())
     }
 }

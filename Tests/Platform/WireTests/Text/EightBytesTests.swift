@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test("Every byte is checked independently")
-    func everyByteIsJudgedByItself() {
+    func everyByteIsCheckedIndependently() {
         let names = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-".utf8)
         forEachByteAndPlace { byte, eight, place in
             #expect(eight.areNameBytes == names.contains(byte), "\(place)")
@@ -38,7 +38,7 @@ import Testing
 
     /// Texts shorter and longer than a word, with every byte at every place.
     @Test("A whole text passes if each byte does")
-    func aWholeTextPassesIfEachByteDoes() {
+    func wholeTextPassesIfEachByteDoes() {
         for count in 0...20 {
             for place in 0..<count {
                 for byte in UInt8.min...UInt8.max {

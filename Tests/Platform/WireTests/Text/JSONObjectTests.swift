@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test("An empty object has no members")
-    func anEmptyObjectHasNoMembers() {
+    func emptyObjectHasNoMembers() {
         #expect(read(" {\n} ")?["a"] == .none)
     }
 }

@@ -34,14 +34,14 @@ import Testing
             ("\n\r\t", #""\n\r\t""#), ("\u{0}\u{8}\u{F}\u{10}\u{1F}", #""\u0000\u0008\u000f\u0010\u001f""#),
             ("\u{7F}/é日🎉\u{2028}", "\"\u{7F}/é日🎉\u{2028}\""), ("end\n", #""end\n""#), ("\nbegin", #""\nbegin""#),
         ])
-    func whatRFC8259HasEscapedIsEscapedAndNothingElse(text: String, written: String) {
+    func onlyCharactersOfRFC8259AreEscaped(text: String, written: String) {
         var json = JSONText()
         json.string(text)
         #expect(String(decoding: json.bytes, as: UTF8.self) == written)
     }
 
     @Test("Any text is read back unchanged, in one piece or byte by byte")
-    func anyTextIsReadBackAsItWasInOnePieceOrByteByByte() throws {
+    func anyTextIsReadBackUnchangedInOnePieceOrByteByByte() throws {
         let alphabet: [Character] = ["a", "\"", "\\", "\n", "\u{1}", "\u{1F}", "é", "日", "🎉", " ", "/"]
         for length in 0..<200 {
             let text = String((0..<length).map { _ in alphabet[Int.random(in: alphabet.indices)] })

@@ -37,7 +37,7 @@ import Testing
     @Test(
         "An error is detected at its first wrong byte",
         arguments: invalid)
-    func aFaultIsSeenAtTheByteThatShowsIt(_ bytes: [UInt8], _ fault: Int) {
+    func errorIsDetectedAtItsFirstWrongByte(_ bytes: [UInt8], _ fault: Int) {
         for pieces in arrivals(of: bytes) { #expect(!isValid(pieces)) }
         var validator = UTF8Validator()
         let seen = bytes.firstIndex { byte in !withExactMemory([byte]) { validator.append(UnsafeRawBufferPointer($0)) }

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test("The examples of RFC 6455, section 5.7, are encoded exactly")
-    func theExamplesOfRFC6455Section57() {
+    func examplesOfRFC6455Section57AreEncodedExactly() {
         let hello = Array("Hello".utf8)
         #expect(
             encoded { WebSocketFrameEncoder.encode(text: "Hello", into: &$0) } == .init(hex: "81 05 48 65 6c 6c 6f"))
@@ -40,7 +40,7 @@ import Testing
     @Test(
         "An encoded frame is parsed unchanged",
         arguments: [0, 1, 3, 4, 7, 8, 9, 125, 126, 127, 65_535, 65_536])
-    func whatOneEndWritesTheOtherReads(_ length: Int) {
+    func encodedFrameIsParsedUnchanged(_ length: Int) {
         let payload = (0..<length).map { UInt8($0 % 253) }
         let fromClient = encoded { WebSocketFrameEncoder.encode(.binary, payload, mask: mask, into: &$0) }
         let fromServer = encoded { WebSocketFrameEncoder.encode(.binary, payload, into: &$0) }
@@ -50,14 +50,14 @@ import Testing
     }
 
     @Test("A frame is appended to existing bytes")
-    func aFrameIsAppendedToWhatIsThere() {
+    func frameIsAppendedToExistingBytes() {
         var buffer: [UInt8] = [1, 2]
         WebSocketFrameEncoder.encode(.text, [0x61], isCompressed: true, mask: mask, into: &buffer)
         #expect(buffer == [1, 2] + frame(0xC1, "a"))
     }
 
     @Test("A close frame contains code and reason")
-    func aCloseCarriesCodeAndReason() {
+    func closeFrameContainsCodeAndReason() {
         #expect(
             encoded { WebSocketFrameEncoder.close(.goingAway, reason: "bye", into: &$0) }
                 == frame(0x88, [0x03, 0xE9] + Array("bye".utf8), mask: nil))
@@ -74,7 +74,7 @@ import Testing
             (String(repeating: "x", count: 122) + "ä", 122), (String(repeating: "€", count: 50), 123),
             ("x" + String(repeating: "😀", count: 50), 121),
         ])
-    func aReasonIsCutBetweenCharacters(_ reason: String, _ length: Int) {
+    func reasonIsCutBetweenCharacters(_ reason: String, _ length: Int) {
         let bytes = encoded { WebSocketFrameEncoder.close(.policyViolation, reason: reason, into: &$0) }
         let cut = String(decoding: reason.utf8.prefix(length), as: UTF8.self)
         #expect(WebSocketTranscript([bytes], role: .client).events == [.close(1008, cut)])

@@ -26,13 +26,13 @@ import Testing
     }
 
     @Test("The example of RFC 6455, section 1.3, is answered exactly")
-    func theExampleOfRFC6455Section13() throws {
+    func exampleOfRFC6455Section13IsAnsweredExactly() throws {
         let head = try #require(handshake(Self.good))
         #expect(try answer(to: head) == Self.answer)
     }
 
     @Test("A thread's digest serves several handshakes")
-    func aThreadsDigestServesOneHandshakeAfterTheOther() throws {
+    func threadsDigestServesSeveralHandshakes() throws {
         let digest = HandshakeDigest()
         let head = try #require(handshake(Self.good))
         let other = try #require(

@@ -6,7 +6,7 @@ import Testing
     @Test(
         "Unmasking doesn't depend on the payload's position",
         arguments: 0...17)
-    func unmaskingDoesNotDependOnWhereThePayloadLies(_ start: Int) {
+    func unmaskingDoesNotDependOnPayloadsPosition(_ start: Int) {
         let payload = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
         for length in 0...payload.count {
             let text = Array(payload.prefix(length))
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test("A whole message is a slice of the input")
-    func aWholeMessageIsASliceOfTheInput() throws {
+    func wholeMessageIsSliceOfInput() throws {
         try withExactMemory(frame(0x81, "Hello") + frame(0x82, "x")) { memory in
             var parser = WebSocketParser(role: .server, maxMessageBytes: 100)
             var input = memory
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test("The parser is small, and holds no memory when idle")
-    func theParserIsSmallAndHoldsNothingWhenIdle() throws {
+    func parserIsSmall() throws {
         #expect(MemoryLayout<WebSocketParser>.size <= 48)
         var parser = WebSocketParser(role: .server, maxMessageBytes: 100)
         var states: [Bool] = []
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test("A compressed message is marked, and its text isn't checked")
-    func aCompressedMessageIsMarkedAndItsTextLeftUnchecked() throws {
+    func compressedMessageIsMarked() throws {
         let bytes = frame(0xC1, [0xFF]) + frame(0x41, [0xFE]) + frame(0x89) + frame(0x80, [0xFD]) + frame(0xC2, [1])
         for pieces in arrivals(of: bytes) {
             var parser = WebSocketParser(role: .server, maxMessageBytes: 100, allowsCompressed: true)

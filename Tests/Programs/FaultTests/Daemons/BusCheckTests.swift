@@ -35,7 +35,7 @@ import Testing
             #expect(await check(conninfo).report.contains("daemons: none is running"))
             let store = DaemonStore(database: database.client)
             let info = DaemonInfo(id: DaemonID(), host: "box", build: "9.9", language: 7, bus: "amqp")
-            _ = try await store.beat(info, BusStanding(), gone: [])
+            _ = try await store.beat(info, BusStatus(), gone: [])
             let line = """
                 daemon: running on box, build 9.9, bus amqp with protocol version 7; \
                 its bus is disconnected or not needed; cheers lost: 0, not sent: 0\n
@@ -46,7 +46,7 @@ import Testing
                 other.report.contains("warning: cheers and presence don't pass between that daemon and bus postgresql"))
             let none = await check(conninfo, bus: .none)
             #expect(none.report.contains(line) && !none.report.contains("bus: works"))
-            try await store.farewell(info.id)
+            try await store.end(info.id)
             #expect(await check(conninfo).report.contains("daemons: none is running"))
         }
     }
@@ -57,11 +57,11 @@ import Testing
             let conninfo = database.configuration.conninfo
             let store = DaemonStore(database: database.client)
             let info = DaemonInfo(id: DaemonID(), host: "box", build: "9.9", language: 7, bus: "postgresql")
-            let bus = BusStanding(isConnected: true, delay: .microseconds(4_200), lost: 3, dropped: 21)
+            let bus = BusStatus(isConnected: true, delay: .microseconds(4_200), lost: 3, dropped: 21)
             _ = try await store.beat(info, bus, gone: [])
             let line = "version 7; its bus is connected, 5 ms round trip; cheers lost: 3, not sent: 21\n"
             #expect(await check(conninfo).report.contains(line))
-            _ = try await store.beat(info, BusStanding(isConnected: true, lost: 4, dropped: 21), gone: [])
+            _ = try await store.beat(info, BusStatus(isConnected: true, lost: 4, dropped: 21), gone: [])
             let next = "version 7; its bus is connected; cheers lost: 4, not sent: 21\n"
             #expect(await check(conninfo).report.contains(next))
             // An older build calls the same function without the state of its bus.

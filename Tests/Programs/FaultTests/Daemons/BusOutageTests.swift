@@ -9,8 +9,8 @@ import Testing
 @Suite struct BusOutageTests {
     /// A room with a speaker on one daemon and a listener on the other.
     private struct Pair {
-        let speaker: FleetPeer
-        let listener: FleetPeer
+        let sender: FleetPeer
+        let receiver: FleetPeer
     }
 
     @Test(
@@ -85,11 +85,11 @@ import Testing
             for _ in 0..<2 { try await fleet.add(in: journey, arguments) }
             let room = UUID()
             for endpoint in fleet.endpoints {
-                let (speaker, listener) = (
+                let (sender, receiver) = (
                     try await FleetPeer.enter(room, at: endpoint), try await FleetPeer.enter(room, at: endpoint)
                 )
-                try await speaker.say(3)
-                try await eventually("its ales") { await listener.heard == 3 }
+                try await sender.send(3)
+                try await eventually("its ales") { await receiver.received == 3 }
                 #expect(try await endpoint.get("/readyz").status == 200)
                 #expect(try await MetricsReading(endpoint).sum("letsswitch_bus_connected") == 0)
             }
@@ -108,43 +108,43 @@ import Testing
             let room = UUID()
             pairs.append(
                 Pair(
-                    speaker: try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true"),
-                    listener: try await FleetPeer.enter(
+                    sender: try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true"),
+                    receiver: try await FleetPeer.enter(
                         room, at: fleet.endpoints[1], daemon: 1, "&presence=true")))
         }
         // Each daemon knows that the other one needs the room's ales.
-        for pair in pairs { for peer in [pair.speaker, pair.listener] { try await peer.waitForCount(2) } }
+        for pair in pairs { for peer in [pair.sender, pair.receiver] { try await peer.waitForCount(2) } }
         let end = EventRecorder<Void>()
         let load = Task { [pairs] in
             while end.all.isEmpty {
-                for pair in pairs { try await pair.speaker.say() }
+                for pair in pairs { try await pair.sender.send() }
                 try await Task.sleep(for: .milliseconds(2))
             }
         }
-        func heard() async -> Int {
+        func received() async -> Int {
             var sum = 0
-            for pair in pairs { sum += await pair.listener.heard }
+            for pair in pairs { sum += await pair.receiver.received }
             return sum
         }
-        try await eventually("ales") { await heard() > 200 }
+        try await eventually("ales") { await received() > 200 }
         try await stop()
         // The daemon must have dropped ales while the bus was unavailable.
         try await eventually("ales given up") { try await fleet.dropped(at: 0) > 100 }
-        let away = await heard()
+        let away = await received()
         try await start(fleet)
         try await Recovery.expect(after: what) {
-            try await eventually("ales again") { await heard() > away }
+            try await eventually("ales again") { await received() > away }
         }
-        try await eventually("more ales") { await heard() > away + 200 }
+        try await eventually("more ales") { await received() > away + 200 }
         end.append(())
         try await load.value
 
         // A daemon notices lost ales at the latest with the next one.
-        for pair in pairs { try await pair.speaker.say() }
+        for pair in pairs { try await pair.sender.send() }
         var all = 0
-        for pair in pairs { all += await pair.speaker.said }
+        for pair in pairs { all += await pair.sender.sent }
         try await eventually("every ale heard or counted") {
-            let sum = await heard() + (try await fleet.lost(at: 1))
+            let sum = await received() + (try await fleet.lost(at: 1))
             guard sum <= all else { throw ClientFailure.violation("\(sum) ales of \(all)") }
             return sum == all
         }
@@ -158,14 +158,14 @@ import Testing
                 """)[0].boolean("is_told")
         }
         for pair in pairs {
-            for peer in [pair.speaker, pair.listener] {
+            for peer in [pair.sender, pair.receiver] {
                 #expect(await peer.isConnected)
                 #expect(await peer.objections == [])
             }
-            #expect(await pair.speaker.heard == 0)
+            #expect(await pair.sender.received == 0)
         }
         // Ales are sent in both directions.
-        for pair in pairs { try await pair.listener.say(3) }
-        for pair in pairs { try await eventually("three ales") { await pair.speaker.heard == 3 } }
+        for pair in pairs { try await pair.receiver.send(3) }
+        for pair in pairs { try await eventually("three ales") { await pair.sender.received == 3 } }
     }
 }

@@ -18,7 +18,7 @@ import Testing
     /// minutes for the ales of a few seconds.
     private final class Load {
         /// The maximum number of ales that a peer hasn't received yet, on average in its room.
-        private static let mostBehind = 8
+        private static let maxBehind = 8
         /// The milliseconds between two ales of a peer. More ales would slow down the tests that run at the same time.
         private static let pause = isLong ? 2...20 : 20...200
 
@@ -26,7 +26,7 @@ import Testing
         private let task: Task<Void, any Error>
 
         init(_ peers: [FleetPeer]) {
-            if !isLong { LeftOut.say("nine of ten cheers while a daemon is lost: make interop-daemons") }
+            if !isLong { SkippedTests.report("nine of ten cheers while a daemon is lost: make interop-daemons") }
             task = Task { [stop] in try await Load.cheer(peers, until: stop) }
         }
 
@@ -38,7 +38,7 @@ import Testing
                         while stop.all.isEmpty {
                             try await Task.sleep(for: .milliseconds(Int.random(in: pause)))
                             let missing = await FleetCrowd.missing(among: room).reduce(0, +)
-                            if missing < mostBehind * room.count { try await peer.say() }
+                            if missing < maxBehind * room.count { try await peer.send() }
                         }
                     }
                 }
@@ -64,10 +64,10 @@ import Testing
             let watcher = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true")
             try await watcher.waitForCount(10)
             let load = Load(survivors)
-            try await eventually("ales") { await survivors.asyncHeard > 200 }
+            try await eventually("ales") { await survivors.asyncReceived > 200 }
             try await fleet[2].process.kill9()
-            let seen = await survivors.asyncHeard
-            try await eventually("more ales") { await survivors.asyncHeard > seen + 200 }
+            let seen = await survivors.asyncReceived
+            try await eventually("more ales") { await survivors.asyncReceived > seen + 200 }
             let alive = survivors.count { $0.room == room }
             // The documented limit is fifteen seconds. It isn't checked here, because a busy machine may need longer.
             try await watcher.waitForCount(alive + 1)
@@ -81,21 +81,21 @@ import Testing
 
     @Test("A daemon that is stopped and continued closes no connection and recovers; the others are unaffected")
     func stopped() async throws {
-        if !Self.isLong { LeftOut.say("a daemon stopped for 30 s (2 s instead): make interop") }
+        if !Self.isLong { SkippedTests.report("a daemon stopped for 30 s (2 s instead): make interop") }
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(3, in: journey)
             let crowd = try await FleetCrowd.gather(rooms: 4, of: 9, at: fleet.endpoints)
             let others = crowd.peers(at: 0, 1)
             let load = Load(others)
-            try await eventually("ales") { await others.asyncHeard > 200 }
+            try await eventually("ales") { await others.asyncReceived > 200 }
             try await fleet[2].process.freeze()
             // The duration of the freeze is the subject of the test.
             try await Task.sleep(for: .seconds(Self.isLong ? 30 : 2))
             let itsPeers = crowd.peers(at: 2)
-            let before = await itsPeers.asyncHeard
+            let before = await itsPeers.asyncReceived
             await fleet[2].process.thaw()
             try await Recovery.expect(after: "a daemon's standstill") {
-                try await eventually("ales at its peers") { await itsPeers.asyncHeard > before }
+                try await eventually("ales at its peers") { await itsPeers.asyncReceived > before }
                 try await fleet.waitUntilTogether()
             }
             try await load.end()
@@ -115,7 +115,7 @@ import Testing
     /// Sends ales, and checks that they arrive at all peers, even if earlier ones were lost.
     private static func expectNewAlesEverywhere(_ peers: [FleetPeer]) async throws {
         let before = await FleetCrowd.missing(among: peers)
-        for peer in peers { try await peer.say() }
+        for peer in peers { try await peer.send() }
         try await eventually("new ales everywhere") { await FleetCrowd.missing(among: peers) == before }
         for peer in peers { #expect(await peer.isConnected) }
     }
@@ -172,10 +172,10 @@ import Testing
 
 extension [FleetPeer] {
     /// The number of ales that these peers have received together.
-    fileprivate var asyncHeard: Int {
+    fileprivate var asyncReceived: Int {
         get async {
             var sum = 0
-            for peer in self { sum += await peer.heard }
+            for peer in self { sum += await peer.received }
             return sum
         }
     }

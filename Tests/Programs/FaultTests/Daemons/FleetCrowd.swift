@@ -43,7 +43,7 @@ struct FleetCrowd {
             for peer in peers {
                 let ales = Int.random(in: 1...most)
                 group.addTask {
-                    for _ in 0..<ales { try await peer.say() }
+                    for _ in 0..<ales { try await peer.send() }
                 }
             }
             try await group.waitForAll()
@@ -53,10 +53,10 @@ struct FleetCrowd {
     /// Returns for each peer the number of the room's other ales that it hasn't received; negative if it received too
     /// many.
     static func missing(among peers: [FleetPeer]) async -> [Int] {
-        var said: [UUID: Int] = [:]
-        for peer in peers { said[peer.room, default: 0] += await peer.said }
+        var sent: [UUID: Int] = [:]
+        for peer in peers { sent[peer.room, default: 0] += await peer.sent }
         var missing: [Int] = []
-        for peer in peers { missing.append(said[peer.room, default: 0] - (await peer.said) - (await peer.heard)) }
+        for peer in peers { missing.append(sent[peer.room, default: 0] - (await peer.sent) - (await peer.received)) }
         return missing
     }
 
@@ -66,7 +66,7 @@ struct FleetCrowd {
         // A surplus ale would arrive before the next one.
         for _ in 0..<2 {
             try await waitUntilWhole(peers)
-            for peer in peers { try await peer.say() }
+            for peer in peers { try await peer.send() }
         }
         try await waitUntilWhole(peers)
         for peer in peers {

@@ -53,9 +53,9 @@ struct NginxTests {
             var peers: [FleetPeer] = []
             for _ in 0..<12 { peers.append(try await FleetPeer.enter(room, at: endpoint, "&presence=true")) }
             for peer in peers { try await peer.waitForCount(12) }
-            try await peers[0].say(5)
-            for peer in peers.dropFirst() { try await eventually("five ales") { await peer.heard == 5 } }
-            #expect(await peers[0].heard == 0)
+            try await peers[0].send(5)
+            for peer in peers.dropFirst() { try await eventually("five ales") { await peer.received == 5 } }
+            #expect(await peers[0].received == 0)
             // All three daemons have members.
             for daemon in fleet.endpoints {
                 #expect(try await MetricsReading(daemon).sum("letsswitch_room_members") > 0)
@@ -76,9 +76,9 @@ struct NginxTests {
                 stayed.append(try await FleetPeer.enter(room, at: endpoint, "&presence=true"))
             }
             for peer in stayed { try await peer.waitForCount(12) }
-            let heard = await stayed[0].heard
-            try await stayed[11].say(3)
-            try await eventually("three ales") { await stayed[0].heard == heard + 3 }
+            let received = await stayed[0].received
+            try await stayed[11].send(3)
+            try await eventually("three ales") { await stayed[0].received == received + 3 }
 
             for index in [0, 2] { try await fleet[index].process.terminate() }
             await nginx.signal(SIGQUIT)

@@ -26,8 +26,8 @@ import Testing
             for peer in [ada, bob] { try await peer.waitForCount(4) }
             await passer.leave()
             for peer in [ada, bob] { try await peer.waitForCount(3) }
-            try await bob.say(3)
-            for peer in [ada, silent] { try await eventually("three ales") { await peer.heard == 3 } }
+            try await bob.send(3)
+            for peer in [ada, silent] { try await eventually("three ales") { await peer.received == 3 } }
             for peer in [ada, silent, bob] { #expect(await peer.objections == []) }
             #expect(await silent.counts == [])
         }
@@ -67,7 +67,7 @@ import Testing
             try await watcher.waitForCount(1)
             let query = "&presence=true&deviceId=ada"
             let ada = try await WebSocketTestClient.connect(to: fleet.endpoints[0], ClientEndpoint.room(room) + query)
-            #expect(try await ada.nextMessage() == RoomWords.handshake)
+            #expect(try await ada.nextMessage() == RoomMessages.handshake)
             // A device without a task has no partner, so the message doesn't mention one.
             #expect(
                 try await ada.nextMessage() == .binary(Array(#"{"type":"presence","data":{"count":2}}"#.utf8)))
@@ -77,7 +77,7 @@ import Testing
             let identifier = CablePeer.room(room, #","presence":true"#)
             let cable = try await CablePeer.welcomed(at: fleet.endpoints[1], "?deviceId=ada")
             try await cable.enter(identifier)
-            #expect(try await cable.hearMessage(of: identifier).data == ["count": 2])
+            #expect(try await cable.receiveMessage(of: identifier).data == ["count": 2])
             await again.leave()
             await ada.close()
             await cable.socket.close()
@@ -129,10 +129,10 @@ import Testing
             try await cable.enter(identifier)
             for peer in [presenter, ada, again] { try await peer.waitForCount(5) }
             while true {
-                let message = try await cable.hearMessage(of: identifier)
+                let message = try await cable.receiveMessage(of: identifier)
                 if message.type == "presence", message.data == ["count": 5] { break }
             }
-            for peer in [quiet, nobody] { try await peer.socket.expectSilence() }
+            for peer in [quiet, nobody] { try await peer.socket.expectNothing() }
             await nobody.socket.close()
             for peer in [presenter, ada, again] { try await peer.waitForCount(4) }
             await ada.socket.close()
@@ -165,8 +165,8 @@ import Testing
             let carl = try await FleetPeer.enter(room, at: fleet.endpoints[0], Self.task())
             try await ada.waitForCount(7)
             #expect(await ada.counts == before + [7])
-            try await carl.say()
-            for peer in back { try await eventually("an ale") { await peer.heard == 1 } }
+            try await carl.send()
+            for peer in back { try await eventually("an ale") { await peer.received == 1 } }
         }
     }
 

@@ -6,14 +6,14 @@ import Testing
 
 /// Three daemons on one database send each reminder once, even if one of them dies.
 @Suite struct RemindersOnceTests {
-    enum Fate: CaseIterable { case committed, rolledBack }
+    enum TransactionOutcome: CaseIterable { case committed, rolledBack }
 
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
     @Test(
         "After a kill during a claim and a database restart, each stream and the webhook get each reminder once",
-        arguments: Fate.allCases)
-    func once(_ fate: Fate) async throws {
+        arguments: TransactionOutcome.allCases)
+    func once(_ transaction: TransactionOutcome) async throws {
         let cluster = try await TestCluster.dedicated()
         try await HTTPRecorder.run { recorder in
             try await Journey.run(on: cluster) { journey in
@@ -28,7 +28,7 @@ import Testing
                 let streams = try await Array(fleet.endpoints.prefix(2)).asyncMap { endpoint in
                     try await devices.asyncMap { try await endpoint.reminders(of: $0) }
                 }
-                try await Self.killWhileItClaims(fleet, start, fate, in: journey)
+                try await Self.killWhileItClaims(fleet, start, transaction, in: journey)
                 for stream in streams.joined() { #expect(try await stream.nextReminder().title == "First") }
                 try await Self.waitUntilDelivered(devices.count, in: journey)
 
@@ -52,14 +52,14 @@ import Testing
 
     /// Kills the third daemon while it claims, either before the commit or before it receives the answer.
     private static func killWhileItClaims(
-        _ fleet: DaemonFleet, _ start: Instant, _ fate: Fate, in journey: Journey
+        _ fleet: DaemonFleet, _ start: Instant, _ transaction: TransactionOutcome, in journey: Journey
     ) async throws {
         // The other daemons are frozen, so the third one claims.
         for index in [0, 1] { try await fleet[index].process.freeze() }
         let gate = try await StatementGate.close(at: .claim, in: journey)
         try await journey.advance(to: start, -60)
         try await gate.waitForStatements()
-        switch fate {
+        switch transaction {
         case .committed:
             try await fleet[2].process.freeze()
             try await gate.open()

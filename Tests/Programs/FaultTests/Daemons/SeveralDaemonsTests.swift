@@ -26,36 +26,36 @@ import Testing
             let room = UUID()
             let ada = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true")
             try await ada.waitForCount(1)
-            try await ada.say(10)
+            try await ada.send(10)
             for _ in 0..<3 {
                 let guest = try await FleetPeer.enter(room, at: fleet.endpoints[1], daemon: 1)
                 try await ada.waitForCount(2)
                 // Ales reach the guest's daemon a moment later than word of the guest reaches this one.
-                var said = 0
+                var sent = 0
                 try await eventually("an ale") {
-                    try await ada.say()
-                    said += 1
-                    return await guest.heard > 0
+                    try await ada.send()
+                    sent += 1
+                    return await guest.received > 0
                 }
-                let first = await guest.heard
-                try await ada.say(5)
-                try await eventually("five more ales") { await guest.heard >= first + 5 }
+                let first = await guest.received
+                try await ada.send(5)
+                try await eventually("five more ales") { await guest.received >= first + 5 }
                 // None of those that were said before the guest came.
-                #expect(await guest.heard <= said + 5)
-                try await guest.say(1)
+                #expect(await guest.received <= sent + 5)
+                try await guest.send(1)
                 await guest.leave()
                 try await ada.waitForCount(1)
             }
-            try await eventually("the guests' ales") { await ada.heard == 3 }
+            try await eventually("the guests' ales") { await ada.received == 3 }
             // Ada is alone again. The daemons exchange packets, but none for ales.
             func sent() async throws -> Double {
                 try await MetricsReading(fleet.endpoints[0])[#"letsswitch_bus_packets_total{direction="out"}"#]
             }
             let before = try await sent()
-            try await ada.say(2_000)
+            try await ada.send(2_000)
             let other = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true")
             try await ada.waitForCount(2)
-            #expect(await other.heard == 0)
+            #expect(await other.received == 0)
             #expect(try await sent() - before < 200)
             #expect(try await fleet.lost(at: 1) == 0)
         }
@@ -74,13 +74,13 @@ import Testing
                 try await fleet.add(in: journey)
                 let guest = try await FleetPeer.enter(room, at: fleet.members[fleet.members.count - 1].endpoint)
                 try await Task.sleep(for: .milliseconds(250) * TimeAllowance.factor)
-                for peer in [ada, guest] { try await peer.say() }
+                for peer in [ada, guest] { try await peer.send() }
                 try? await eventually("both ales", within: .seconds(10)) {
-                    let heard = (await ada.heard, await guest.heard)
-                    return heard == (1, 1)
+                    let received = (await ada.received, await guest.received)
+                    return received == (1, 1)
                 }
-                let heard = (await ada.heard, await guest.heard)
-                outcomes.append(heard == (1, 1))
+                let received = (await ada.received, await guest.received)
+                outcomes.append(received == (1, 1))
                 for peer in [ada, guest] { await peer.leave() }
             }
             #expect(outcomes.last == true)
@@ -134,8 +134,8 @@ import Testing
                 try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true"),
             ]
             let there = try await fleet.endpoints[1].enter(room)
-            try await here[0].say(20)
-            try await eventually("twenty ales") { await here[1].heard == 20 }
+            try await here[0].send(20)
+            try await eventually("twenty ales") { await here[1].received == 20 }
             #expect(await here[1].counts == [2])
 
             let start = try await journey.instant(in: 3600)
@@ -145,7 +145,7 @@ import Testing
             let reminders = try await streams.asyncMap { try await $0.nextReminder() }
             #expect(reminders[0] == reminders[1])
             // An ale from the other daemon would have arrived by now.
-            try await there.expectSilence()
+            try await there.expectNothing()
             for endpoint in fleet.endpoints {
                 let metrics = try await MetricsReading(endpoint)
                 #expect(metrics.sum("letsswitch_bus_packets_total") == 0)

@@ -13,7 +13,7 @@ import Testing
             (#"{"deviceId":"d","token":"ab"}"#, "debug"), (#"{"deviceId":"d","token":"ab","debug":1}"#, "debug"),
             (#"{"token":"ab","debug":true}"#, "deviceId"),
         ])
-    func aTokensMembersAreAllRequired(json: String, member: String) {
+    func tokensMembersAreAllRequired(json: String, member: String) {
         let error = #expect(throws: RequestError.self) { try TokenRequest.decode(Array(json.utf8)) }
         #expect(error?.reason.hasPrefix(member + " ") == true)
     }

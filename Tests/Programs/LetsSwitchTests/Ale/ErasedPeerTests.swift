@@ -19,7 +19,7 @@ import Testing
                 try await eventually("the room to open") { try await endpoint.status(of: bob.socketId) == 101 }
                 let peer = try await WebSocketTestClient.connect(
                     to: endpoint, ClientEndpoint.room(bob.socketId) + query)
-                #expect(try await peer.nextMessage() == RoomWords.handshake)
+                #expect(try await peer.nextMessage() == RoomMessages.handshake)
                 return peer
             }
             var hers: [WebSocketTestClient] = []
@@ -37,7 +37,7 @@ import Testing
                 until: "EXISTS (SELECT FROM letsswitch.attendance WHERE task_id = '\(ada.id)' AND present = 3)")
             #expect(try await HTTPTestClient.request(at: here, "DELETE", "/device?deviceId=ada").status == 200)
             for peer in hers { #expect(try await peer.expectClose(1000, passingOver: true) == Self.reason) }
-            #expect(try await cable.hear() == CablePeer.rejection(identifier))
+            #expect(try await cable.receive() == CablePeer.rejection(identifier))
             try await his.closeHandshake()
             // Attendance is written in order. Ada's row would therefore be stored before this one.
             try await journey.wait(

@@ -16,9 +16,9 @@ import Testing
             #expect(lstat(control.socket, &status) == 0 && status.st_mode == S_IFSOCK | 0o600)
             #expect(try await control.daemon.terminate() == .exited(0))
             #expect(access(control.socket, F_OK) != 0)
-            let nobody = try await control.command(["connections"])
-            #expect(nobody.status == .exited(1))
-            #expect(nobody.errors == "letsswitchd: no daemon is listening at \(control.socket)")
+            let empty = try await control.command(["connections"])
+            #expect(empty.status == .exited(1))
+            #expect(empty.errors == "letsswitchd: no daemon is listening at \(control.socket)")
         }
     }
 

@@ -38,7 +38,7 @@ import Testing
 
             #expect(try await control.rows(["kick", ada]).count == 2)
             try await stream.expectEnd()
-            #expect(try await cable.hear() == CablePeer.disconnect("remote"))
+            #expect(try await cable.receive() == CablePeer.disconnect("remote"))
             let other = try await control.endpoint.reminders(of: ada)
             #expect(try await control.rows(["kick", try #require(tags.first)]).count == 1)
             try await other.expectEnd()

@@ -27,7 +27,7 @@ import Testing
                 let cable = try await CablePeer.welcomed(at: endpoint, "?deviceId=ada")
                 let identifier = #"{"channel":"RemindersChannel"}"#
                 try await cable.socket.send(json: ["command": "subscribe", "identifier": .string(identifier)])
-                #expect(try await cable.hear().contains("confirm_subscription"))
+                #expect(try await cable.receive().contains("confirm_subscription"))
                 let other = try await endpoint.reminders(of: "bob")
 
                 let rows = try await control.rows(["remind", "ada"])
@@ -39,7 +39,7 @@ import Testing
                 #expect(event.event == "reminder")
                 let data = try event.json()
                 #expect(data["test"] == true && data["type"] == "reminder")
-                #expect(try await cable.hearMessage(of: identifier).data["id"] == data["id"])
+                #expect(try await cable.receiveMessage(of: identifier).data["id"] == data["id"])
                 let hook = try await recorder.requests.next("the webhook") { $0.target == "/hook" }
                 #expect(try hook.json()["data"] == data)
 

@@ -57,7 +57,7 @@ import Testing
             }
             let cheered = peers[0]
             try await eventually("messages a second") {
-                try await cheered.send(text: RoomWords.ale(room))
+                try await cheered.send(text: RoomMessages.ale(room))
                 return (latest("received", try await samples(operations)) ?? 0) > 0
             }
             let own = try await samples(operations, "?of=own&span=minute")

@@ -29,7 +29,7 @@ import Testing
             for attempt in attempts where attempt.early != nil {
                 let connection = try await RawConnection.connect(to: endpoint)
                 // The ale is sent in one packet with the handshake, without waiting for the response.
-                let ale = TestFrame(.text, RoomWords.ale(room)).bytes()
+                let ale = TestFrame(.text, RoomMessages.ale(room)).bytes()
                 try await connection.send(Self.handshake("/socket\(attempt.id)") + ale)
                 let response = try await HTTPTestClient(over: connection).readResponse(to: "GET")
                 #expect(response.status == attempt.early, "\(attempt.id)")
@@ -44,7 +44,7 @@ import Testing
                 let refused = try await WebSocketTestClient.refusal(at: endpoint, "/socket\(attempt.id)")
                 #expect(refused.status == attempt.late, "\(attempt.id)")
             }
-            try await peer.expectSilence()
+            try await peer.expectNothing()
             let metrics = try await MetricsReading(endpoint)
             #expect(metrics["letsswitch_room_members"] == 1 && metrics["letsswitch_messages_received_total"] == 0)
         }
@@ -56,7 +56,7 @@ import Testing
             let endpoint = try await journey.daemonOnUnixSocket { $0.openRooms = true }
             let (room, burst, count) = (UUID(), 1_900, 8)
             let reader = try await endpoint.enter(room)
-            let burstOfAles = Array(repeating: TestFrame(.text, RoomWords.ale(room)).bytes(), count: burst).flatMap(
+            let burstOfAles = Array(repeating: TestFrame(.text, RoomMessages.ale(room)).bytes(), count: burst).flatMap(
                 \.self)
             // The senders don't read either.
             let senders = try await Array(0..<count).asyncMap { _ in try await endpoint.enter(room) }
@@ -67,11 +67,11 @@ import Testing
             #expect(metrics["letsswitch_messages_left_out_total"] > 0)
             #expect(metrics["letsswitch_slow_peers_total"] == 0)
             try await reader.send(text: "?")
-            var heard = 0
-            while try await reader.nextMessage() == RoomWords.cheer { heard += 1 }
-            #expect(heard > 1_000 && heard < burst * count)
-            try await senders[0].send(text: RoomWords.ale(room))
-            #expect(try await reader.nextMessage() == RoomWords.cheer)
+            var received = 0
+            while try await reader.nextMessage() == RoomMessages.cheer { received += 1 }
+            #expect(received > 1_000 && received < burst * count)
+            try await senders[0].send(text: RoomMessages.ale(room))
+            #expect(try await reader.nextMessage() == RoomMessages.cheer)
         }
     }
 
@@ -88,16 +88,16 @@ import Testing
             let intruder = try await endpoint.enter(own)
             let partner = try await endpoint.enter(own)
             let strangers = [try await endpoint.enter(other), try await endpoint.enter(other)]
-            for ale in [RoomWords.ale(other), RoomWords.ale(other).lowercased(), RoomWords.ale(UUID())] {
+            for ale in [RoomMessages.ale(other), RoomMessages.ale(other).lowercased(), RoomMessages.ale(UUID())] {
                 try await intruder.send(text: ale)
                 let answer = try await intruder.nextMessage().json()
                 #expect(answer["type"] == "error")
                 #expect(answer["reason"].string?.contains(other.uuidString) == false)
             }
-            for peer in [partner] + strangers { try await peer.expectSilence() }
+            for peer in [partner] + strangers { try await peer.expectNothing() }
             // The connection stays open, and its own room receives its ales.
-            try await intruder.send(text: RoomWords.ale(own))
-            #expect(try await partner.nextMessage() == RoomWords.cheer)
+            try await intruder.send(text: RoomMessages.ale(own))
+            #expect(try await partner.nextMessage() == RoomMessages.cheer)
         }
     }
 

@@ -91,19 +91,19 @@ import Testing
             #expect(deleted.status == 200)
             #expect(try deleted.decode(RegisteredTask.self) == task)
             #expect(try await day("bob", date, at: endpoint).schedule[.twentyOne]?.hasSomebodyElse == false)
-            let again = try await post(try App.encode(history), to: "/task/delete", at: endpoint)
-            #expect(again.status == 404 && again.code == "no_such_task")
+            let repeated = try await post(try App.encode(history), to: "/task/delete", at: endpoint)
+            #expect(repeated.status == 404 && repeated.code == "no_such_task")
 
             history.socketId = nil
-            let anew = try await post(try App.encode(history), to: "/task", at: endpoint).decode(RegisteredTask.self)
-            #expect(anew.id != task.id && anew.socketId != task.socketId)
+            let again = try await post(try App.encode(history), to: "/task", at: endpoint).decode(RegisteredTask.self)
+            #expect(again.id != task.id && again.socketId != task.socketId)
             let partner = try await post(try App.encode(maths), to: "/task", at: endpoint).decode(RegisteredTask.self)
             maths.socketId = partner.socketId.uuidString
             let refused = try await post(try App.encode(maths), to: "/task/delete", at: endpoint)
             #expect(refused.status == 409 && refused.code == "has_partner")
 
             let slot = try #require(try await day("ada", date, at: endpoint).schedule[.twentyOne])
-            #expect(slot.id == anew.id && slot.title == "History" && slot.partnerTask == "Maths")
+            #expect(slot.id == again.id && slot.title == "History" && slot.partnerTask == "Maths")
             #expect(slot.hasOwnTask && slot.hasSomebodyElse && slot.roomId == partner.socketId)
         }
     }
@@ -120,20 +120,20 @@ import Testing
             #expect(try await stream.nextReminder().roomId == room)
             let ada = try await WebSocketTestClient.connect(to: endpoint, target)
             let bob = try await WebSocketTestClient.connect(to: endpoint, target)
-            func hear(_ peer: WebSocketTestClient) async throws -> App.Message {
+            func receive(_ peer: WebSocketTestClient) async throws -> App.Message {
                 // The app accepts only binary frames.
                 guard case .binary(let bytes) = try await peer.nextMessage() else {
                     throw ClientFailure.violation("a text frame")
                 }
                 return try JSONDecoder().decode(App.Message.self, from: Data(bytes))
             }
-            #expect(try await hear(ada).type == "handshake")
-            #expect(try await hear(bob).type == "handshake")
+            #expect(try await receive(ada).type == "handshake")
+            #expect(try await receive(bob).type == "handshake")
             let ale = try App.encode(App.Message(type: "ale", id: room.uuidString))
             try await ada.send(binary: ale)
-            #expect(try await hear(bob) == App.Message(type: "aleResponse"))
+            #expect(try await receive(bob) == App.Message(type: "aleResponse"))
             try await bob.send(text: String(decoding: ale, as: UTF8.self))
-            #expect(try await hear(ada) == App.Message(type: "aleResponse"))
+            #expect(try await receive(ada) == App.Message(type: "aleResponse"))
             try await ada.closeHandshake()
             try await bob.closeHandshake()
         }

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test("A feed shows the device's tasks and nobody else's")
-    func aFeedShowsTheDevicesTasksAndNobodyElses() async throws {
+    func feedShowsDevicesTasksAndNobodyElses() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
             let start = try await journey.instant(in: 7200)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test("A program that has the current feed gets 304")
-    func aProgramThatHasTheFeedAlreadyIsToldSo() async throws {
+    func programThatHasCurrentFeedGets304() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
             let url = try await Self.subscribe("anna", at: endpoint)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test("A feed ends when it is revoked and when the person is erased")
-    func aFeedEndsWhenItIsRevokedAndWhenThePersonIsErased() async throws {
+    func feedEndsWhenItIsRevokedAndWhenPersonIsErased() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
             let first = try await Self.subscribe("anna", at: endpoint)
@@ -105,7 +105,7 @@ import Testing
     @Test(
         "A foreign parser finds the instants and the texts",
         .enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
-    func aForeignParserFindsTheInstantsAndTheWords() async throws {
+    func foreignParserFindsInstantsAndTexts() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
             let title = "Piano, then \\ tea; \"quietly\"\n語🎹 " + String(repeating: "é", count: 120)

@@ -79,11 +79,11 @@ import Testing
             (["--loops", "0"], "--loops"), (["--database-url", "nonsense"], "--database-url"),
             (["--log-level", "loud"], "loud"),
         ])
-    func misuse(arguments: [String], complaint: String) async throws {
+    func misuse(arguments: [String], errorMessage: String) async throws {
         let daemon = try await DaemonProcess.start(arguments)
         #expect(try await daemon.waitForExit() == .exited(64))
         #expect(daemon.process.lines.all.allSatisfy { $0.stream == .error })
-        #expect(daemon.output.contains(complaint) && daemon.output.contains("--help"))
+        #expect(daemon.output.contains(errorMessage) && daemon.output.contains("--help"))
     }
 
     @Test("An invalid value in the environment is reported by its variable")

@@ -19,10 +19,10 @@ import Testing
             for endpoint in endpoints { #expect(try await endpoint.get("/readyz").status == 200) }
             let room = UUID()
             let peers = try await endpoints.asyncMap { try await $0.enter(room) }
-            for speaker in peers.indices {
-                try await peers[speaker].send(text: RoomWords.ale(room))
-                for listener in peers.indices where listener != speaker {
-                    #expect(try await peers[listener].nextMessage() == RoomWords.cheer)
+            for sender in peers.indices {
+                try await peers[sender].send(text: RoomMessages.ale(room))
+                for receiver in peers.indices where receiver != sender {
+                    #expect(try await peers[receiver].nextMessage() == RoomMessages.cheer)
                 }
             }
             for peer in peers { await peer.close() }

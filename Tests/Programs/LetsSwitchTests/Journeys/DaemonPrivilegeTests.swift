@@ -18,7 +18,7 @@ import Testing
 
     @Test("The daemon can't gain privileges; as root it keeps only those it needs, and its cluster none")
     func rights() async throws {
-        try await Places.journeys.hold {
+        try await TestLimiter.journeys.hold {
             let directory = "/tmp/letsswitch-state-\(UUID().uuidString.prefix(8))"
             mkdir(directory, 0o755)
             defer { try? FileManager.default.removeItem(atPath: directory) }

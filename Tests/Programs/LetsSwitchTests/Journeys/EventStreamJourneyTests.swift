@@ -19,8 +19,8 @@ import Testing
             #expect(stream.response.headers["Cache-Control"] == "no-store, no-transform")
             let head = try await HTTPTestClient.request(at: endpoint, "HEAD", "/reminders?deviceId=ada")
             #expect(head.status == 200 && head.body.isEmpty)
-            let nobody = try await endpoint.get("/reminders")
-            #expect(nobody.status == 400 && nobody.code == "invalid_request")
+            let anonymous = try await endpoint.get("/reminders")
+            #expect(anonymous.status == 400 && anonymous.code == "invalid_request")
             #expect(try await endpoint.get("/reminders?deviceId=%20").status == 400)
         }
     }

@@ -91,14 +91,14 @@ import Testing
             let endpoint = try await journey.daemon()
             let start = try await journey.instant(in: 3600)
             let ada = try await endpoint.register("ada", start)
-            let wish: TestJSON = ["deviceId": "ada", "taskId": .string(ada.id.uuidString)]
-            let alone = try await endpoint.post("/preferences", wish)
+            let request: TestJSON = ["deviceId": "ada", "taskId": .string(ada.id.uuidString)]
+            let alone = try await endpoint.post("/preferences", request)
             #expect(alone.status == 409 && alone.code == "no_partner")
             _ = try await endpoint.register("bob", start, "Maths")
-            let made = try await endpoint.post("/preferences", wish)
+            let made = try await endpoint.post("/preferences", request)
             #expect(made.status == 201)
             #expect(try made.json()["title"] == "Maths" && made.json()["startsAt"].string == "\(start)")
-            #expect(try await endpoint.post("/preferences", wish).status == 200)
+            #expect(try await endpoint.post("/preferences", request).status == 200)
             #expect(try await endpoint.get("/preferences?deviceId=ada").text == #"{"preferences":[\#(made.text)]}"#)
             #expect(try await endpoint.get("/preferences?deviceId=bob").text == #"{"preferences":[]}"#)
             let foreign: TestJSON = ["deviceId": "bob", "taskId": .string(ada.id.uuidString)]

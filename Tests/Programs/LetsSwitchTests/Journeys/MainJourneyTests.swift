@@ -53,19 +53,19 @@ import Testing
             // A room's UUID is accepted in either case.
             let bob = try await library.enter("/socket?id=\(room.uuidString.lowercased())", at: endpoint)
             let third = try await endpoint.enter(room)
-            for peer in [ada, bob] { #expect(try await peer.hear() == RoomWords.handshake) }
+            for peer in [ada, bob] { #expect(try await peer.receive() == RoomMessages.handshake) }
 
-            try await ada.say(RoomWords.ale(room))
-            for peer in [bob, third] { #expect(try await peer.hear() == RoomWords.cheer) }
-            try await bob.say(Array(RoomWords.ale(room).utf8))
-            for peer in [ada, third] { #expect(try await peer.hear() == RoomWords.cheer) }
-            for nonsense in ["nonsense", RoomWords.ale(UUID()), #"{"type":"beer"}"#] {
-                try await ada.say(nonsense)
-                let answer = try await ada.hear().json()
+            try await ada.send(RoomMessages.ale(room))
+            for peer in [bob, third] { #expect(try await peer.receive() == RoomMessages.cheer) }
+            try await bob.send(Array(RoomMessages.ale(room).utf8))
+            for peer in [ada, third] { #expect(try await peer.receive() == RoomMessages.cheer) }
+            for nonsense in ["nonsense", RoomMessages.ale(UUID()), #"{"type":"beer"}"#] {
+                try await ada.send(nonsense)
+                let answer = try await ada.receive().json()
                 #expect(answer["type"] == "error" && answer["reason"].string?.isEmpty == false)
             }
             // Cheers aren't sent back to their sender, and errors are sent only to the peer that caused them.
-            for peer in [ada, bob, third] { try await peer.hearsNothing() }
+            for peer in [ada, bob, third] { try await peer.expectNothing() }
 
             try await journey.advance(to: start, 3598)
             for peer in [ada, bob, third] { #expect(try await peer.end().code == 1000) }

@@ -12,7 +12,7 @@ import Testing
 
     private func enter(_ task: RegisteredTask, at endpoint: ClientEndpoint) async throws -> WebSocketTestClient {
         let peer = try await WebSocketTestClient.connect(to: endpoint, Self.target(task.socketId, task.id))
-        guard try await peer.nextMessage() == RoomWords.handshake else {
+        guard try await peer.nextMessage() == RoomMessages.handshake else {
             throw ClientFailure.violation("no handshake message")
         }
         return peer
@@ -39,17 +39,17 @@ import Testing
                 #expect(refusal.status == 409 && refusal.code == "room_full", "\(target)")
             }
             let peer = try await enter(bob, at: endpoint)
-            try await peer.send(text: RoomWords.ale(room))
+            try await peer.send(text: RoomMessages.ale(room))
             // A phone that lost its connection, and comes by the other door.
             let cable = try await CablePeer.welcomed(at: endpoint)
             let identifier = CablePeer.room(room, #","taskId":"\#(bob.id.uuidString)""#)
             try await cable.enter(identifier)
-            try await peer.send(text: RoomWords.ale(room))
-            #expect(try await cable.hear() == CablePeer.ale(identifier))
+            try await peer.send(text: RoomMessages.ale(room))
+            #expect(try await cable.receive() == CablePeer.ale(identifier))
             let stranger = CablePeer.room(room, #","taskId":"\#(UUID().uuidString)""#)
             let other = try await CablePeer.welcomed(at: endpoint)
             try await other.subscribe(stranger)
-            #expect(try await other.hear() == CablePeer.rejection(stranger))
+            #expect(try await other.receive() == CablePeer.rejection(stranger))
             for peer in own { await peer.close() }
         }
     }
@@ -68,7 +68,7 @@ import Testing
             let socket = try await endpoint.enter(room)
             #expect(try await endpoint.status(of: room) == 409)
             for number in 0..<9 { try await cable.unsubscribe(identifier(number)) }
-            try await cable.hearsNothing()
+            try await cable.expectNothing()
             #expect(try await endpoint.status(of: room) == 409)
             try await cable.unsubscribe(identifier(9))
             try await eventually("the place is free") { try await endpoint.status(of: room) == 101 }

@@ -96,8 +96,8 @@ import Testing
             let peers = [
                 try await endpoint.enter(room), try await endpoint.enter(room), try await endpoint.enter(room),
             ]
-            try await peers[0].send(text: RoomWords.ale(room))
-            for peer in peers.dropFirst() { #expect(try await peer.nextMessage() == RoomWords.cheer) }
+            try await peers[0].send(text: RoomMessages.ale(room))
+            for peer in peers.dropFirst() { #expect(try await peer.nextMessage() == RoomMessages.cheer) }
             try await peers[0].closeHandshake(1000)
             let metrics = try await MetricsReading.wait(at: endpoint) {
                 $0[#"letsswitch_reminders_total{outcome="delivered"}"#] == 3 && $0["letsswitch_room_members"] == 2

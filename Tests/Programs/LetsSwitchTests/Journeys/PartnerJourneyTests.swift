@@ -34,7 +34,7 @@ import Testing
             let peers = try await daemons.asyncMap {
                 let peer = try await WebSocketTestClient.connect(
                     to: $0, "\(ClientEndpoint.room(ada.socketId))&taskId=\(bob.id.uuidString)")
-                #expect(try await peer.nextMessage() == RoomWords.handshake)
+                #expect(try await peer.nextMessage() == RoomMessages.handshake)
                 return peer
             }
             let refused = try await HTTPTestClient.request(
@@ -116,7 +116,7 @@ import Testing
             func enter(_ task: RegisteredTask) async throws -> WebSocketTestClient {
                 let target = "\(ClientEndpoint.room(ada.socketId))&presence=true&taskId=\(task.id.uuidString)"
                 let peer = try await WebSocketTestClient.connect(to: endpoint, target)
-                #expect(try await peer.nextMessage() == RoomWords.handshake)
+                #expect(try await peer.nextMessage() == RoomMessages.handshake)
                 return peer
             }
             let peer = try await enter(ada)

@@ -8,7 +8,7 @@ import Testing
 /// `letsswitchd` with only a state directory, as `make run` starts it. It uses the real clock.
 @Suite(.serialized) struct PrivateClusterJourneyTests {
     private func withStateDirectory(_ body: (String) async throws -> Void) async throws {
-        try await Places.journeys.hold {
+        try await TestLimiter.journeys.hold {
             let path = "/tmp/letsswitch-state-\(UUID().uuidString.prefix(8))"
             // The cluster's user must be able to enter the directory.
             mkdir(path, 0o755)

@@ -12,7 +12,7 @@ import Testing
     {
         let target = "\(ClientEndpoint.room(room ?? task.socketId))&taskId=\(task.id.uuidString)"
         let peer = try await WebSocketTestClient.connect(to: endpoint, target)
-        guard try await peer.nextMessage() == RoomWords.handshake else {
+        guard try await peer.nextMessage() == RoomMessages.handshake else {
             throw ClientFailure.violation("no handshake message")
         }
         return peer
@@ -48,10 +48,10 @@ import Testing
                 ).count == 2
             }
             try await journey.advance(to: start, 61)
-            let told = try await nextJSON(of: peers[0])
-            #expect(told["type"] == "rematched" && told["taskId"].string == ada.id.uuidString)
-            #expect(told["partnerTask"] == "Latin")
-            let room = try #require(told["roomId"].string.flatMap(UUID.init(uuidString:)))
+            let rematch = try await nextJSON(of: peers[0])
+            #expect(rematch["type"] == "rematched" && rematch["taskId"].string == ada.id.uuidString)
+            #expect(rematch["partnerTask"] == "Latin")
+            let room = try #require(rematch["roomId"].string.flatMap(UUID.init(uuidString:)))
             let other = try await nextJSON(of: peers[1])
             #expect(other["partnerTask"] == "History" && other["roomId"].string == room.uuidString)
             for peer in peers { try await peer.expectClose(1000) }
@@ -63,8 +63,8 @@ import Testing
             let again = [
                 try await enter(ada, at: daemons[0], room: room), try await enter(cem, at: daemons[0], room: room),
             ]
-            try await again[0].send(text: RoomWords.ale(room))
-            #expect(try await again[1].nextMessage() == RoomWords.cheer)
+            try await again[0].send(text: RoomMessages.ale(room))
+            #expect(try await again[1].nextMessage() == RoomMessages.cheer)
 
             let late = try await streams[1].next("rematched")
             #expect(late["taskId"].string == bob.id.uuidString && late["partnerTask"].isAbsent)

@@ -15,9 +15,9 @@ import Testing
             let peers = try await rooms.asyncMap { room in
                 [try await endpoint.enter(room), try await endpoint.enter(room)]
             }
-            for (room, pair) in zip(rooms, peers) { try await pair[0].send(text: RoomWords.ale(room)) }
-            for pair in peers { #expect(try await pair[1].nextMessage() == RoomWords.cheer) }
-            for peer in peers.joined() { try await peer.expectSilence() }
+            for (room, pair) in zip(rooms, peers) { try await pair[0].send(text: RoomMessages.ale(room)) }
+            for pair in peers { #expect(try await pair[1].nextMessage() == RoomMessages.cheer) }
+            for peer in peers.joined() { try await peer.expectNothing() }
             let metrics = try await MetricsReading(endpoint)
             #expect(metrics["letsswitch_rooms"] == 8 && metrics["letsswitch_room_members"] == 16)
             #expect(try await endpoint.get("/socket?id=nonsense").status == 400)
@@ -58,9 +58,9 @@ import Testing
                 try #require(ContinuousClock.now < deadline)
                 do { fifth = try await endpoint.enter(room) } catch is UpgradeRefused { continue }
             }
-            try await fourth.send(binary: Array(RoomWords.ale(room).utf8))
-            #expect(try await peers[2].nextMessage() == RoomWords.cheer)
-            #expect(try await fifth?.nextMessage() == RoomWords.cheer)
+            try await fourth.send(binary: Array(RoomMessages.ale(room).utf8))
+            #expect(try await peers[2].nextMessage() == RoomMessages.cheer)
+            #expect(try await fifth?.nextMessage() == RoomMessages.cheer)
             #expect(try await MetricsReading(endpoint)["letsswitch_room_members"] == 3)
         }
     }
@@ -84,21 +84,21 @@ import Testing
             var there = 0
             while there != 4 { there = try await ada.nextMessage().json()["data"]["count"].int ?? 0 }
             func expect(_ kind: String?) async throws {
-                let word = kind.map { #"{"type":"aleResponse","kind":"\#($0)"}"# } ?? #"{"type":"aleResponse"}"#
-                for peer in [bob, cem] { #expect(try await peer.nextMessage() == .binary(Array(word.utf8))) }
-                let (type, data) = try await dan.hearMessage(of: identifier)
+                let expected = kind.map { #"{"type":"aleResponse","kind":"\#($0)"}"# } ?? #"{"type":"aleResponse"}"#
+                for peer in [bob, cem] { #expect(try await peer.nextMessage() == .binary(Array(expected.utf8))) }
+                let (type, data) = try await dan.receiveMessage(of: identifier)
                 #expect(type == "aleResponse" && data["kind"].string == kind)
             }
-            for (kind, heard) in [("clap", "clap"), ("fire", "fire"), ("beer", nil)] as [(String, String?)] {
+            for (kind, received) in [("clap", "clap"), ("fire", "fire"), ("beer", nil)] as [(String, String?)] {
                 try await ada.send(text: #"{"type":"ale","id":"\#(room.uuidString)","kind":"\#(kind)"}"#)
-                try await expect(heard)
+                try await expect(received)
             }
             try await dan.socket.send(text: CablePeer.message(#"{"action":"ale","kind":"heart"}"#, identifier))
             for peer in [ada, bob, cem] {
                 #expect(
                     try await peer.nextMessage() == .binary(Array(#"{"type":"aleResponse","kind":"heart"}"#.utf8)))
             }
-            try await ada.expectSilence()
+            try await ada.expectNothing()
         }
     }
 
@@ -111,12 +111,12 @@ import Testing
             }
             let room = UUID()
             let peers = try await (0..<10).map { $0 }.asyncMap { _ in try await endpoint.enter(room) }
-            let ale = TestFrame(.text, RoomWords.ale(room))
+            let ale = TestFrame(.text, RoomMessages.ale(room))
             try await peers[0].connection.send((0..<200).flatMap { _ in ale.bytes() })
             for peer in peers.dropFirst() {
-                for _ in 0..<200 { #expect(try await peer.nextMessage() == RoomWords.cheer) }
+                for _ in 0..<200 { #expect(try await peer.nextMessage() == RoomMessages.cheer) }
             }
-            for peer in peers { try await peer.expectSilence() }
+            for peer in peers { try await peer.expectNothing() }
             let metrics = try await MetricsReading(endpoint)
             #expect(metrics["letsswitch_messages_received_total"] == 200)
             #expect(metrics["letsswitch_messages_sent_total"] == Double(200 * 9 + 10))
@@ -133,7 +133,7 @@ import Testing
                 $0.limits.messageRate = 0
             }
             let room = UUID()
-            let ale = TestFrame(.text, RoomWords.ale(room))
+            let ale = TestFrame(.text, RoomMessages.ale(room))
             var peers = try await (0..<6).map { $0 }.asyncMap { _ in try await endpoint.enter(room) }
             for round in 1...20 {
                 let counts = peers.indices.map { ($0 + round) % 4 }
@@ -149,9 +149,9 @@ import Testing
                 }
                 let total = counts.reduce(1, +)
                 for (peer, own) in zip(peers, counts) {
-                    for _ in 0..<(total - own) { #expect(try await peer.nextMessage() == RoomWords.cheer) }
+                    for _ in 0..<(total - own) { #expect(try await peer.nextMessage() == RoomMessages.cheer) }
                 }
-                for peer in peers { try await peer.expectSilence() }
+                for peer in peers { try await peer.expectNothing() }
                 await leaving.close()
                 peers[round % peers.count] = try await endpoint.enter(room)
             }
@@ -202,7 +202,7 @@ import Testing
             // second.
             try await journey.move(by: -100)
             try await Task.sleep(for: .seconds(1.5))
-            try await peer.expectSilence()
+            try await peer.expectNothing()
             #expect(try await endpoint.status(of: room) == 101)
             try await journey.advance(to: start, 3600)
             try await peer.expectClose(1000)

@@ -40,8 +40,8 @@ import Testing
             shown.append(data)
             let room = try #require(reminders[0].roomId)
             let peers = [try await endpoint.enter(room), try await endpoint.enter(room)]
-            try await peers[0].send(text: RoomWords.ale(room))
-            #expect(try await peers[1].nextMessage() == RoomWords.cheer)
+            try await peers[0].send(text: RoomMessages.ale(room))
+            #expect(try await peers[1].nextMessage() == RoomMessages.cheer)
             // A peer's claims about itself aren't sent back either.
             try await peers[0].send(text: #"{"type":"\#(ada)","id":"\#(bob)"}"#)
             shown.append("\(try await peers[0].nextMessage().json())")

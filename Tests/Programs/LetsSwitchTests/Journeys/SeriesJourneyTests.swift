@@ -6,7 +6,7 @@ import Testing
 
 /// Users that register a series: one task a day.
 @Suite struct SeriesJourneyTests {
-    private static func wish(_ device: String, _ time: String, _ title: String = "History") -> TestJSON {
+    private static func request(_ device: String, _ time: String, _ title: String = "History") -> TestJSON {
         [
             "deviceId": .string(device), "title": .string(title), "startTime": .string(time), "timeZone": "UTC",
             "days": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"],
@@ -25,7 +25,7 @@ import Testing
             let endpoint = try await journey.daemon()
             let time = try await Self.time(journey)
             let stream = try await endpoint.reminders(of: "anna")
-            let begun = try await endpoint.post("/series", Self.wish("anna", time))
+            let begun = try await endpoint.post("/series", Self.request("anna", time))
             #expect(begun.status == 201)
             let series = try begun.json()
             let tasks = try #require(series["tasks"].array)
@@ -33,8 +33,8 @@ import Testing
                 tasks.count >= 14 && tasks.allSatisfy { $0["seriesId"] == series["id"] && $0["title"] == "History" })
             let first = try #require(tasks[0]["startsAt"].string)
             #expect(try await stream.nextChange() == first)
-            #expect(try await endpoint.post("/series", Self.wish("anna", time)).status == 200)
-            #expect(try await endpoint.post("/series", Self.wish("anna", time, "Art")).code == "series_exists")
+            #expect(try await endpoint.post("/series", Self.request("anna", time)).status == 200)
+            #expect(try await endpoint.post("/series", Self.request("anna", time, "Art")).code == "series_exists")
             #expect(try await endpoint.get("/series?deviceId=anna").json()["series"] == [series])
             let day = try await endpoint.get("/schedule?deviceId=anna&date=\(first.prefix(10))&timeZone=UTC").json()
             #expect(day["schedule"][time]["title"] == "History")
@@ -70,7 +70,7 @@ import Testing
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
             let time = try await Self.time(journey)
-            let series = try await endpoint.post("/series", Self.wish("anna", time)).json()
+            let series = try await endpoint.post("/series", Self.request("anna", time)).json()
             let first = try #require(series["tasks"][0]["startsAt"].string.flatMap { Instant($0) })
             #expect(try await endpoint.register("ben", first, "Maths").isPaired)
             let stream = try await endpoint.reminders(of: "ben")
@@ -85,9 +85,9 @@ import Testing
                 ("until", "soon"),
                 ("until", "2020-01-01"), ("title", " "),
             ] {
-                var wish = try #require(Self.wish("cleo", time).object)
-                wish[member] = value
-                let refused = try await endpoint.post("/series", .object(wish))
+                var request = try #require(Self.request("cleo", time).object)
+                request[member] = value
+                let refused = try await endpoint.post("/series", .object(request))
                 #expect(refused.status == 400 && refused.text.contains(member), "\(member)")
             }
         }
@@ -98,7 +98,7 @@ import Testing
         try await Journey.run { journey in
             let daemon = try await journey.daemon()
             let time = try await Self.time(journey)
-            let before = try await daemon.post("/series", Self.wish("anna", time)).json()
+            let before = try await daemon.post("/series", Self.request("anna", time)).json()
             let count = try #require(before["tasks"].array?.count)
             try await journey.sql("UPDATE letsswitch.series SET look_at = letsswitch.clock(), made_to = made_to - 1")
             try await journey.sql(

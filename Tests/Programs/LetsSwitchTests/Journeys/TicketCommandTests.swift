@@ -42,7 +42,7 @@ import Wire
             (["ada", "--forr", "1h"], "unknown flag --forr"),
             (["ada", "--topics=\(String(repeating: "a,", count: 101))"], "--topics: at most 100"),
         ] as [([String], String)])
-    func complaints(arguments: [String], beginning: String) throws {
+    func errorMessages(arguments: [String], beginning: String) throws {
         let error = #expect(throws: UsageError.self) { try parse(arguments) }
         #expect(error?.description.hasPrefix(beginning) == true, "\(error?.description ?? "")")
     }

@@ -13,7 +13,7 @@ import Testing
         return String(decoding: text.bytes, as: UTF8.self)
     }
 
-    @Test("Unknown statements are counted as others") func statementsThatNobodyAnnouncedCountAsOthers() {
+    @Test("Unknown statements are counted as others") func unknownStatementsAreCountedAsOthers() {
         let metrics = DatabaseMetrics(statements: ["register", "register", "other"])
         metrics.query("register", took: .milliseconds(1), .succeeded)
         metrics.query("mystery", took: .milliseconds(1), .failed)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test("Every line of the metrics page is a sample or a header, and no family occurs twice")
-    func everyLineOfTheProductsPageIsASampleOrAHeadAndNoFamilyComesTwice() throws {
+    func everyLineOfMetricsPageIsSampleOrHeader() throws {
         var text = MetricsText()
         ProductMetrics(statements: ["a"]).write(to: &text)
         try #require(ProcessMetrics.current()).write(to: &text)

@@ -13,7 +13,7 @@ import Wire
 /// The way of a reminder from `POST /token` to a recorder behind nghttpx, which stands for Apple's server.
 @Suite struct APNsJourneyTests {
     @Test("A reminder reaches the phone once and counts as delivered")
-    func aReminderReachesThePhoneOnceAndCountsAsDelivered() async throws {
+    func reminderReachesPhoneOnceAndCountsAsDelivered() async throws {
         try await PushRecorder.run { recorder in
             let authority = try await TestAuthority()
             let (settings, _) = try await APNsSettings.forTests(in: authority)
@@ -48,7 +48,7 @@ import Wire
     }
 
     @Test("A token that Apple doesn't know is deleted")
-    func aTokenThatAppleDoesNotKnowIsForgotten() async throws {
+    func tokenThatAppleDoesNotKnowIsDeleted() async throws {
         try await PushRecorder.run { recorder in
             let authority = try await TestAuthority()
             let (settings, _) = try await APNsSettings.forTests(in: authority)

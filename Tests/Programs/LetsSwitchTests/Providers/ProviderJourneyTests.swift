@@ -27,7 +27,7 @@ import Wire
     private func next(
         _ event: String, at recorder: HTTPRecorder,
         where condition: @escaping @Sendable (TestJSON) -> Bool = { _ in true }
-    ) async throws -> (asked: HTTPRecorder.Asked, data: TestJSON) {
+    ) async throws -> (asked: HTTPRecorder.ReceivedRequest, data: TestJSON) {
         let asked = try await recorder.requests.next(event) { asked in
             guard asked.target == "/hook", let json = try? asked.json() else { return false }
             return json["type"].string == event && condition(json["data"])
@@ -35,7 +35,7 @@ import Wire
         return (asked, try asked.json()["data"])
     }
 
-    private func checkSignature(_ asked: HTTPRecorder.Asked) throws {
+    private func checkSignature(_ asked: HTTPRecorder.ReceivedRequest) throws {
         let secret = try #require(WebhookSecret(Self.secretText))
         let time = try #require(asked.headers["webhook-timestamp"].flatMap { Int($0) })
         let message = WebhookMessage(id: try #require(asked.headers["webhook-id"]), body: asked.body)
@@ -78,13 +78,13 @@ import Wire
                 let room = ClientEndpoint.room(ada.socketId)
                 let peer = try await WebSocketTestClient.connect(
                     to: endpoint, "\(room)&taskId=\(ada.id.uuidString.lowercased())")
-                #expect(try await peer.nextMessage() == RoomWords.handshake)
+                #expect(try await peer.nextMessage() == RoomMessages.handshake)
                 let joined = try await next("room.joined", at: recorder).data
                 #expect(joined["taskId"].string == ada.id.uuidString)
                 #expect(joined["peers"].int == 1)
                 let stranger = try await WebSocketTestClient.connect(
                     to: endpoint, "\(room)&taskId=\(UUID().uuidString)")
-                #expect(try await stranger.nextMessage() == RoomWords.handshake)
+                #expect(try await stranger.nextMessage() == RoomMessages.handshake)
                 let other = try await next("room.joined", at: recorder).data
                 #expect(other["taskId"].isAbsent)
                 #expect(other["peers"].int == 2)

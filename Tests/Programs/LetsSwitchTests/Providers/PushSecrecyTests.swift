@@ -11,7 +11,7 @@ import Wire
 /// The address of a browser or a calendar is a secret. With it anybody can send to the browser or read the calendar.
 @Suite struct PushSecrecyTests {
     @Test("Neither the log nor the metrics have an endpoint's address")
-    func noAddressIsInTheLogOrTheMetrics() async throws {
+    func neitherLogNorMetricsHaveEndpointsAddress() async throws {
         try await PushRecorder.run { service in
             await service.answers.script([
                 Response.text("no", status: .internalServerError), Response.text("no", status: .badRequest),

@@ -26,7 +26,7 @@ import Wire
     }
 
     @Test("A reminder reaches a browser, and only that browser can decrypt it")
-    func aReminderReachesABrowserThatAloneCanReadIt() async throws {
+    func reminderReachesBrowser() async throws {
         try await PushRecorder.run { service in
             await service.answers.always(Response(.created))
             try await Journey.run { journey in
@@ -63,7 +63,7 @@ import Wire
     @Test(
         "Another implementation decrypts the message and verifies the sender",
         .enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
-    func aForeignImplementationDecryptsTheMessageAndKnowsTheSender() async throws {
+    func anotherImplementationDecryptsMessageAndVerifiesSender() async throws {
         try await PushRecorder.run { service in
             try await Journey.run { journey in
                 let endpoint = try await journey.daemon(Self.configure)
@@ -112,7 +112,7 @@ import Wire
         """
 
     @Test("A subscription that is gone is deleted, and a device has at most ten")
-    func aSubscriptionThatIsGoneIsForgottenAndADeviceHasTen() async throws {
+    func subscriptionThatIsGoneIsDeleted() async throws {
         try await PushRecorder.run { service in
             await service.answers.always(Response(.gone))
             try await Journey.run(clock: .running) { journey in
@@ -133,7 +133,7 @@ import Wire
     }
 
     @Test("The key is kept and shared by daemons")
-    func theKeyIsKeptAndSharedByDaemons() async throws {
+    func keyIsKeptAndSharedByDaemons() async throws {
         try await Journey.run { journey in
             var keys: Set<String> = []
             for _ in 0..<3 {
@@ -146,7 +146,7 @@ import Wire
     }
 
     @Test("Only its device can remove a subscription")
-    func aSubscriptionIsTakenBackByItsDeviceOnly() async throws {
+    func onlyItsDeviceCanRemoveSubscription() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon(Self.configure)
             let url = "https://push.example.net/push/a%20b?c=d&e"
@@ -164,7 +164,7 @@ import Wire
     }
 
     @Test("An invalid subscription is refused by its member")
-    func whatIsNoSubscriptionIsRefusedByItsMember() async throws {
+    func invalidSubscriptionIsRefusedByItsMember() async throws {
         try await Journey.run { journey in
             let strict = try await journey.daemon { $0.providers.webPush.contact = "mailto:ops@example.org" }
             let browser = try WebPushReceiver()
@@ -204,13 +204,14 @@ import Wire
     }
 
     @Test("Without a contact there is no Web Push")
-    func withoutAContactThereIsNoWebPush() async throws {
+    func withoutContactThereIsNoWebPush() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
-            let wish: TestJSON = [
+            let request: TestJSON = [
                 "deviceId": "anna", "subscription": try WebPushReceiver().subscription("https://push.example.net/x"),
             ]
-            for answer in [try await endpoint.get("/push/key"), try await endpoint.post("/push/subscription", wish)] {
+            for answer in [try await endpoint.get("/push/key"), try await endpoint.post("/push/subscription", request)]
+            {
                 #expect(answer.status == 404)
                 #expect(try answer.json()["code"] == "web_push_off")
             }

@@ -6,7 +6,7 @@ extension BrowserPage {
     /// Lines of each list in a report.
     private static let reportLines = 50
     /// The time for each question to the browser: the page may be what hangs.
-    private static let patience = Duration.seconds(10)
+    private static let timeout = Duration.seconds(10)
 
     func addEvidence() {
         let events = events
@@ -56,8 +56,8 @@ extension BrowserPage {
 
     private func screenshotReport() async -> String {
         do {
-            let path = try Evidence.keep(try await screenshot(within: Self.patience), extension: "png")
-            let text = try await evaluate("location.href + ': ' + document.body?.innerText", within: Self.patience)
+            let path = try Evidence.keep(try await screenshot(within: Self.timeout), extension: "png")
+            let text = try await evaluate("location.href + ': ' + document.body?.innerText", within: Self.timeout)
             return "The page's screenshot: \(path)\nThe page shows \(text.string ?? "nothing")"
         } catch {
             return "The page has no screenshot: \(error)"

@@ -82,7 +82,7 @@ struct BrowserPage: Sendable {
     /// Closes the browser with all its tabs.
     func close() async throws {
         try await devTools.call("Target.disposeBrowserContext", ["browserContextId": .string(context)])
-        await devTools.forget(session)
+        await devTools.removeRecorder(session)
     }
 
     /// Grants the permission for notifications, like the user would.
@@ -142,10 +142,10 @@ struct BrowserPage: Sendable {
 
     /// The errors that the browser reported: in the console, exceptions, violations of the security policy, failed
     /// loads.
-    var complaints: [String] { events.all.compactMap(Self.complaint) }
+    var consoleErrors: [String] { events.all.compactMap(Self.consoleError) }
 
     /// Returns the error that an event reports; `nil` for most events.
-    static func complaint(in event: DevTools.Event) -> String? {
+    static func consoleError(in event: DevTools.Event) -> String? {
         let parameters = event.parameters
         switch event.method {
         case "Runtime.exceptionThrown": return parameters["exceptionDetails"]["exception"]["description"].string

@@ -52,7 +52,7 @@ actor Chromium {
         } catch ClientFailure.ended(_, let words) {
             do {
                 let started = try await start(executable, .none)
-                LeftOut.say("Chromium's sandbox: none is usable here, so the tests of the page run it without")
+                SkippedTests.report("Chromium's sandbox: none is usable here, so the tests of the page run it without")
                 return started
             } catch {
                 throw ClientFailure.violation("\(error); before, with its sandbox: \(words)")

@@ -105,7 +105,7 @@ actor DevTools {
         return recorder
     }
 
-    func forget(_ session: String) {
+    func removeRecorder(_ session: String) {
         sessions[session] = nil
     }
 }

@@ -1,7 +1,7 @@
 // The page of conversations: connects its modules.
 import { Api } from './api.js'
 import { firstDevice } from './device.js'
-import { find, say } from './dom.js'
+import { find, setText } from './dom.js'
 import { Feed } from './feed.js'
 import { Inbox } from './inbox.js'
 import { subjectOf, ticketIn } from './identity.js'
@@ -56,12 +56,12 @@ const feed = new Feed(new Api(clockless, deviceId), () => {
     hasOpened = true
     if (isFirst) route()
     if (thread.talk?.trouble || thread.talk?.isKept) readMore(thread.talk)
-    letters.pump()
+    outgoing.pump()
     drawSoon()
   },
   message(frame) {
     const isKnown = talks.get(frame.message.conversation)
-    const { talk, outcome } = talks.hear(frame)
+    const { talk, outcome } = talks.receive(frame)
     if (!isKnown) loadList()
     if (outcome === 'gap') readOn(talk)
     if (outcome === 'new') announce(talk, frame.message)
@@ -80,7 +80,7 @@ const feed = new Feed(new Api(clockless, deviceId), () => {
       talk.participants = participants
     } else {
       talk.part(user, participants)
-      if (!talk.muted) say(find('#said'), talk.type === 'group' ? `${user} has left the group with ${talk.title(me)}.` : `${user} has left.`)
+      if (!talk.muted) setText(find('#said'), talk.type === 'group' ? `${user} has left the group with ${talk.title(me)}.` : `${user} has left.`)
     }
     drawSoon()
   },
@@ -107,8 +107,8 @@ function announce(talk, { author, content }) {
   if (author === me) return
   const isShown = talk === thread.talk && !document.hidden
   if (talk === thread.talk) thread.came()
-  if (isShown) say(find('#said'), `${author}: ${content}`)
-  else if (!talk.muted) say(find('#said'), `${author}${talk.type === 'group' ? `, to ${talk.title(me)}` : ''}: ${content}`)
+  if (isShown) setText(find('#said'), `${author}: ${content}`)
+  else if (!talk.muted) setText(find('#said'), `${author}${talk.type === 'group' ? `, to ${talk.title(me)}` : ''}: ${content}`)
 }
 
 // The list
@@ -142,10 +142,10 @@ find('#more').onclick = () => loadList(true)
 // A conversation
 
 const thread = new Thread({
-  say: content => letters.add([thread.talk.id], content),
+  send: content => outgoing.add([thread.talk.id], content),
   earlier: () => readMore(thread.talk),
-  again: id => letters.again(id),
-  drop: id => letters.drop(id),
+  again: id => outgoing.again(id),
+  drop: id => outgoing.drop(id),
 })
 
 const reading = new Set()
@@ -166,9 +166,9 @@ async function readPages(talk, query, take) {
 }
 
 /** Reads the missed messages. */
-const readOn = talk => talk.isKept ? readMore(talk) : readPages(talk, () => ({ after: talk.heard }), page => {
+const readOn = talk => talk.isKept ? readMore(talk) : readPages(talk, () => ({ after: talk.received }), page => {
   if (talk.append(page)) announce(talk, talk.messages.at(-1))
-  return page.messages.length > 0 && talk.heard < talk.lastOffset
+  return page.messages.length > 0 && talk.received < talk.lastOffset
 })
 
 /** Reads the last messages, or those before the messages known. */
@@ -176,27 +176,27 @@ async function readMore(talk) {
   if (talk.messages && !talk.hasEarlier) return readOn(talk)
   const before = (talk.isKept ? undefined : talk.messages?.[0]?.offset) ?? talk.lastOffset + 1
   await readPages(talk, () => ({ before, limit: PAGE }), page => talk.prepend(page, before))
-  if (talk.messages && !talk.isKept && talk.heard < talk.lastOffset) readOn(talk)
+  if (talk.messages && !talk.isKept && talk.received < talk.lastOffset) readOn(talk)
 }
 
 /** Conversations that are about to be marked as read. */
-const telling = new Set()
+const marking = new Set()
 
 const isSeen = talk => talk === thread.talk && !document.hidden
 
 /** Marks visible messages as read. */
 function markRead(talk) {
-  if (!talk?.messages || !isSeen(talk) || talk.isKept || talk.heard < talk.lastOffset || talk.lastOffset <= talk.readOffset) return
-  if (telling.has(talk.id)) return
-  telling.add(talk.id)
+  if (!talk?.messages || !isSeen(talk) || talk.isKept || talk.received < talk.lastOffset || talk.lastOffset <= talk.readOffset) return
+  if (marking.has(talk.id)) return
+  marking.add(talk.id)
   const end = () => {
-    telling.delete(talk.id)
+    marking.delete(talk.id)
     drawSoon()
   }
-  const seen = talk.heard
+  const seen = talk.received
   setTimeout(() => {
     // If the user has turned away by now, newer messages aren't marked as read.
-    const offset = isSeen(talk) ? talk.heard : seen
+    const offset = isSeen(talk) ? talk.received : seen
     api.post(`/conversations/${talk.id}/read`, { offset }).then(() => {
       talk.readOffset = Math.max(talk.readOffset, offset)
       end()
@@ -208,45 +208,45 @@ find('#mute').onclick = async () => {
   const { talk } = thread
   try {
     talks.takeOne(await api.post(`/conversations/${talk.id}/mute`, { muted: !talk.muted }))
-    say(find('#said'), talk.muted ? 'Muted.' : 'No longer muted.')
+    setText(find('#said'), talk.muted ? 'Muted.' : 'No longer muted.')
   } catch (refusal) {
-    say(find('#say-note'), sentence(refusal))
+    setText(find('#say-note'), sentence(refusal))
   }
   drawSoon()
 }
 
 find('#leave').onclick = () => {
-  say(find('#sure-text'), thread.talk.type === 'person'
+  setText(find('#sure-text'), thread.talk.type === 'person'
     ? 'The conversation disappears from your list. The next message from either of you brings it back.'
     : 'You receive no further messages. You can still read the earlier messages.')
-  say(find('#sure-error'), '')
+  setText(find('#sure-error'), '')
   find('#sure').showModal()
 }
 
 find('#do-leave').onclick = async () => {
   const { talk } = thread
   try {
-    const told = await api.post(`/conversations/${talk.id}/leave`, {})
+    const state = await api.post(`/conversations/${talk.id}/leave`, {})
     if (talk.type === 'person') talks.drop(talk.id)
-    else talks.takeOne(told)
+    else talks.takeOne(state)
     find('#sure').close()
-    say(find('#said'), 'You have left.')
+    setText(find('#said'), 'You have left.')
     if (talk.type === 'person') location.hash = ''
     drawSoon()
   } catch (refusal) {
-    say(find('#sure-error'), sentence(refusal))
+    setText(find('#sure-error'), sentence(refusal))
   }
 }
 
 // Sending
 
-const letters = new Outbox(deviceId, outbox, body => api.request('POST', '/messages', body), {
+const outgoing = new Outbox(deviceId, outbox, body => api.request('POST', '/messages', body), {
   changed: () => drawSoon(),
   stored(messages) {
     // The message also arrives by the socket, perhaps later.
     for (const message of messages) {
       if (!talks.get(message.conversation)) continue
-      const { talk, outcome } = talks.hear({ message })
+      const { talk, outcome } = talks.receive({ message })
       if (outcome === 'gap') readOn(talk)
     }
   },
@@ -260,8 +260,8 @@ const make = new MakeDialog({
   },
   send(conversations, content) {
     location.hash = ''
-    letters.add(conversations, content)
-    say(find('#said'), `Sending to ${conversations.length} conversation${conversations.length === 1 ? '' : 's'}.`)
+    outgoing.add(conversations, content)
+    setText(find('#said'), `Sending to ${conversations.length} conversation${conversations.length === 1 ? '' : 's'}.`)
   },
 })
 
@@ -279,14 +279,14 @@ function askName() {
 find('#name-form').addEventListener('submit', async event => {
   event.preventDefault()
   const name = find('#own-name').value.trim()
-  say(find('#name-error'), isName(name) ? '' : 'A name is 1 to 32 letters (A to Z), digits, _ or -.')
+  setText(find('#name-error'), isName(name) ? '' : 'A name is 1 to 32 letters (A to Z), digits, _ or -.')
   if (!isName(name)) return
   try {
     await api.post('/users', { name })
     await loadList()
   } catch (refusal) {
     if (refusal.code === 'has_name') return loadList()
-    say(find('#name-error'), refusal.code === 'name_taken' ? 'Somebody else has this name. Please choose another.' : sentence(refusal))
+    setText(find('#name-error'), refusal.code === 'name_taken' ? 'Somebody else has this name. Please choose another.' : sentence(refusal))
   }
 })
 
@@ -340,17 +340,17 @@ function draw() {
   if (me && !isListed && (trouble || !navigator.onLine)) parts.push('You see what this browser has saved.')
   if (!isRemembered) parts.push('This browser saves nothing. You can use your name only while this page is open.')
   if (me === null && trouble && trouble.code !== 'name_required') parts.push(sentence(trouble))
-  say(find('#banner'), parts.join(' '))
+  setText(find('#banner'), parts.join(' '))
   if (me === null) return
-  say(find('#trouble'), trouble && !(link === 'lost' || trouble.status === 0) ? sentence(trouble) : '')
+  setText(find('#trouble'), trouble && !(link === 'lost' || trouble.status === 0) ? sentence(trouble) : '')
   const { talk } = thread
   markRead(talk)
-  say(find('#me b'), me)
+  setText(find('#me b'), me)
   find('#me').hidden = false
   inbox.draw(talks.all, me, document.body.dataset.view === 'talk' ? talk?.id : null, hereIn)
   find('#empty').hidden = talks.all.length > 0
   find('#more').hidden = !talks.next
-  thread.draw(me, talk ? letters.in(talk.id) : [], talk ? hereIn(talk) : [])
+  thread.draw(me, talk ? outgoing.in(talk.id) : [], talk ? hereIn(talk) : [])
   const unread = talks.all.reduce((sum, one) => sum + (one.muted || one === talk ? 0 : one.unread(me)), 0)
   document.title = `${unread ? `(${unread}) ` : ''}Conversations`
   if (isListed) keepSoon()
@@ -374,7 +374,7 @@ addEventListener('hashchange', () => {
 })
 addEventListener('online', () => {
   drawSoon()
-  letters.pump()
+  outgoing.pump()
   if (trouble) loadList()
 })
 addEventListener('offline', drawSoon)
@@ -385,7 +385,7 @@ addEventListener('storage', ({ key }) => {
   if (!key?.startsWith('outbox/')) return
   drawSoon()
   // The other tab sends it, unless it is closed.
-  setTimeout(() => letters.pump(), 5_000)
+  setTimeout(() => outgoing.pump(), 5_000)
 })
 const kept = shelf.get(deviceId)
 if (kept) {

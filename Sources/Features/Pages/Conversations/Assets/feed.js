@@ -7,23 +7,23 @@ const GREETING = 10_000
 /** If the page was hidden for longer, its connection may be dead without an event. */
 const SLEEP = 30_000
 /** The server's messages without a request. */
-const HEARD = ['message', 'presence', 'left']
+const FORWARDED = ['message', 'presence', 'left']
 
 export class Feed {
   #api
   #path
-  #told
+  #handlers
   #socket = null
   #timer = null
   #backoff = new Backoff({ most: 15_000 })
   #hiddenAt = Infinity
   #isWanted = false
 
-  /** `path()` returns the address; `told` has `open(handshake)`, `lost()`, `refused(refusal)`, and a function for each message in `HEARD`. */
-  constructor(api, path, told) {
+  /** `path()` returns the address; `handlers` has `open(handshake)`, `lost()`, `refused(refusal)`, and a function for each message in `FORWARDED`. */
+  constructor(api, path, handlers) {
     this.#api = api
     this.#path = path
-    this.#told = told
+    this.#handlers = handlers
     addEventListener('online', () => this.#isWanted && !this.#socket && this.#retry(0))
     addEventListener('offline', () => this.#lose())
     document.addEventListener('visibilitychange', () => {
@@ -38,24 +38,24 @@ export class Feed {
     if (this.#socket) return
     const socket = this.#socket = new WebSocket(location.origin.replace(/^http/, 'ws') + this.#path())
     let wasOpen = false
-    const impatience = setTimeout(() => socket === this.#socket && this.#lose(), GREETING)
+    const timeout = setTimeout(() => socket === this.#socket && this.#lose(), GREETING)
     socket.onmessage = ({ data }) => {
       if (socket !== this.#socket) return
       const frame = JSON.parse(data)
       if (frame.type === 'handshake') {
         wasOpen = true
-        clearTimeout(impatience)
+        clearTimeout(timeout)
         this.#backoff.reset()
-        this.#told.open(frame)
-      } else if (HEARD.includes(frame.type)) {
-        this.#told[frame.type](frame)
+        this.#handlers.open(frame)
+      } else if (FORWARDED.includes(frame.type)) {
+        this.#handlers[frame.type](frame)
       }
     }
     socket.onclose = ({ code }) => {
-      clearTimeout(impatience)
+      clearTimeout(timeout)
       if (socket !== this.#socket) return
       this.#socket = null
-      this.#told.lost()
+      this.#handlers.lost()
       if (wasOpen && code !== 1000 && code !== 1008) this.#retry(0)
       else this.#ask()
     }
@@ -67,7 +67,7 @@ export class Feed {
     if (!socket) return
     this.#socket = null
     socket.close()
-    this.#told.lost()
+    this.#handlers.lost()
     this.#retry(0)
   }
 
@@ -81,7 +81,7 @@ export class Feed {
       const isFinal = response.status >= 400 && response.status < 500 && response.status !== 426 && response.status !== 429
       if (isFinal) {
         this.#isWanted = false
-        return this.#told.refused(new Refusal(response.status, await response.json().catch(() => ({}))))
+        return this.#handlers.refused(new Refusal(response.status, await response.json().catch(() => ({}))))
       }
     } catch {
       // No answer: the network or the server is down.

@@ -1,5 +1,5 @@
 // The view of the list of conversations.
-import { find, part, say, stamp } from './dom.js'
+import { find, part, setText, stamp } from './dom.js'
 import { shortly } from './moments.js'
 
 /** An icon of one, two or three heads. With three it also has the number of people. */
@@ -50,14 +50,14 @@ export class Inbox {
     if (isShown) link.setAttribute('aria-current', 'true')
     else link.removeAttribute('aria-current')
     drawSign(row.querySelector('.sign'), talk.type === 'person' ? 2 : count)
-    say(part(row, 'title'), talk.title(me))
-    say(part(row, 'count'), ` (${count === 1 ? 'only you' : `${count} people`}${here ? `, ${here} here` : ''}) `)
+    setText(part(row, 'title'), talk.title(me))
+    setText(part(row, 'count'), ` (${count === 1 ? 'only you' : `${count} people`}${here ? `, ${here} here` : ''}) `)
     row.classList.toggle('here', here > 0)
-    say(part(row, 'last'), !last ? '' : `${last.author === me ? 'You: ' : talk.type === 'person' || !last.author ? '' : `${last.author}: `}${last.content || 'Forgotten'}`)
-    say(part(row, 'time'), last ? shortly(Date.parse(last.date)) : '')
-    say(part(row, 'muted'), talk.muted ? 'muted' : talk.hasLeft(me) ? 'left' : '')
+    setText(part(row, 'last'), !last ? '' : `${last.author === me ? 'You: ' : talk.type === 'person' || !last.author ? '' : `${last.author}: `}${last.content || 'Forgotten'}`)
+    setText(part(row, 'time'), last ? shortly(Date.parse(last.date)) : '')
+    setText(part(row, 'muted'), talk.muted ? 'muted' : talk.hasLeft(me) ? 'left' : '')
     const badge = part(row, 'unread')
-    say(badge, unread ? `${unread}` : '')
+    setText(badge, unread ? `${unread}` : '')
     if (unread) badge.setAttribute('aria-label', `${unread} unread`)
     row.classList.toggle('fresh', unread > 0)
     row.classList.toggle('quiet', talk.muted)

@@ -13,21 +13,21 @@ export class Outbox {
   #device
   #kept
   #post
-  #told
+  #handlers
   #sending = null
   #timer
   #tries = new Map()
   #backoff = new Backoff({ most: 15_000 })
 
   /**
-   * `kept` is `store.js`'s outbox, which tabs share; `post(body)` resolves with the server's answer or throws a `Refusal`; `told` has
+   * `kept` is `store.js`'s outbox, which tabs share; `post(body)` resolves with the server's answer or throws a `Refusal`; `handlers` has
    * `changed()` and `stored(messages)`.
    */
-  constructor(device, kept, post, told) {
+  constructor(device, kept, post, handlers) {
     this.#device = device
     this.#kept = kept
     this.#post = post
-    this.#told = told
+    this.#handlers = handlers
   }
 
   /** Messages that aren't stored yet, oldest first: `{id, number, conversations, content, at, fault?}`. */
@@ -57,7 +57,7 @@ export class Outbox {
 
   drop(id) {
     this.#kept.set(this.#device, id, null)
-    this.#told.changed()
+    this.#handlers.changed()
   }
 
   #fail(id, fault) {
@@ -67,7 +67,7 @@ export class Outbox {
 
   #keep(entry) {
     this.#kept.set(this.#device, entry.id, JSON.stringify(entry))
-    this.#told.changed()
+    this.#handlers.changed()
   }
 
   /** Sends the waiting messages one after the other, so that their order stays. */
@@ -77,11 +77,11 @@ export class Outbox {
       const entry = this.all.find(entry => !entry.fault)
       if (!entry) return
       this.#sending = entry.id
-      this.#told.changed()
+      this.#handlers.changed()
       const wait = await this.#send(entry)
       this.#sending = null
       if (wait !== null) this.#timer = setTimeout(() => this.pump(), wait)
-      this.#told.changed()
+      this.#handlers.changed()
       if (wait !== null) return
     }
   }
@@ -94,7 +94,7 @@ export class Outbox {
         deviceId: this.#device, content, id, ...others.length ? { conversations } : { conversation },
       })
       this.#backoff.reset()
-      this.#told.stored(messages)
+      this.#handlers.stored(messages)
       this.drop(id)
     } catch (refusal) {
       if (isPassing(refusal) && this.#mayTry(id, refusal)) return this.#backoff.next(refusal.wait)

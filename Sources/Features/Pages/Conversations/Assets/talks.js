@@ -7,7 +7,7 @@ const KEPT = { talks: 50, messages: 30, characters: 400_000 }
 /** A valid name. */
 export const isName = text => /^[\w-]{1,32}$/.test(text)
 
-/** A conversation. Its known messages are consecutive up to `heard`; there are none until they were read. */
+/** A conversation. Its known messages are consecutive up to `received`; there are none until they were read. */
 export class Talk {
   id
   type = 'group'
@@ -17,7 +17,7 @@ export class Talk {
   readOffset = 0
   muted = false
   messages = null
-  heard = 0
+  received = 0
   /** Whether there may be messages before the first one. */
   hasEarlier = false
   /** Whether the messages are from the cache: perhaps incomplete or outdated. */
@@ -36,32 +36,32 @@ export class Talk {
   }
 
   /** Applies the server's state, which may be older than messages received since. */
-  take(told) {
-    const { type, participants, muted } = told
+  take(state) {
+    const { type, participants, muted } = state
     Object.assign(this, { type, participants, muted })
-    this.lastOffset = Math.max(this.lastOffset, told.lastOffset)
-    this.readOffset = Math.max(this.readOffset, told.readOffset)
-    if (told.lastMessage) this.#stands(told.lastMessage)
+    this.lastOffset = Math.max(this.lastOffset, state.lastOffset)
+    this.readOffset = Math.max(this.readOffset, state.readOffset)
+    if (state.lastMessage) this.#stands(state.lastMessage)
     return this
   }
 
   /** Adds a message. Returns `new`, `known`, or `gap` if messages before it have to be read first. */
-  hear(message) {
+  receive(message) {
     const isNew = message.offset > this.lastOffset
     this.#stands(message)
     if (!this.messages || this.isKept) return isNew ? 'new' : 'known'
-    if (message.offset > this.heard + 1) return 'gap'
-    if (message.offset <= this.heard) return 'known'
+    if (message.offset > this.received + 1) return 'gap'
+    if (message.offset <= this.received) return 'known'
     this.#append([message])
     return 'new'
   }
 
-  /** Adds messages after `heard`. Returns how many are new. */
+  /** Adds messages after `received`. Returns how many are new. */
   append(page) {
-    const fresh = page.messages.filter(message => message.offset > this.heard)
+    const fresh = page.messages.filter(message => message.offset > this.received)
     this.#append(fresh)
     // Purged messages are skipped.
-    if (!page.messages.length) this.heard = Math.max(this.heard, page.lastOffset)
+    if (!page.messages.length) this.received = Math.max(this.received, page.lastOffset)
     return fresh.length
   }
 
@@ -71,7 +71,7 @@ export class Talk {
     this.isKept = false
     const first = this.messages?.[0]?.offset ?? Infinity
     const older = page.messages.filter(message => message.offset < first)
-    if (!this.messages) this.heard = older.at(-1)?.offset ?? Math.min(page.lastOffset, before - 1)
+    if (!this.messages) this.received = older.at(-1)?.offset ?? Math.min(page.lastOffset, before - 1)
     this.messages = [...older, ...this.messages ?? []]
     for (const message of older) this.#stands(message)
     this.hasEarlier = older.length > 0 && older[0].offset > 1
@@ -100,7 +100,7 @@ export class Talk {
   #append(messages) {
     for (const message of messages) this.#stands(message)
     this.messages.push(...messages)
-    this.heard = messages.at(-1)?.offset ?? this.heard
+    this.received = messages.at(-1)?.offset ?? this.received
   }
 
   #stands(message) {
@@ -151,30 +151,30 @@ export class Talks {
 
   /** Applies the list as of `moment`; `isMore`: a further page. */
   takeList({ conversations, next }, moment, isMore = false) {
-    const told = conversations.map(one => this.#take(one).id)
+    const ids = conversations.map(one => this.#take(one).id)
     const newer = this.#order.filter(id => this.get(id).touched > moment)
     const older = isMore || next ? this.#order : newer
-    const order = isMore ? [...older, ...told] : [...newer, ...told, ...older]
+    const order = isMore ? [...older, ...ids] : [...newer, ...ids, ...older]
     for (const id of this.#order) if (!order.includes(id)) this.#talks.delete(id)
     this.#order = [...new Set(order)]
     if (isMore || !next || !this.next) this.next = next
   }
 
   /** Adds a conversation that was created or changed. */
-  takeOne(told) {
-    const talk = this.#take(told)
+  takeOne(state) {
+    const talk = this.#take(state)
     if (!this.#order.includes(talk.id)) this.#touch(talk)
     return talk
   }
 
   /** Adds a message from the socket, or from the answer to its sender. Returns the conversation and the result of `Talk.hear`. */
-  hear({ routingKey, message }) {
+  receive({ routingKey, message }) {
     const talk = this.#talk(message.conversation)
     const participants = routingKey?.split('.')
     // A page read later has the participants at the time of the message, not the current ones.
     if (participants && message.offset > talk.lastOffset) talk.participants = participants
     if (participants?.length < 3 && !talk.lastOffset) talk.type = 'person'
-    const outcome = talk.hear(message)
+    const outcome = talk.receive(message)
     if (outcome !== 'known') this.#touch(talk)
     return { talk, outcome }
   }
@@ -203,7 +203,7 @@ export class Talks {
   /** The offsets for the socket's `after`: those of conversations with known messages. */
   get after() {
     const loaded = this.all.filter(talk => talk.messages && !talk.isKept).slice(0, 100)
-    return loaded.map(talk => `${talk.id}:${talk.heard}`).join()
+    return loaded.map(talk => `${talk.id}:${talk.received}`).join()
   }
 
   #talk(id) {
@@ -211,7 +211,7 @@ export class Talks {
     return this.#talks.get(id)
   }
 
-  #take(told) { return this.#talk(told.id).take(told) }
+  #take(state) { return this.#talk(state.id).take(state) }
 
   #touch(talk) {
     talk.touched = ++this.#moment

@@ -1,5 +1,5 @@
 // The view of a conversation: its messages, and the field for a new one.
-import { find, part, say, stamp } from './dom.js'
+import { find, part, setText, stamp } from './dom.js'
 import { arrange } from './inbox.js'
 import { dayTitle, hour, isSameDay } from './moments.js'
 
@@ -12,7 +12,7 @@ const STATES = { sending: 'Sending…', waiting: 'Waiting until the server can b
 export const isWriting = event => event.isComposing || event.keyCode === 229
 
 /** Returns who is present, as text. */
-function company(talk, me, here) {
+function presenceText(talk, me, here) {
   if (talk.type === 'person' && !talk.others(me).length && !talk.hasLeft(me)) return 'Has left. Your next message brings both of you back.'
   if (!here.length) return ''
   if (talk.type === 'person') return 'Is here'
@@ -20,7 +20,7 @@ function company(talk, me, here) {
 }
 
 export class Thread {
-  #told
+  #handlers
   #talk = null
   #rows = new Map()
   #drafts = new Map()
@@ -30,9 +30,9 @@ export class Thread {
   /** Messages after this offset were unread when the conversation was opened. */
   #readTo = Infinity
 
-  /** `told` has `say(content)`, `earlier()`, `again(id)`, `drop(id)`. */
-  constructor(told) {
-    this.#told = told
+  /** `handlers` has `send(content)`, `earlier()`, `again(id)`, `drop(id)`. */
+  constructor(handlers) {
+    this.#handlers = handlers
     const box = find('#messages')
     box.addEventListener('scroll', () => this.#scrolled(box), { passive: true })
     new ResizeObserver(() => this.#isAtEnd && this.toEnd()).observe(box)
@@ -40,16 +40,16 @@ export class Thread {
       this.toEnd()
       find('#content').focus()
     }
-    find('#earlier').onclick = () => told.earlier()
+    find('#earlier').onclick = () => handlers.earlier()
     find('#say').addEventListener('submit', event => {
       event.preventDefault()
-      this.#say()
+      this.#send()
     })
     find('#content').addEventListener('keydown', event => {
       // On a phone Enter is the only key for a new line.
       if (event.key !== 'Enter' || event.shiftKey || isWriting(event) || matchMedia('(pointer: coarse)').matches) return
       event.preventDefault()
-      this.#say()
+      this.#send()
     })
   }
 
@@ -65,7 +65,7 @@ export class Thread {
     this.#first = undefined
     find('#lines').replaceChildren()
     find('#content').value = this.#drafts.get(talk?.id) ?? ''
-    say(find('#say-note'), '')
+    setText(find('#say-note'), '')
   }
 
   /** `pending`: own messages that the server doesn't have yet; `here`: the others who are present. */
@@ -77,10 +77,10 @@ export class Thread {
     if (!talk) return
     const hasLeft = talk.hasLeft(me)
     if (this.#isAtEnd) talk.trim(MOST)
-    say(find('#title'), talk.title(me))
+    setText(find('#title'), talk.title(me))
     // In a group these announcements would be too many.
     find('#here').setAttribute('aria-live', talk.type === 'person' ? 'polite' : 'off')
-    say(find('#here'), company(talk, me, here))
+    setText(find('#here'), presenceText(talk, me, here))
     find('#say').hidden = hasLeft
     find('#mute').hidden = find('#leave').hidden = hasLeft
     find('#mute').setAttribute('aria-pressed', talk.muted)
@@ -88,7 +88,7 @@ export class Thread {
     // Focusing the button scrolls to it, which loads the messages and may hide the button. The focus must not be lost with it.
     if (isWhole && document.activeElement === find('#earlier')) find('#messages').focus({ preventScroll: true })
     find('#earlier').hidden = isWhole
-    say(find('#earlier'), talk.trouble ? 'The messages can’t be read. Try again' : 'Earlier messages')
+    setText(find('#earlier'), talk.trouble ? 'The messages can’t be read. Try again' : 'Earlier messages')
     this.#drawLines(talk, me, pending)
   }
 
@@ -128,7 +128,7 @@ export class Thread {
 
   #separator(key, text) {
     const row = this.#row(key, () => stamp('day'))
-    say(row.firstElementChild, text)
+    setText(row.firstElementChild, text)
     return row
   }
 
@@ -138,13 +138,13 @@ export class Thread {
     row.classList.toggle('own', isOwn)
     row.classList.toggle('follows', follows)
     row.dataset.state = state ?? 'stored'
-    say(part(row, 'author'), isOwn ? 'You' : author || 'Erased user')
+    setText(part(row, 'author'), isOwn ? 'You' : author || 'Erased user')
     part(row, 'author').classList.toggle('visually-hidden', isOwn || follows || this.#talk.type === 'person')
-    say(part(row, 'content'), content || 'Forgotten')
+    setText(part(row, 'content'), content || 'Forgotten')
     row.classList.toggle('forgotten', !content)
-    say(part(row, 'time'), hour(at))
+    setText(part(row, 'time'), hour(at))
     part(row, 'time').dateTime = new Date(at).toISOString()
-    say(part(row, 'state'), fault ? `Not sent: ${fault}` : STATES[state] ?? '')
+    setText(part(row, 'state'), fault ? `Not sent: ${fault}` : STATES[state] ?? '')
     part(row, 'do').hidden = !state || state === 'sending'
     part(row, 'again').hidden = state !== 'failed'
     return row
@@ -153,25 +153,25 @@ export class Thread {
   #newLine(id) {
     const row = stamp('line')
     part(row, 'again').onclick = () => {
-      this.#told.again(id)
+      this.#handlers.again(id)
       find('#content').focus()
     }
     part(row, 'drop').onclick = () => {
-      this.#told.drop(id)
+      this.#handlers.drop(id)
       find('#content').focus()
     }
     return row
   }
 
-  #say() {
+  #send() {
     if (!this.#talk) return
     const content = find('#content').value.trim()
     const length = [...content].length
-    say(find('#say-note'), length > LIMIT ? `That is ${length} characters. The limit is ${LIMIT}.` : '')
+    setText(find('#say-note'), length > LIMIT ? `That is ${length} characters. The limit is ${LIMIT}.` : '')
     if (!content || length > LIMIT) return
     find('#content').value = ''
     this.#isAtEnd = true
-    this.#told.say(content)
+    this.#handlers.send(content)
   }
 
   // Scrolling
@@ -193,6 +193,6 @@ export class Thread {
     if (this.#isAtEnd) find('#newest').hidden = true
     // Messages that were read but aren't drawn yet change the position.
     const isDrawn = this.#talk?.messages?.[0]?.offset === this.#first
-    if (box.scrollTop < 200 && isDrawn && this.#talk?.hasEarlier) this.#told.earlier()
+    if (box.scrollTop < 200 && isDrawn && this.#talk?.hasEarlier) this.#handlers.earlier()
   }
 }

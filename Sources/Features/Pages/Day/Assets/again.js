@@ -1,5 +1,5 @@
 // Preferred and blocked partners: added from past tasks, listed, and undone. The other person isn't notified.
-import { armed, find, part, say, show, stamp } from './dom.js'
+import { armed, find, part, setText, show, stamp } from './dom.js'
 import { quoted } from './quote.js'
 import { clockFace, dayOf, longDate } from './time.js'
 
@@ -41,7 +41,7 @@ export class Again {
     const [prefer, block] = [part(row, 'prefer'), part(row, 'block')]
     part(row, 'partner').hidden = !partnerTask
     if (!partnerTask) return
-    say(part(row, 'who'), `With ${quoted(partnerTask)}.`)
+    setText(part(row, 'who'), `With ${quoted(partnerTask)}.`)
     prefer.hidden = this.#lists.preferences.some(isOf(task))
     block.hidden = this.#lists.blocks.some(isOf(task))
     prefer.setAttribute('aria-label', `Prefer the partner who started ${partnerTask}`)
@@ -58,8 +58,8 @@ export class Again {
   #row(list, { id, name, title, startsAt }) {
     const row = stamp('one-person')
     const at = Date.parse(startsAt)
-    say(part(row, 'title'), name ?? title)
-    say(part(row, 'when'), startsAt ? `${longDate(dayOf(at, this.#zone))}, ${clockFace(at, this.#zone)}` : '')
+    setText(part(row, 'title'), name ?? title)
+    setText(part(row, 'when'), startsAt ? `${longDate(dayOf(at, this.#zone))}, ${clockFace(at, this.#zone)}` : '')
     part(row, 'undo').setAttribute('aria-label', `Undo: ${name ?? title}`)
     part(row, 'undo').onclick = () => this.#try(async () => {
       await this.#api.delete(`/${list}/${id}`)

@@ -3,7 +3,7 @@ import { noticeOf } from './notice.js'
 import * as store from './store.js'
 
 /** How long the service worker may take to start. */
-const PATIENCE = 10_000
+const TIMEOUT = 10_000
 const isOffered = document.documentElement.dataset.push === 'true'
 const scripts = self.trustedTypes?.createPolicy('page', { createScriptURL: () => '/page/worker.js' })
 
@@ -53,7 +53,7 @@ export async function keepSubscription(api, device) {
 
 async function subscribe(api, device) {
   const { pushManager } = await Promise.race([
-    navigator.serviceWorker.ready, new Promise((_, fail) => setTimeout(fail, PATIENCE, new Error('There is no worker.'))),
+    navigator.serviceWorker.ready, new Promise((_, fail) => setTimeout(fail, TIMEOUT, new Error('There is no worker.'))),
   ])
   const { publicKey } = await api.request('GET', '/push/key')
   const key = Uint8Array.from(atob(publicKey.replace(/-/g, '+').replace(/_/g, '/')), char => char.charCodeAt(0))

@@ -2,7 +2,7 @@
 import { retryAfter } from './retry.js'
 import { Refusal } from './words.js'
 
-const PATIENCE = 15_000
+const TIMEOUT = 15_000
 
 export class Api {
   #clock
@@ -20,7 +20,7 @@ export class Api {
   /** Returns the answer's JSON. Throws a `Refusal`, with status 0 if the answer was lost or isn't the server's. */
   async request(method, path, body) {
     const response = await this.ask(path, {
-      method, signal: AbortSignal.timeout(PATIENCE),
+      method, signal: AbortSignal.timeout(TIMEOUT),
       ...body && { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } },
     })
     const json = await response.json().catch(() => null)

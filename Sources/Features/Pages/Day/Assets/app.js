@@ -4,12 +4,12 @@ import { Api } from './api.js'
 import { ServerClock } from './clock.js'
 import { DayView, asOfText } from './day.js'
 import { firstDevice } from './device.js'
-import { DeviceDialog, PromiseDialog } from './dialogs.js'
-import { find, say, show } from './dom.js'
-import { GuestDialog, InvitationDialog, invitationIn } from './invitations.js'
+import { DeviceDialog, TaskDialog } from './dialogs.js'
+import { find, setText, show } from './dom.js'
+import { AcceptDialog, InvitationDialog, invitationIn } from './invitations.js'
 import { PartnerTalk } from './partner.js'
 import { PastDialog } from './past.js'
-import { Promises } from './promises.js'
+import { TaskActions } from './promises.js'
 import { quoted } from './quote.js'
 import { Backoff, Pace } from './retry.js'
 import { RoomView } from './room.js'
@@ -49,7 +49,7 @@ const dayView = new DayView(settings, {
   chose(slot, state) {
     note('')
     if (state === 'room') enter(slot.startsAt)
-    else promise.open(slot, state, dayOf(slot.startsAt, zone))
+    else taskDialog.open(slot, state, dayOf(slot.startsAt, zone))
   },
   choseDay(date) {
     note('')
@@ -109,7 +109,7 @@ async function ask() {
 }
 
 function announce(paired) {
-  if (paired) say(find('#said'), `You have a partner at ${paired.time}: they will start ${quoted(paired.partner)}.`)
+  if (paired) setText(find('#said'), `You have a partner at ${paired.time}: they will start ${quoted(paired.partner)}.`)
 }
 
 /** Reads the day when it is time: soon after changes of the user's own tasks, later after others. */
@@ -135,8 +135,8 @@ function render() {
   dayView.show(slots, now, isStale)
   renderBanner(isStale)
   if (reminded !== null && now >= reminded) showReminder(null)
-  const open = promise.slot && slots.find(slot => slot.startsAt === promise.slot.startsAt)
-  if (open) promise.update(open, stateOf(open, now, settings))
+  const open = taskDialog.slot && slots.find(slot => slot.startsAt === taskDialog.slot.startsAt)
+  if (open) taskDialog.update(open, stateOf(open, now, settings))
   const shown = room.isShown && slots.find(slot => slot.startsAt === room.startsAt && slot.isOwn)
   if (shown) room.update(shown)
   partnerTalk.show('#next-talk', nextTask(slots, now, settings))
@@ -151,8 +151,8 @@ function renderBanner(isStale) {
   // An ordinary answer arrives sooner.
   if (isStale && Date.now() - staleSince > 1500) parts.push(`You see the day ${asOfText(asOf, zone)}.`)
   if (!isRemembered) parts.push('This browser saves nothing. You can use your tasks only while this page is open.')
-  say(find('#banner'), parts.join(' '))
-  say(find('#trouble'), trouble && !(isAway && trouble.status === 0) ? loadingSentence(trouble) : '')
+  setText(find('#banner'), parts.join(' '))
+  setText(find('#trouble'), trouble && !(isAway && trouble.status === 0) ? loadingSentence(trouble) : '')
   document.body.dataset.link = isAway ? 'lost' : link
 }
 
@@ -162,7 +162,7 @@ function tick() {
 }
 
 /** Shows an error where it is visible, until the user continues. */
-const note = text => say(find('#note'), text)
+const note = text => setText(find('#note'), text)
 
 // The partner
 
@@ -172,30 +172,30 @@ const partnerTalk = new PartnerTalk(api, device, ['#next-talk', '#room-talk'])
 
 const series = new SeriesDialog(api, settings, { changed: () => load() })
 new PastDialog(api, settings)
-const promises = new Promises(api, settings, () => load())
+const taskActions = new TaskActions(api, settings, () => load())
 
 const invitations = new InvitationDialog()
 /** What to show when the task is registered. */
 let invitation = null
 
-const promise = new PromiseDialog({
-  async register(slot, title, wishes) {
-    const { text, invitation: link } = await promises.register(slot, title, wishes)
+const taskDialog = new TaskDialog({
+  async register(slot, title, options) {
+    const { text, invitation: link } = await taskActions.register(slot, title, options)
     invitation = link && { link, title }
     renderAlerts()
-    if (wishes.days.length) series.load()
+    if (options.days.length) series.load()
     return text
   },
-  cancel: slot => promises.cancel(slot),
-  leave: slot => promises.leave(slot),
-  move: (slot, title, startsAt) => promises.move(slot, title, startsAt),
+  cancel: slot => taskActions.cancel(slot),
+  leave: slot => taskActions.leave(slot),
+  move: (slot, title, startsAt) => taskActions.move(slot, title, startsAt),
   targets: slot => slots.filter(other => other.startsAt !== slot.startsAt && ['free', 'somebody'].includes(stateOf(other, clock.now(), settings))),
   rhythm: slot => {
     const own = series.of(slot.id)
     return own && rhythmOf(own)
   },
   done(text, slot) {
-    say(find('#said'), text)
+    setText(find('#said'), text)
     if (invitation) invitations.open(invitation.link, invitation.title, slot.time)
     invitation = null
     // A user who joins late enters the room at once.
@@ -204,9 +204,9 @@ const promise = new PromiseDialog({
   failed: note,
 })
 
-const guest = new GuestDialog(api, settings, {
+const acceptDialog = new AcceptDialog(api, settings, {
   accepted(startsAt, text) {
-    say(find('#said'), text)
+    setText(find('#said'), text)
     showDay(dayOf(startsAt, zone))
   },
   closed() { location.replace('#') },
@@ -214,7 +214,7 @@ const guest = new GuestDialog(api, settings, {
 
 // Reminders
 
-const heard = {
+const streamHandlers = {
   live() {
     link = 'live'
     load()
@@ -240,7 +240,7 @@ function remind(reminder) {
   reloadSoon()
   const startsAt = Date.parse(reminder.startsAt)
   if (room.startsAt === startsAt) return
-  say(find('#reminder-text'), `${quoted(reminder.title)} at ${clockFace(startsAt, zone)}. `
+  setText(find('#reminder-text'), `${quoted(reminder.title)} at ${clockFace(startsAt, zone)}. `
     + (reminder.partnerTask ? `Your partner will start ${quoted(reminder.partnerTask)}.` : 'It starts in a moment.'))
   find('#reminder-enter').onclick = () => enter(startsAt)
   if (document.hidden) notify(reminder)
@@ -264,7 +264,7 @@ const ALERTS = {
 
 async function renderAlerts() {
   const state = await alertState(device)
-  say(find('#alerts-said'), ALERTS[state])
+  setText(find('#alerts-said'), ALERTS[state])
   show(find('#alerts'), state === 'ask')
 }
 
@@ -277,11 +277,11 @@ find('#alerts').onclick = async () => {
 
 const room = new RoomView(api, settings, {
   rematched,
-  seek: slot => promises.seek(slot),
-  left: slot => promises.leave(slot).then(text => {
+  seek: slot => taskActions.seek(slot),
+  left: slot => taskActions.leave(slot).then(text => {
     location.hash = ''
-    say(find('#said'), text)
-  }, refusal => say(find('#news'), sentence(refusal, slot.time))),
+    setText(find('#said'), text)
+  }, refusal => setText(find('#news'), sentence(refusal, slot.time))),
 })
 
 const enter = startsAt => { location.hash = `#room/${isoOf(startsAt)}` }
@@ -306,7 +306,7 @@ const ownSlot = startsAt => slots.find(slot => slot.startsAt === startsAt && slo
 /** Shows the day or the room in the address. `loaded` resolves with the day, if it is being read already. */
 async function route(loaded = null) {
   const token = invitationIn(location.hash)
-  if (token) guest.open(token)
+  if (token) acceptDialog.open(token)
   const startsAt = roomAsked()
   if (Number.isNaN(startsAt)) return leave()
   showReminder(null)
@@ -341,22 +341,22 @@ new DeviceDialog(device, {
     await unsubscribe(api, device)
     store.device.set(other)
     store.days.clear()
-    store.forgetTalks()
+    store.clearTalks()
     location.reload()
   },
-  async forget() {
+  async erase() {
     await api.delete('/device')
     await unsubscribe(api, device)
     store.device.set('')
     store.days.clear()
-    store.forgetTalks()
+    store.clearTalks()
     location.reload()
   },
 })
 
 // Start
 
-say(find('#zone'), zoneName(zone))
+setText(find('#zone'), zoneName(zone))
 if (!browserZone()) {
   const select = find('#zones')
   select.append(new Option(`${offsetName(clockOffset())} (your browser’s clock)`, ''), ...zones().map(name => new Option(zoneName(name), name)))
@@ -381,6 +381,6 @@ document.addEventListener('visibilitychange', () => {
 navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (data.target) location.hash = data.target.slice(2) })
 route(showDay(day))
 tick()
-sharing = shareStream((told, span) => new Stream(api, device, told, span), heard, undefined, spanOf(day, zone))
+sharing = shareStream((handlers, span) => new Stream(api, device, handlers, span), streamHandlers, undefined, spanOf(day, zone))
 startWorker()
 renderAlerts()

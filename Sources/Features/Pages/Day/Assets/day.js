@@ -1,5 +1,5 @@
 // The day: its slots, and the next task.
-import { find, part, say, show, stamp } from './dom.js'
+import { find, part, setText, show, stamp } from './dom.js'
 import { quoted } from './quote.js'
 import { WORDS, detailOf, nextTask, stateOf } from './slots.js'
 import { clockFace, inWords, longDate, nextDays, shortWeekday, weekday } from './time.js'
@@ -9,16 +9,16 @@ const ACTIONS = { free: 'Promise', somebody: 'Join', own: 'Change', partner: 'Vi
 
 export class DayView {
   #settings
-  #told
+  #handlers
   #rows = new Map()
   /** The rows of hours that are shown before the day is loaded. */
   #blank = [...find('#slots').children]
   #days = []
 
-  /** `told` has `chose(slot, state)`, `choseDay(day)`. */
-  constructor(settings, told) {
+  /** `handlers` has `chose(slot, state)`, `choseDay(day)`. */
+  constructor(settings, handlers) {
     this.#settings = settings
-    this.#told = told
+    this.#handlers = handlers
   }
 
   /** Shows the days to choose from, starting with today. */
@@ -32,7 +32,7 @@ export class DayView {
         part(item, 'name').textContent = index ? shortWeekday(date) : 'Today'
         part(item, 'number').textContent = +date.slice(8)
         button.setAttribute('aria-label', `${index === 1 ? 'Tomorrow' : index ? weekday(date) : 'Today'}, ${longDate(date)}`)
-        button.onclick = () => this.#told.choseDay(date)
+        button.onclick = () => this.#handlers.choseDay(date)
         return item
       }))
     }
@@ -42,8 +42,8 @@ export class DayView {
       else button.removeAttribute('aria-current')
     })
     const name = ['Today', 'Tomorrow'][days.indexOf(day)]
-    say(find('#date'), name ?? weekday(day))
-    say(find('#long-date'), longDate(day))
+    setText(find('#date'), name ?? weekday(day))
+    setText(find('#long-date'), longDate(day))
   }
 
   /** Shows the slots as of `now`. Rows keep their elements, so they keep the focus. */
@@ -88,11 +88,11 @@ export class DayView {
     row.classList.toggle('own', slot.isOwn)
     row.classList.toggle('alone', slot.isOwn && !slot.hasOther)
     row.classList.toggle('odd', slot.time.length > 5)
-    say(part(row, 'state'), WORDS[state])
-    say(part(row, 'detail'), detailOf(slot, state))
-    say(part(row, 'action'), ACTIONS[state] ?? '')
+    setText(part(row, 'state'), WORDS[state])
+    setText(part(row, 'detail'), detailOf(slot, state))
+    setText(part(row, 'action'), ACTIONS[state] ?? '')
     button.disabled = isInert
-    button.onclick = () => this.#told.chose(slot, stateOf(slot, this.#settings.clock.now(), this.#settings))
+    button.onclick = () => this.#handlers.chose(slot, stateOf(slot, this.#settings.clock.now(), this.#settings))
     if (hadFocus) find('#date').focus()
   }
 
@@ -103,14 +103,14 @@ export class DayView {
     if (!slot) return
     const state = stateOf(slot, now, this.#settings)
     find('#next').dataset.state = state
-    say(find('#next-title'), `${quoted(slot.title)} at ${slot.time}`)
-    say(find('#next-partner'), slot.hasOther
+    setText(find('#next-title'), `${quoted(slot.title)} at ${slot.time}`)
+    setText(find('#next-partner'), slot.hasOther
       ? `Your partner will start ${quoted(slot.partner)}.` : 'You have no partner yet. Somebody may still join you.')
     const isOpen = state === 'room'
     show(find('#next-enter'), isOpen)
-    find('#next-enter').onclick = () => this.#told.chose(slot, 'room')
-    say(find('#next-when'), slot.startsAt <= now ? 'Started' : inWords(slot.startsAt - now))
-    if (isOpen && !slot.hasOther) say(find('#next-partner'), 'You have no partner.')
+    find('#next-enter').onclick = () => this.#handlers.chose(slot, 'room')
+    setText(find('#next-when'), slot.startsAt <= now ? 'Started' : inWords(slot.startsAt - now))
+    if (isOpen && !slot.hasOther) setText(find('#next-partner'), 'You have no partner.')
   }
 
   /** Moves the keyboard focus to a slot's button, or to the date if the button is disabled. */

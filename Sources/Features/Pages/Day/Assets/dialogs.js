@@ -1,34 +1,34 @@
 // The dialogs for a task and for the device's secret.
 import { readDevice } from './device.js'
-import { armed, copy, find, say, show, stamp } from './dom.js'
+import { armed, copy, find, setText, show, stamp } from './dom.js'
 import { quoted } from './quote.js'
 import { WEEKDAYS, longDate, weekdayName, weekdayOf } from './time.js'
 import { sentence, titleFault } from './words.js'
 
 /** The dialog that registers, changes or cancels the task of one slot. */
-export class PromiseDialog {
+export class TaskDialog {
   #dialog = find('#promise')
   #field = find('#title')
   #slot = null
   /** The number of times the dialog was opened. An answer to an earlier opening isn't shown in a later one. */
   #opening = 0
   #disarm
-  #told
+  #handlers
 
   /**
-   * `told` has `register(slot, title, { days, isInviting })`, `cancel(slot)`, `leave(slot)` and `move(slot, title, startsAt)`, which return a message
+   * `handlers` has `register(slot, title, { days, isInviting })`, `cancel(slot)`, `leave(slot)` and `move(slot, title, startsAt)`, which return a message
    * or throw a `Refusal`; `targets(slot)`, the slots that the task can move to; `rhythm(slot)`, the name of its series; `done(text, slot)`,
    * called after the dialog has closed; and `failed(text)`, called for a request whose dialog was closed before.
    */
-  constructor(told) {
-    this.#told = told
+  constructor(handlers) {
+    this.#handlers = handlers
     find('#oath').addEventListener('submit', event => {
       event.preventDefault()
       this.#submit()
     })
     find('#not-now').onclick = () => this.#dialog.close()
-    find('#take-back').onclick = () => this.#try(slot => this.#told.cancel(slot))
-    this.#disarm = armed(find('#cant'), 'I can’t make it', 'Really cancel the task', () => this.#try(slot => this.#told.leave(slot)))
+    find('#take-back').onclick = () => this.#try(slot => this.#handlers.cancel(slot))
+    this.#disarm = armed(find('#cant'), 'I can’t make it', 'Really cancel the task', () => this.#try(slot => this.#handlers.leave(slot)))
     find('#repeats').onchange = () => {
       show(find('#weekdays'), find('#repeats').checked)
       // A weekly task has no invitation.
@@ -41,7 +41,7 @@ export class PromiseDialog {
       choice.firstElementChild.setAttribute('aria-label', weekdayName(name))
       return choice
     }))
-    this.#field.oninput = () => this.#complain('')
+    this.#field.oninput = () => this.#showError('')
   }
 
   get slot() { return this.#dialog.open ? this.#slot : null }
@@ -49,7 +49,7 @@ export class PromiseDialog {
   open(slot, state, day) {
     this.#opening += 1
     this.#showBusy(false)
-    this.#complain('')
+    this.#showError('')
     this.#field.value = slot.title
     this.#disarm()
     find('#move-to').value = ''
@@ -58,7 +58,7 @@ export class PromiseDialog {
     // A weekly task always includes this day.
     for (const box of this.#boxes) box.checked = box.disabled = box.value === weekdayOf(day)
     this.update(slot, state)
-    say(find('#oath-day'), longDate(day))
+    setText(find('#oath-day'), longDate(day))
     this.#dialog.showModal()
     this.#field.focus()
     this.#field.select()
@@ -67,17 +67,17 @@ export class PromiseDialog {
   /** Shows the slot's new state while the dialog is open. */
   update(slot, state) {
     this.#slot = slot
-    say(find('#oath-time'), slot.time)
-    say(find('#swear'), slot.isOwn ? 'Change it' : 'Promise')
+    setText(find('#oath-time'), slot.time)
+    setText(find('#swear'), slot.isOwn ? 'Change it' : 'Promise')
     show(find('#take-back'), state === 'own', this.#field)
     show(find('#cant'), state === 'partner', this.#field)
     show(find('#weekly'), !slot.isSecond && (state === 'free' || state === 'somebody'), this.#field)
     show(find('#inviting'), ['free', 'somebody', 'own'].includes(state) && (find('#weekly').hidden || !find('#repeats').checked), this.#field)
     if (find('#weekly').hidden) show(find('#weekdays'), false, this.#field)
-    this.#offer(state === 'own' || state === 'partner' ? this.#told.targets(slot) : [])
-    const rhythm = this.#told.rhythm(slot)
+    this.#offer(state === 'own' || state === 'partner' ? this.#handlers.targets(slot) : [])
+    const rhythm = this.#handlers.rhythm(slot)
     const series = rhythm && state === 'own' ? ` It belongs to the weekly task “${rhythm}”. If you cancel it, only this day is left out.` : ''
-    say(find('#oath-note'), {
+    setText(find('#oath-note'), {
       free: 'Somebody may join you and become your partner.',
       somebody: 'Somebody has promised to start something at this time. You will be partners.',
       own: `You have no partner yet. You can cancel the task until somebody joins you.${series}`,
@@ -103,12 +103,12 @@ export class PromiseDialog {
   async #submit() {
     const title = this.#field.value.trim()
     const fault = titleFault(title)
-    if (fault) return this.#complain(fault)
+    if (fault) return this.#showError(fault)
     const to = find('#moving').hidden ? '' : find('#move-to').value
     const days = find('#weekly').hidden || !find('#repeats').checked
       ? [] : [...this.#boxes].filter(box => box.checked).map(box => box.value)
     const isInviting = !find('#inviting').hidden && find('#invites').checked
-    await this.#try(slot => to ? this.#told.move(slot, title, +to) : this.#told.register(slot, title, { days, isInviting }))
+    await this.#try(slot => to ? this.#handlers.move(slot, title, +to) : this.#handlers.register(slot, title, { days, isInviting }))
   }
 
   async #try(work) {
@@ -120,11 +120,11 @@ export class PromiseDialog {
       const text = await work(slot)
       if (isStillOpen()) this.#dialog.close()
       // Screen readers don't read text behind an open dialog.
-      this.#told.done(text, slot)
+      this.#handlers.done(text, slot)
     } catch (refusal) {
       const text = sentence(refusal, slot.time)
-      if (isStillOpen()) this.#complain(text)
-      else this.#told.failed(text)
+      if (isStillOpen()) this.#showError(text)
+      else this.#handlers.failed(text)
     }
     if (opening === this.#opening) this.#showBusy(false)
   }
@@ -134,8 +134,8 @@ export class PromiseDialog {
     this.#dialog.querySelectorAll('button').forEach(button => button.setAttribute('aria-disabled', isBusy))
   }
 
-  #complain(text) {
-    say(find('#title-error'), text)
+  #showError(text) {
+    setText(find('#title-error'), text)
     this.#field.setAttribute('aria-invalid', text !== '')
     if (text && this.#dialog.open) this.#field.focus()
   }
@@ -144,29 +144,29 @@ export class PromiseDialog {
 /** The dialog that shows, copies, replaces and erases the device's id. The id isn't passed in links, because histories and proxies keep them. */
 export class DeviceDialog {
   #dialog = find('#device')
-  #told
+  #handlers
 
-  /** `told` has `become(device)` and `forget()`. */
-  constructor(device, told) {
-    this.#told = told
+  /** `handlers` has `become(device)` and `erase()`. */
+  constructor(device, handlers) {
+    this.#handlers = handlers
     const [own, other] = [find('#device-id'), find('#other-id')]
     find('#open-device').onclick = () => {
       own.value = device
       other.value = ''
-      say(find('#device-said'), '')
+      setText(find('#device-said'), '')
       find('#forget').dataset.armed = 'false'
-      say(find('#forget'), 'Erase my data')
+      setText(find('#forget'), 'Erase my data')
       this.#dialog.showModal()
     }
     find('#close-device').onclick = () => this.#dialog.close()
-    find('#copy').onclick = async () => say(
+    find('#copy').onclick = async () => setText(
       find('#device-said'), await copy(own) ? 'Copied. Paste it in the other browser, under “Manage this device”.' : 'The key is selected. Copy it with Ctrl-C.')
     find('#device-form').addEventListener('submit', event => {
       event.preventDefault()
       const id = readDevice(other.value)
       other.setAttribute('aria-invalid', !id)
-      if (!id) return say(find('#device-said'), 'A key has 1 to 128 characters.')
-      this.#try(() => this.#told.become(id))
+      if (!id) return setText(find('#device-said'), 'A key has 1 to 128 characters.')
+      this.#try(() => this.#handlers.become(id))
     })
     find('#forget').onclick = event => {
       // Ignores the second half of a double click.
@@ -174,10 +174,10 @@ export class DeviceDialog {
       const button = find('#forget')
       if (button.dataset.armed !== 'true') {
         button.dataset.armed = 'true'
-        say(find('#device-said'), 'This erases all your data on this server. You can’t undo it.')
-        return say(button, 'Really erase my data')
+        setText(find('#device-said'), 'This erases all your data on this server. You can’t undo it.')
+        return setText(button, 'Really erase my data')
       }
-      this.#try(() => this.#told.forget())
+      this.#try(() => this.#handlers.erase())
     }
   }
 
@@ -185,7 +185,7 @@ export class DeviceDialog {
     try {
       await work()
     } catch (refusal) {
-      say(find('#device-said'), sentence(refusal, ''))
+      setText(find('#device-said'), sentence(refusal, ''))
     }
   }
 }

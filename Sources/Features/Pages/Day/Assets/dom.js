@@ -3,7 +3,7 @@
 export const find = selector => document.querySelector(selector)
 
 /** Sets an element's text. An unchanged text is left alone, so that live regions announce only changes. */
-export function say(element, text) {
+export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text
 }
 
@@ -22,7 +22,7 @@ export function armed(button, text, question, act) {
   const set = isArmed => {
     clearTimeout(timer)
     button.dataset.armed = isArmed
-    say(button, isArmed ? question : text)
+    setText(button, isArmed ? question : text)
     if (isArmed) timer = setTimeout(set, 10_000, false)
   }
   button.addEventListener('click', event => {

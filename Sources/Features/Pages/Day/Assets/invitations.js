@@ -1,5 +1,5 @@
 // Inviting somebody to start at the same time, and accepting an invitation. The link's secret is in its fragment, which browsers don't send.
-import { copy, find, say, show } from './dom.js'
+import { copy, find, setText, show } from './dom.js'
 import { quoted } from './quote.js'
 import { clockFace, dayOf, longDate } from './time.js'
 import { sentence, titleFault } from './words.js'
@@ -15,7 +15,7 @@ export class InvitationDialog {
   constructor() {
     const link = find('#invitation-link')
     find('#close-invitation').onclick = () => this.#dialog.close()
-    find('#copy-invitation').onclick = async () => say(
+    find('#copy-invitation').onclick = async () => setText(
       find('#invitation-said'), await copy(link) ? 'Copied. Send it to the person that you invite.' : 'The link is selected. Copy it with Ctrl-C.')
     find('#share-invitation').onclick = () => navigator.share({ text: this.#text, url: link.value }).catch(() => {})
   }
@@ -23,7 +23,7 @@ export class InvitationDialog {
   open(address, title, time) {
     this.#text = `I will start ${quoted(title)} at ${time}. Will you start something at the same time?`
     find('#invitation-link').value = address
-    say(find('#invitation-said'), '')
+    setText(find('#invitation-said'), '')
     // Phones have it.
     show(find('#share-invitation'), 'share' in navigator)
     this.#dialog.showModal()
@@ -32,44 +32,44 @@ export class InvitationDialog {
 }
 
 /** The dialog for a guest who has opened the link. */
-export class GuestDialog {
+export class AcceptDialog {
   #dialog = find('#guest')
   #field = find('#guest-own')
   #api
   #zone
   #token = null
 
-  /** `told` has `accepted(startsAt, text)`, and `closed()`. */
-  constructor(api, { zone }, told) {
+  /** `handlers` has `accepted(startsAt, text)`, and `closed()`. */
+  constructor(api, { zone }, handlers) {
     this.#api = api
     this.#zone = zone
     find('#guest-no').onclick = () => this.#dialog.close()
-    this.#dialog.addEventListener('close', () => told.closed())
+    this.#dialog.addEventListener('close', () => handlers.closed())
     find('#guest-form').addEventListener('submit', async event => {
       event.preventDefault()
       const task = await this.#accept()
       if (!task) return
       this.#dialog.close()
-      told.accepted(Date.parse(task.startsAt), `Promised. Your partner will start ${quoted(task.partnerTitle)} at the same time.`)
+      handlers.accepted(Date.parse(task.startsAt), `Promised. Your partner will start ${quoted(task.partnerTitle)} at the same time.`)
     })
   }
 
   async open(token) {
     this.#token = token
-    say(find('#guest-error'), '')
-    say(find('#guest-what'), 'Looking…')
+    setText(find('#guest-error'), '')
+    setText(find('#guest-what'), 'Looking…')
     for (const id of ['guest-oath', 'guest-yes']) find(`#${id}`).hidden = true
     if (!this.#dialog.open) this.#dialog.showModal()
     try {
       const { title, startsAt } = await this.#api.request('GET', `/invitations/${token}`)
       const at = Date.parse(startsAt)
       const time = clockFace(at, this.#zone)
-      say(find('#guest-what'), `Somebody will start ${quoted(title)} on ${longDate(dayOf(at, this.#zone))} at ${time} in your time zone, and invites you as a partner.`)
-      say(find('#guest-time'), time)
+      setText(find('#guest-what'), `Somebody will start ${quoted(title)} on ${longDate(dayOf(at, this.#zone))} at ${time} in your time zone, and invites you as a partner.`)
+      setText(find('#guest-time'), time)
       for (const id of ['guest-oath', 'guest-yes']) find(`#${id}`).hidden = false
       this.#field.focus()
     } catch (refusal) {
-      say(find('#guest-what'), sentence(refusal, 'that time'))
+      setText(find('#guest-what'), sentence(refusal, 'that time'))
     }
   }
 
@@ -77,13 +77,13 @@ export class GuestDialog {
   async #accept() {
     const title = this.#field.value.trim()
     const fault = titleFault(title)
-    say(find('#guest-error'), fault)
+    setText(find('#guest-error'), fault)
     if (fault || this.#dialog.getAttribute('aria-busy') === 'true') return null
     this.#dialog.setAttribute('aria-busy', true)
     try {
       return await this.#api.post(`/invitations/${this.#token}`, { title, timeZone: this.#zone })
     } catch (refusal) {
-      say(find('#guest-error'), sentence(refusal, 'that time'))
+      setText(find('#guest-error'), sentence(refusal, 'that time'))
       return null
     } finally {
       this.#dialog.setAttribute('aria-busy', false)

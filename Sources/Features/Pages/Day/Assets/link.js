@@ -4,13 +4,13 @@ import { Backoff, afterClose, afterRefusal, retryAfter } from './retry.js'
 /** The longest timeout of browsers. They treat a longer one as none. */
 const LONGEST_TIMER = 2 ** 31 - 1
 /** How long the room may take for the handshake, or for the reason of a refusal. */
-const PATIENCE = 10_000
+const TIMEOUT = 10_000
 
 export class RoomLink {
   #api
   #path
   #room
-  #told
+  #handlers
   #socket = null
   #timer = null
   #backoff = new Backoff({ most: 10_000 })
@@ -20,14 +20,14 @@ export class RoomLink {
   #offline = () => this.#socket && this.#lose()
 
   /**
-   * Connects in `wait` milliseconds. If the room may not exist (`isUnsure`), it asks first. `told` has `state(name)`, with open, lost,
+   * Connects in `wait` milliseconds. If the room may not exist (`isUnsure`), it asks first. `handlers` has `state(name)`, with open, lost,
    * over or none (there is no such room), `ale(kind)`, `presence(partner)` and `rematched(message)`.
    */
-  constructor(api, room, task, { wait, isUnsure }, told) {
+  constructor(api, room, task, { wait, isUnsure }, handlers) {
     this.#api = api
     this.#room = room
     this.#path = `/socket?${new URLSearchParams({ id: room, taskId: task, presence: true })}`
-    this.#told = told
+    this.#handlers = handlers
     addEventListener('online', this.#online)
     addEventListener('offline', this.#offline)
     this.#timer = setTimeout(() => {
@@ -60,29 +60,29 @@ export class RoomLink {
     if (this.#socket) return
     const socket = this.#socket = new WebSocket(location.origin.replace(/^http/, 'ws') + this.#path)
     let wasOpen = false
-    const impatience = setTimeout(() => socket === this.#socket && this.#lose(), PATIENCE)
+    const timeout = setTimeout(() => socket === this.#socket && this.#lose(), TIMEOUT)
     socket.binaryType = 'arraybuffer'
     socket.onmessage = ({ data }) => {
       if (socket !== this.#socket) return
       const message = JSON.parse(typeof data === 'string' ? data : new TextDecoder().decode(data))
-      if (message.type === 'aleResponse') this.#told.ale(message.kind)
-      if (message.type === 'presence') this.#told.presence(message.data.partner)
+      if (message.type === 'aleResponse') this.#handlers.ale(message.kind)
+      if (message.type === 'presence') this.#handlers.presence(message.data.partner)
       // The room then closes, and the user continues in another.
-      if (message.type === 'rematched') this.#told.rematched(message)
+      if (message.type === 'rematched') this.#handlers.rematched(message)
       // Only after the server's handshake is the user in the room.
       if (message.type !== 'handshake') return
       wasOpen = true
-      clearTimeout(impatience)
+      clearTimeout(timeout)
       this.#backoff.reset()
-      this.#told.state('open')
+      this.#handlers.state('open')
     }
     socket.onclose = ({ code }) => {
-      clearTimeout(impatience)
+      clearTimeout(timeout)
       if (this.#isOver || socket !== this.#socket) return
       this.#socket = null
       const next = afterClose(code, wasOpen)
       if (next === 'over') return this.#end('over')
-      this.#told.state('lost')
+      this.#handlers.state('lost')
       if (next === 'again') this.#retry(0)
       else this.#ask()
     }
@@ -93,7 +93,7 @@ export class RoomLink {
     const socket = this.#socket
     this.#socket = null
     socket.close()
-    this.#told.state('lost')
+    this.#handlers.state('lost')
     this.#retry(0)
   }
 
@@ -101,7 +101,7 @@ export class RoomLink {
   async #ask() {
     let atLeast = 0
     try {
-      const response = await this.#api.ask(this.#path, { signal: AbortSignal.timeout(PATIENCE) })
+      const response = await this.#api.ask(this.#path, { signal: AbortSignal.timeout(TIMEOUT) })
       atLeast = retryAfter(response.headers.get('Retry-After'))
       const next = afterRefusal(response.status)
       if (this.#socket) return
@@ -120,6 +120,6 @@ export class RoomLink {
   #end(state) {
     if (this.#isOver) return
     this.close()
-    this.#told.state(state)
+    this.#handlers.state(state)
   }
 }

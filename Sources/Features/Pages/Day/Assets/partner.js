@@ -1,5 +1,5 @@
 // Conversations with the partner of a match, which open when both have asked for one.
-import { find, part, say, show, stamp } from './dom.js'
+import { find, part, setText, show, stamp } from './dom.js'
 import { sentence } from './words.js'
 
 const CONVERSATIONS = '/conversations'
@@ -63,14 +63,14 @@ export class PartnerTalk {
     const { asked, partnerAsked, conversation, refusal } = standing
     const needsName = refusal?.code === 'name_required'
     const link = part(element, 'go')
-    say(part(element, 'said'), conversation ? ''
+    setText(part(element, 'said'), conversation ? ''
       : needsName ? 'You need a name for conversations.'
         : refusal ? sentence(refusal)
           : asked ? 'You have asked for a conversation. It opens when your partner asks for it, too.'
             : partnerAsked ? 'Your partner has asked for a conversation.' : '')
-    say(part(element, 'ask'), partnerAsked ? 'Open the conversation' : 'Ask for a conversation')
+    setText(part(element, 'ask'), partnerAsked ? 'Open the conversation' : 'Ask for a conversation')
     link.hidden = !conversation && !needsName
-    say(link, conversation ? 'Go to your conversation' : 'Choose a name')
+    setText(link, conversation ? 'Go to your conversation' : 'Choose a name')
     link.setAttribute('href', conversation ? `${CONVERSATIONS}#${conversation.id}` : CONVERSATIONS)
     show(part(element, 'ask'), !conversation && (!asked || partnerAsked), link.hidden ? undefined : link)
   }

@@ -1,6 +1,6 @@
 // The dialog about the last weeks, with the partners of past tasks. Only the person sees it.
 import { Again } from './again.js'
-import { find, part, say, stamp } from './dom.js'
+import { find, part, setText, stamp } from './dom.js'
 import { clockFace, dayOf, longDate } from './time.js'
 import { sentence } from './words.js'
 
@@ -28,15 +28,15 @@ export class PastDialog {
   }
 
   async open() {
-    say(find('#past-said'), '')
-    await this.#load().catch(refusal => say(find('#past-said'), sentence(refusal)))
+    setText(find('#past-said'), '')
+    await this.#load().catch(refusal => setText(find('#past-said'), sentence(refusal)))
     this.#dialog.showModal()
     find('#past-title').focus()
   }
 
   async #load() {
     const [past] = await Promise.all([this.#api.get('/history'), this.#again.load()])
-    say(find('#past-sum'), past.tasks.length ? summaryOf(past) : 'No task has started yet.')
+    setText(find('#past-sum'), past.tasks.length ? summaryOf(past) : 'No task has started yet.')
     find('#past-list').replaceChildren(...past.tasks.slice(0, SHOWN).map(task => this.#row(task)))
   }
 
@@ -45,10 +45,10 @@ export class PastDialog {
     try {
       const text = await work()
       await this.#load()
-      say(find('#past-said'), text)
+      setText(find('#past-said'), text)
       find('#past-title').focus()
     } catch (refusal) {
-      say(find('#past-said'), sentence(refusal))
+      setText(find('#past-said'), sentence(refusal))
     }
   }
 
@@ -56,9 +56,9 @@ export class PastDialog {
     const { title, startsAt, outcome, startedAt, attendance } = task
     const row = stamp('one-past')
     const at = Date.parse(startsAt)
-    say(part(row, 'title'), title)
-    say(part(row, 'when'), `${longDate(dayOf(at, this.#zone))}, ${clockFace(at, this.#zone)}`)
-    say(part(row, 'outcome'), (OUTCOMES[outcome] ?? (startedAt ? 'started' : 'under way')) + (outcome === 'kept' && attendance === 'late' ? ', late' : ''))
+    setText(part(row, 'title'), title)
+    setText(part(row, 'when'), `${longDate(dayOf(at, this.#zone))}, ${clockFace(at, this.#zone)}`)
+    setText(part(row, 'outcome'), (OUTCOMES[outcome] ?? (startedAt ? 'started' : 'under way')) + (outcome === 'kept' && attendance === 'late' ? ', late' : ''))
     this.#again.offer(row, task)
     return row
   }

@@ -3,7 +3,7 @@ import { quoted } from './quote.js'
 import { clockFace, isoOf } from './time.js'
 import { Refusal } from './words.js'
 
-export class Promises {
+export class TaskActions {
   #api
   #settings
   #reload

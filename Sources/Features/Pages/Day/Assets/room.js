@@ -1,6 +1,6 @@
 // The waiting room and the room.
 import { LAST, countdown, spoken } from './countdown.js'
-import { armed, find, say, show, stamp } from './dom.js'
+import { armed, find, setText, show, stamp } from './dom.js'
 import { RoomLink } from './link.js'
 import { quoted } from './quote.js'
 import { maySeek, turnOf } from './slots.js'
@@ -41,19 +41,19 @@ export class RoomView {
   #frame = null
   #lock = null
   #disarm
-  #told
+  #handlers
 
   /**
-   * `told` has `rematched(message)`; `left(slot)`, which resolves when the task is cancelled; and `seek(slot)`, which resolves with
+   * `handlers` has `rematched(message)`; `left(slot)`, which resolves when the task is cancelled; and `seek(slot)`, which resolves with
    * whether a waiting user was found, who is then the partner.
    */
-  constructor(api, settings, told) {
+  constructor(api, settings, handlers) {
     this.#api = api
     this.#settings = settings
-    this.#told = told
+    this.#handlers = handlers
     find('#ale').onclick = () => this.#sendAle(find('#ale'))
     for (const button of find('#kinds').children) button.onclick = () => this.#sendAle(button, button.dataset.kind)
-    this.#disarm = armed(find('#give-up'), 'I can’t make it', 'Really cancel? Your partner is notified', () => told.left(this.#slot))
+    this.#disarm = armed(find('#give-up'), 'I can’t make it', 'Really cancel? Your partner is notified', () => handlers.left(this.#slot))
     find('#started').onclick = () => this.#start()
     find('#again').onclick = () => this.#prefer()
     find('#seek').onclick = () => this.#seek()
@@ -69,8 +69,8 @@ export class RoomView {
     this.#sent = this.#received = 0
     this.#tally()
     this.#disarm()
-    say(find('#news'), '')
-    say(find('#started'), 'I’ve started')
+    setText(find('#news'), '')
+    setText(find('#started'), 'I’ve started')
     this.#hasStarted = false
     this.#preferred = null
     this.update(slot)
@@ -94,11 +94,11 @@ export class RoomView {
   /** Applies the schedule's state of the slot: a title may change, and a partner may come or go. `why` is the known reason. */
   update(slot, why = turnOf(this.#slot, slot)) {
     this.#slot = slot
-    if (why) say(find('#news'), why)
+    if (why) setText(find('#news'), why)
     // The user was alone in this room until now.
     if (slot.hasOther && this.#linkState === 'none') this.#linkedRoom = null
-    say(find('#own-title'), slot.title)
-    say(find('#room-title'), `${quoted(slot.title)} at ${slot.time}`)
+    setText(find('#own-title'), slot.title)
+    setText(find('#room-title'), `${quoted(slot.title)} at ${slot.time}`)
     document.body.dataset.company = slot.hasOther ? 'two' : 'one'
     // Only the server knows whether a user without a partner has a room: if the partner was absent, or the user came too late.
     if (!slot.hasOther && (this.#isEarly || !slot.room)) {
@@ -114,7 +114,7 @@ export class RoomView {
   #unlink() {
     this.#link?.close()
     this.#link = this.#linkedRoom = null
-    say(find('#presence'), '')
+    setText(find('#presence'), '')
   }
 
   /** Whether the room isn't open yet. */
@@ -132,23 +132,23 @@ export class RoomView {
     const wait = Math.max(0, slot.startsAt - lead + Math.min(clock.uncertainty, 1000) + 300 - clock.now())
     this.#link = new RoomLink(this.#api, slot.room, slot.id, { wait, isUnsure: !slot.hasOther }, {
       state: state => {
-        if (state !== 'open') say(find('#presence'), '')
+        if (state !== 'open') setText(find('#presence'), '')
         this.#showLink(state)
       },
       ale: kind => this.#receiveAle(kind),
-      presence: partner => say(find('#presence'), PRESENCE_WORDS[partner] ?? ''),
-      rematched: message => this.#told.rematched(message),
+      presence: partner => setText(find('#presence'), PRESENCE_WORDS[partner] ?? ''),
+      rematched: message => this.#handlers.rematched(message),
     })
   }
 
   #showLink(state) {
     this.#linkState = state
     const words = this.#slot.hasOther ? LINK_WORDS : { ...LINK_WORDS, ...ALONE_WORDS }
-    say(find('#link'), this.#isEarly && (state === 'waiting' || state === 'lost')
+    setText(find('#link'), this.#isEarly && (state === 'waiting' || state === 'lost')
       ? 'The room opens shortly before the start.' : words[state])
     find('#link').dataset.state = state
     const { hasOther, partner } = this.#slot
-    say(find('#partner-title'), hasOther ? partner ?? '' : this.#isEarly || state === 'open' ? 'Nobody yet' : 'Nobody')
+    setText(find('#partner-title'), hasOther ? partner ?? '' : this.#isEarly || state === 'open' ? 'Nobody yet' : 'Nobody')
     for (const button of [find('#ale'), ...find('#kinds').children]) button.setAttribute('aria-disabled', state !== 'open')
   }
 
@@ -166,15 +166,15 @@ export class RoomView {
     const disc = find('#disc')
     if (left !== this.#left || disc.dataset.phase !== phase) {
       const announcement = spoken(this.#left, left)
-      if (announcement) say(find('#spoken'), announcement)
+      if (announcement) setText(find('#spoken'), announcement)
       disc.dataset.phase = phase
-      say(find('#count'), text)
+      setText(find('#count'), text)
       // Restarts the animation of a new second.
       if (left <= LAST) find('#count').getAnimations().forEach(animation => { animation.cancel(); animation.play() })
       document.title = `${text} · ${quoted(this.#slot.title)}`
     }
-    if (phase === 'going') say(find('#count'), text)
-    say(find('#unit'), { wait: left < 100 ? 'seconds to go' : 'to go', last: '', start: '', going: text === 'Go on' ? '' : 'since the start' }[phase])
+    if (phase === 'going') setText(find('#count'), text)
+    setText(find('#unit'), { wait: left < 100 ? 'seconds to go' : 'to go', last: '', start: '', going: text === 'Go on' ? '' : 'since the start' }[phase])
     this.#left = left
     disc.style.setProperty('--progress', progress.toFixed(4))
     // Just after the next whole second, and in between so that the halves move smoothly.
@@ -183,26 +183,26 @@ export class RoomView {
 
   /** Reports the user's start, once, for the history. */
   #start() {
-    return this.#tell(({ id }) => this.#api.post(`/task/${id}/started`), find('#started'), 'You have started. Well done.', () => this.#hasStarted = true)
+    return this.#request(({ id }) => this.#api.post(`/task/${id}/started`), find('#started'), 'You have started. Well done.', () => this.#hasStarted = true)
   }
 
   /** Prefers this partner. */
   #prefer() {
     const text = 'If several people wait, this partner comes first. “Show how it went” has the list.'
-    return this.#tell(({ id }) => this.#api.post('/preferences', { taskId: id }), find('#again'), text, ({ room }) => this.#preferred = room)
+    return this.#request(({ id }) => this.#api.post('/preferences', { taskId: id }), find('#again'), text, ({ room }) => this.#preferred = room)
   }
 
   /** Sends a request about the task, once; then its button disappears. */
-  async #tell(request, button, text, done) {
+  async #request(request, button, text, done) {
     const slot = this.#slot
     try {
       await request(slot)
       if (this.#slot?.id !== slot.id) return
       done(slot)
-      say(find('#news'), text)
+      setText(find('#news'), text)
       show(button, false, find('#room-title'))
     } catch (refusal) {
-      say(find('#news'), sentence(refusal, slot.time))
+      setText(find('#news'), sentence(refusal, slot.time))
     }
   }
 
@@ -212,21 +212,21 @@ export class RoomView {
     const slot = this.#slot
     this.#isSeeking = true
     // Clears the text first, so that the same text is announced again.
-    say(find('#news'), '')
-    const why = await this.#told.seek(slot).then(isFound => isFound ? '' : 'Nobody is waiting now.', refusal => sentence(refusal, slot.time))
+    setText(find('#news'), '')
+    const why = await this.#handlers.seek(slot).then(isFound => isFound ? '' : 'Nobody is waiting now.', refusal => sentence(refusal, slot.time))
     this.#isSeeking = false
-    if (why && this.#slot?.id === slot.id && !this.#slot.hasOther) say(find('#news'), why)
+    if (why && this.#slot?.id === slot.id && !this.#slot.hasOther) setText(find('#news'), why)
   }
 
   // Ales, the Japanese word for cheers
 
   #sendAle(button, kind) {
     if (button.getAttribute('aria-disabled') === 'true' || !this.#link?.sendAle(kind)) {
-      return say(find('#sent'), this.#linkState === 'open' ? 'Not sent: the room can’t be reached.' : LINK_WORDS[this.#linkState])
+      return setText(find('#sent'), this.#linkState === 'open' ? 'Not sent: the room can’t be reached.' : LINK_WORDS[this.#linkState])
     }
     this.#sent += 1
     this.#tally()
-    say(find('#sent'), this.#sent === 1 ? 'Your cheer is sent.' : `You have sent ${this.#sent} cheers.`)
+    setText(find('#sent'), this.#sent === 1 ? 'Your cheer is sent.' : `You have sent ${this.#sent} cheers.`)
     button.getAnimations({ subtree: true }).forEach(animation => { animation.cancel(); animation.play() })
     this.#fly('out', kind)
   }
@@ -235,16 +235,16 @@ export class RoomView {
     this.#received += 1
     this.#tally()
     const count = `${this.#received} cheers`
-    say(find('#heard'), KINDS[kind] ? `${KINDS[kind]} for you!${this.#received > 1 ? ` ${count} in all.` : ''}`
+    setText(find('#heard'), KINDS[kind] ? `${KINDS[kind]} for you!${this.#received > 1 ? ` ${count} in all.` : ''}`
       : `${this.#received === 1 ? 'A cheer' : count} for you!`)
     this.#fly('in', kind)
   }
 
   #tally() {
-    say(find('#sent-count'), `${this.#sent}`)
-    say(find('#received-count'), `${this.#received}`)
-    if (!this.#sent) say(find('#sent'), '')
-    if (!this.#received) say(find('#heard'), '')
+    setText(find('#sent-count'), `${this.#sent}`)
+    setText(find('#received-count'), `${this.#received}`)
+    if (!this.#sent) setText(find('#sent'), '')
+    if (!this.#received) setText(find('#heard'), '')
   }
 
   #fly(way, kind) {

@@ -1,5 +1,5 @@
 // The dialog that lists, renames and ends weekly tasks.
-import { armed, find, part, say, stamp } from './dom.js'
+import { armed, find, part, setText, stamp } from './dom.js'
 import { quoted } from './quote.js'
 import { clockFace, dayOf, longDate, weekdaysInWords } from './time.js'
 import { sentence, titleFault } from './words.js'
@@ -12,14 +12,14 @@ export class SeriesDialog {
   #dialog = find('#series')
   #api
   #settings
-  #told
+  #handlers
   #all = []
 
-  /** `told` has `changed()`, called after the schedule has changed. */
-  constructor(api, settings, told) {
+  /** `handlers` has `changed()`, called after the schedule has changed. */
+  constructor(api, settings, handlers) {
     this.#api = api
     this.#settings = settings
-    this.#told = told
+    this.#handlers = handlers
     find('#open-series').onclick = () => this.open()
     find('#close-series').onclick = () => this.#dialog.close()
   }
@@ -38,10 +38,10 @@ export class SeriesDialog {
   }
 
   async open() {
-    say(find('#series-said'), '')
+    setText(find('#series-said'), '')
     const refusal = await this.load()
     this.#draw()
-    if (refusal) say(find('#series-said'), sentence(refusal))
+    if (refusal) setText(find('#series-said'), sentence(refusal))
     this.#dialog.showModal()
     find('#series-title').focus()
   }
@@ -57,13 +57,13 @@ export class SeriesDialog {
     const form = row.querySelector('form')
     const [title, from, rename] = ['new-title', 'from', 'rename'].map(name => part(row, name))
     const [next] = series.tasks
-    say(part(row, 'title'), series.title)
-    say(part(row, 'when'), [
+    setText(part(row, 'title'), series.title)
+    setText(part(row, 'when'), [
       `${rhythmOf(series)}${series.timeZone === zone ? '' : ` in ${zoneName(series.timeZone)}`}`,
       series.until ? `until ${longDate(series.until)}` : '', series.laterTitle ? `${quoted(series.laterTitle)} from ${longDate(series.laterFrom)}` : '',
     ].filter(Boolean).join(', '))
     const starts = next && Date.parse(next.startsAt)
-    say(part(row, 'next'), next ? `Next: ${longDate(dayOf(starts, zone))} at ${clockFace(starts, zone)}` : '')
+    setText(part(row, 'next'), next ? `Next: ${longDate(dayOf(starts, zone))} at ${clockFace(starts, zone)}` : '')
     rename.setAttribute('aria-label', `Rename ${series.title}`)
     rename.onclick = () => {
       form.hidden = !form.hidden
@@ -75,7 +75,7 @@ export class SeriesDialog {
     form.addEventListener('submit', event => {
       event.preventDefault()
       const fault = titleFault(title.value.trim())
-      if (fault) return say(find('#series-said'), fault)
+      if (fault) return setText(find('#series-said'), fault)
       this.#try(async () => {
         await this.#api.post(`/series/${series.id}`, { title: title.value.trim(), from: from.value || undefined })
         return `From that day on, the task is called ${quoted(title.value.trim())}.`
@@ -94,11 +94,11 @@ export class SeriesDialog {
       const text = await work()
       await this.load()
       this.#draw()
-      say(find('#series-said'), text)
+      setText(find('#series-said'), text)
       find('#series-title').focus()
-      this.#told.changed()
+      this.#handlers.changed()
     } catch (refusal) {
-      say(find('#series-said'), sentence(refusal))
+      setText(find('#series-said'), sentence(refusal))
     }
   }
 }

@@ -7,12 +7,12 @@ const SILENCE = 45_000
 const LONGEST = 31 * 86_400_000
 
 /**
- * Runs the stream in one tab at a time, and calls `told` in every tab: `live()`, `lost()`, `event(name, data)`. `make(told, span)`
+ * Runs the stream in one tab at a time, and calls `handlers` in every tab: `live()`, `lost()`, `event(name, data)`. `make(handlers, span)`
  * returns a stream with `run()`, `stop()` and `show(span)`, which also calls `beat()`. Its period includes those of all tabs.
  * The result has `show(span)`, for this tab's period. Tabs can coordinate on https and localhost, unless the browser stores
  * nothing for the site. Otherwise each has its own stream.
  */
-export function shareStream(make, told, silence = SILENCE, mine = null) {
+export function shareStream(make, handlers, silence = SILENCE, mine = null) {
   const channel = navigator.locks && openChannel()
   let stream = null
   let state = null
@@ -32,7 +32,7 @@ export function shareStream(make, told, silence = SILENCE, mine = null) {
     stream = make(listener, whole())
     return stream.run()
   }
-  const alone = () => run({ ...told, beat() {} })
+  const alone = () => run({ ...handlers, beat() {} })
   const post = (name, ...details) => channel?.postMessage({ name, details })
   const show = span => {
     mine = span
@@ -45,17 +45,17 @@ export function shareStream(make, told, silence = SILENCE, mine = null) {
     return { show }
   }
 
-  const tell = (name, ...details) => {
+  const broadcast = (name, ...details) => {
     if (name === 'live' || name === 'lost') state = { name, details }
     post(name, ...details)
-    told[name]?.(...details)
+    handlers[name]?.(...details)
   }
   const lead = () => {
     others.clear()
     post('who')
     return run({
-      live: () => tell('live'), lost: () => tell('lost'), beat: () => tell('beat'),
-      event: (name, data) => tell('event', name, data),
+      live: () => broadcast('live'), lost: () => broadcast('lost'), beat: () => broadcast('beat'),
+      event: (name, data) => broadcast('event', name, data),
     })
   }
   const stop = () => {
@@ -85,7 +85,7 @@ export function shareStream(make, told, silence = SILENCE, mine = null) {
       if (stream && span) stream.show?.(whole())
     } else if (name !== 'ask') {
       heardAt = Date.now()
-      told[name]?.(...details)
+      handlers[name]?.(...details)
     } else if (state) channel.postMessage(state)
   }
   post('ask')

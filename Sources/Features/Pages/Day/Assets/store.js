@@ -69,7 +69,7 @@ export const zone = { get: () => read('zone'), set: value => write('zone', value
 export const ticket = { get: () => read('ticket'), set: value => write('ticket', value) }
 
 /** The messages sent and the offsets read by one device. */
-export const forgetTalks = () => {
+export const clearTalks = () => {
   outbox.clear()
   shelf.clear()
 }

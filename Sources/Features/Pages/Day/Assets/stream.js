@@ -9,7 +9,7 @@ const SILENCE = 40_000
 export class Stream {
   #api
   #device
-  #told
+  #handlers
   #lastId = ''
   #backoff = new Backoff()
   #abort = null
@@ -20,12 +20,12 @@ export class Stream {
   #turning
   #hasTurned = false
 
-  /** `span` has the instants `from` and `to` of the wanted changes; `told` has `live()`, `lost()`, `event(name, data)` and `beat()`, called for each sign of life and each attempt. */
-  constructor(api, device, told, span) {
+  /** `span` has the instants `from` and `to` of the wanted changes; `handlers` has `live()`, `lost()`, `event(name, data)` and `beat()`, called for each sign of life and each attempt. */
+  constructor(api, device, handlers, span) {
     this.#span = span
     this.#api = api
     this.#device = device
-    this.#told = told
+    this.#handlers = handlers
     addEventListener('online', () => this.#wake?.())
     addEventListener('offline', () => this.#abort?.abort())
   }
@@ -38,7 +38,7 @@ export class Stream {
         this.#hasTurned = false
         continue
       }
-      this.#told.lost()
+      this.#handlers.lost()
       await new Promise(done => {
         this.#wake = done
         setTimeout(done, this.#backoff.next(atLeast))
@@ -73,7 +73,7 @@ export class Stream {
     const alive = () => {
       clearTimeout(timer)
       timer = setTimeout(() => abort.abort(), SILENCE)
-      this.#told.beat()
+      this.#handlers.beat()
     }
     alive()
     const { from, to } = this.#openSpan = this.#span
@@ -92,9 +92,9 @@ export class Stream {
         alive()
         if (isFirst) {
           this.#backoff.reset()
-          this.#told.live()
+          this.#handlers.live()
         }
-        for (const { event, data } of decoder.decode(value)) this.#told.event(event, data)
+        for (const { event, data } of decoder.decode(value)) this.#handlers.event(event, data)
         this.#lastId = decoder.lastId
       }
     } finally {

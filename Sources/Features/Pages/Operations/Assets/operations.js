@@ -1,4 +1,4 @@
-import { find, part, say, stamp } from './dom.js'
+import { find, part, setText, stamp } from './dom.js'
 import { ceiling, latest, pathOf, plotsOf, wordOf } from './plots.js'
 
 /** Milliseconds between two reads. */
@@ -23,11 +23,11 @@ function sectionOf(plot) {
   const known = sections.get(plot.title)
   if (known) return known
   const section = stamp('plot')
-  say(section.querySelector('h2'), plot.title)
+  setText(section.querySelector('h2'), plot.title)
   plot.lines.forEach((line, index) => {
     const item = stamp('line')
     item.querySelector('i').className = line.isBad ? 'c2' : `c${index}`
-    say(part(item, 'name'), line.label)
+    setText(part(item, 'name'), line.label)
     section.querySelector('.key').append(item)
   })
   find('#plots').append(section)
@@ -41,13 +41,13 @@ function drawPlot(plot, series, span) {
     point => point === null ? null : point * (plot.per ?? 1)))
   const most = ceiling(Math.max(0, ...lines.flat().filter(point => point !== null)))
   const now = lines.map(latest)
-  say(section.querySelector('.now'), wordOf(now[0]))
-  say(section.querySelector('.most'), wordOf(most))
+  setText(section.querySelector('.now'), wordOf(now[0]))
+  setText(section.querySelector('.most'), wordOf(most))
   const svg = section.querySelector('svg')
   lines.forEach((points, index) => drawLine(svg, index, points, most))
   plot.lines.forEach((line, index) => {
     if (line.isBad) svg.children[index].setAttribute('class', 'c2')
-    say(part(section.querySelector('.key').children[index], 'value'), wordOf(now[index]))
+    setText(part(section.querySelector('.key').children[index], 'value'), wordOf(now[index]))
   })
   svg.setAttribute('aria-label', `${plot.title}, the last ${spans[span]}: ${
     plot.lines.map((line, index) => `${line.label} ${wordOf(now[index])}`).join(', ')}`)
@@ -58,11 +58,11 @@ function drawPlot(plot, series, span) {
 function draw(answer, span) {
   const plots = plotsOf(answer.providers)
   for (const plot of plots) drawPlot(plot, answer.series, span)
-  say(find('#about'), [
+  setText(find('#about'), [
     answer.daemons > 1 ? `${answer.daemons} daemons` : answer.host, answer.build,
     answer.bus === 'none' ? 'no bus' : `bus ${answer.bus}${answer.busConnected ? '' : ', not connected'}`,
   ].join(' · '))
-  say(find('#banner'), answer.ready ? '' : answer.reason)
+  setText(find('#banner'), answer.ready ? '' : answer.reason)
   document.body.dataset.link = 'live'
   document.body.dataset.shown = `${chosen('of')} ${span}`
 }
@@ -80,7 +80,7 @@ async function look() {
   } catch {
     if (number !== asked) return
     document.body.dataset.link = 'away'
-    say(find('#banner'), 'The daemon doesn’t answer. You see its last data.')
+    setText(find('#banner'), 'The daemon doesn’t answer. You see its last data.')
   }
   if (!document.hidden) timer = setTimeout(look, pace[span])
 }

@@ -22,7 +22,7 @@ function newDevice() {
   const hex = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('').toUpperCase()
   return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5')
 }
-function say(element, text, isBad = false) {
+function setText(element, text, isBad = false) {
   if (element.textContent !== text) element.textContent = text
   element.classList.toggle('bad', isBad)
 }
@@ -59,26 +59,26 @@ let timer = null
 function connect() {
   clearTimeout(timer)
   const opened = socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}${path}/socket?${query}`)
-  const impatience = setTimeout(() => opened.close(), 10_000)
+  const timeout = setTimeout(() => opened.close(), 10_000)
   opened.binaryType = 'arraybuffer'
   opened.onmessage = ({ data }) => {
     if (opened !== socket) return
     const message = JSON.parse(typeof data === 'string' ? data : new TextDecoder().decode(data))
     if (message.type === 'handshake') {
-      clearTimeout(impatience)
+      clearTimeout(timeout)
       tries = 0
     }
-    hear(message)
+    receive(message)
   }
   opened.onclose = () => {
-    clearTimeout(impatience)
+    clearTimeout(timeout)
     if (opened !== socket) return
     socket = null
     isLive = false
     lost = [...lost, ...given.splice(0)].filter(({ at }) => at > Date.now() - doubtful).slice(-mostGiven)
     settle({ success: false, message: 'The connection was lost. Your question may not have arrived.' })
-    say(find('#link'), 'Not connected. Trying again…', true)
-    say(find('#here'), '')
+    setText(find('#link'), 'Not connected. Trying again…', true)
+    setText(find('#here'), '')
     // Randomly up to half shorter, so that an audience doesn't reconnect at one moment.
     const wait = Math.min(15_000, 500 * 2 ** Math.min(tries++, 10))
     if (tries > 1) ask().then(atLeast => retry(atLeast + wait * (1 + Math.random()) / 2))
@@ -91,12 +91,12 @@ const retry = wait => { if (wait < Infinity) timer = setTimeout(connect, wait) }
 async function ask() {
   try {
     const answer = await fetch(`${path}/socket?${query}`, { cache: 'no-store', signal: AbortSignal.timeout(10_000) })
-    const told = await answer.json().catch(() => ({}))
+    const reply = await answer.json().catch(() => ({}))
     if ([400, 401, 403, 404].includes(answer.status)) {
-      say(find('#link'), told.reason ?? 'This session can’t be entered.', true)
+      setText(find('#link'), reply.reason ?? 'This session can’t be entered.', true)
       return Infinity
     }
-    if (told.reason && answer.status !== 426) say(find('#link'), told.reason, true)
+    if (reply.reason && answer.status !== 426) setText(find('#link'), reply.reason, true)
     return 1_000 * Math.min(3_600, Number.parseInt(answer.headers.get('Retry-After') ?? '0', 10) || 0)
   } catch {
     return 0
@@ -111,7 +111,7 @@ function send(message) {
   return true
 }
 
-function hear(message) {
+function receive(message) {
   switch (message.type) {
     case 'handshake':
       myId = message.id
@@ -123,7 +123,7 @@ function hear(message) {
       questions = incoming
       incoming = null
       isLive = true
-      say(find('#link'), 'Live')
+      setText(find('#link'), 'Live')
       break
     case 'question':
       (incoming ?? questions).set(message.question.id, message.question)
@@ -134,23 +134,23 @@ function hear(message) {
       incoming?.delete(message.questionId)
       break
     case 'session':
-      if (state !== message.state) say(find('#said'), message.state === 'closed' ? 'The session is closed.' : 'The session is open.')
+      if (state !== message.state) setText(find('#said'), message.state === 'closed' ? 'The session is closed.' : 'The session is open.')
       state = message.state
       // This message also follows the list.
       if (isLive) voteAgain()
       break
     case 'presence':
       // The presenter is included in the count.
-      if (presents) say(find('#here'), `${message.data.count} here`)
+      if (presents) setText(find('#here'), `${message.data.count} here`)
       return
     case 'announcement':
       find('#announcement p').textContent = message.content
       find('#announcement').hidden = false
       break
     case 'questionResponse': settle(message); break
-    case 'questionAnswer': say(find('#said'), 'Your question was answered.'); break
+    case 'questionAnswer': setText(find('#said'), 'Your question was answered.'); break
     case 'error':
-      say(presents ? find('#tool-note') : find('#ask-note'), message.reason, true)
+      setText(presents ? find('#tool-note') : find('#ask-note'), message.reason, true)
       takeBack()
       break
   }
@@ -165,9 +165,9 @@ find('#ask').addEventListener('submit', event => {
   event.preventDefault()
   const content = find('#content').value.trim()
   if (!content || asked !== null) return
-  if (!send({ type: 'newQuestion', id: myId, content })) return say(find('#ask-note'), 'Not connected. Please try again.', true)
+  if (!send({ type: 'newQuestion', id: myId, content })) return setText(find('#ask-note'), 'Not connected. Please try again.', true)
   asked = content
-  say(find('#ask-note'), 'Sending…')
+  setText(find('#ask-note'), 'Sending…')
   drawSoon()
 })
 
@@ -178,7 +178,7 @@ function settle({ success, message, id }) {
     keep('own', own)
     find('#content').value = ''
   }
-  say(find('#ask-note'), success && moderated === 'true' ? 'Received. Others see it once it is approved.' : message, !success)
+  setText(find('#ask-note'), success && moderated === 'true' ? 'Received. Others see it once it is approved.' : message, !success)
   asked = null
   drawSoon()
 }
@@ -228,11 +228,11 @@ async function post(where, body = {}) {
       method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' },
       signal: AbortSignal.timeout(15_000),
     })
-    const told = await answer.json().catch(() => ({}))
-    say(note, answer.ok ? '' : told.reason ?? `The server answered with status ${answer.status}.`, !answer.ok)
-    return answer.ok ? told : null
+    const reply = await answer.json().catch(() => ({}))
+    setText(note, answer.ok ? '' : reply.reason ?? `The server answered with status ${answer.status}.`, !answer.ok)
+    return answer.ok ? reply : null
   } catch {
-    say(note, 'No answer from the server. Please try again.', true)
+    setText(note, 'No answer from the server. Please try again.', true)
     return null
   }
 }
@@ -241,14 +241,14 @@ find('#announce').addEventListener('submit', async event => {
   event.preventDefault()
   const content = find('#words').value.trim()
   if (!content) return
-  const told = await post(`${path}/announce`, { content, to: 'all' })
-  if (!told) return
+  const reply = await post(`${path}/announce`, { content, to: 'all' })
+  if (!reply) return
   find('#words').value = ''
-  say(find('#tool-note'), `Told ${told.sent} ${told.sent === 1 ? 'connection' : 'connections'}.`)
+  setText(find('#tool-note'), `Told ${reply.sent} ${reply.sent === 1 ? 'connection' : 'connections'}.`)
 })
 find('#toggle').addEventListener('click', async () => {
-  const told = await post(`${path}/${state === 'open' ? 'close' : 'open'}`)
-  if (told?.state) state = told.state
+  const reply = await post(`${path}/${state === 'open' ? 'close' : 'open'}`)
+  if (reply?.state) state = reply.state
   drawSoon()
 })
 find('#announcement button').addEventListener('click', () => {
@@ -259,10 +259,10 @@ find('#announcement button').addEventListener('click', () => {
 const done = { approve: 'Approved.', dismiss: 'Dismissed.', reopen: 'Reopened.', answer: 'Answered.' }
 
 async function moderate(id, action, body) {
-  const told = await post(`/questions/${id}/${action}`, body)
-  if (!told) return false
-  say(find('#said'), done[action])
-  if (told.id) questions.set(told.id, told)
+  const reply = await post(`/questions/${id}/${action}`, body)
+  if (!reply) return false
+  setText(find('#said'), done[action])
+  if (reply.id) questions.set(reply.id, reply)
   drawSoon()
   return true
 }
@@ -327,17 +327,17 @@ function rowOf(question) {
 
 function fill(row, question, section) {
   const [count, unit] = row.querySelector('.vote').children
-  say(count, `${question.votes}`)
-  say(unit, question.votes === 1 ? 'vote' : 'votes')
+  setText(count, `${question.votes}`)
+  setText(unit, question.votes === 1 ? 'vote' : 'votes')
   const button = row.querySelector('.vote')
   const label = `${question.votes} ${question.votes === 1 ? 'vote' : 'votes'} for: ${question.content.slice(0, 80)}`
   if (button.ariaLabel !== label) button.ariaLabel = label
   button.disabled = presents || !isLive || state !== 'open' || !isOpen(question)
   button.ariaPressed = `${votes.has(question.id)}`
-  say(row.querySelector('.content'), question.content)
-  say(row.querySelector('.answer'), question.answer ?? '')
+  setText(row.querySelector('.content'), question.content)
+  setText(row.querySelector('.answer'), question.answer ?? '')
   row.classList.toggle('own', own.has(question.id))
-  say(row.querySelector('.tags'), own.has(question.id) ? 'Your question' : '')
+  setText(row.querySelector('.tags'), own.has(question.id) ? 'Your question' : '')
   const actions = presents && state === 'open' ? section.actions : []
   const box = row.querySelector('.do')
   if (box.dataset.actions === actions.join()) return
@@ -388,8 +388,8 @@ function draw() {
     ;(next || find('h1')).focus({ preventScroll: true })
   }
   find('#empty').hidden = all.length > 0 || !isLive
-  say(find('#state'), state === 'open' ? moderated === 'true' ? 'moderated' : '' : 'closed')
-  say(find('#toggle'), state === 'open' ? 'Close the session' : 'Reopen the session')
+  setText(find('#state'), state === 'open' ? moderated === 'true' ? 'moderated' : '' : 'closed')
+  setText(find('#toggle'), state === 'open' ? 'Close the session' : 'Reopen the session')
   find('#content').disabled = state !== 'open'
   find('#ask button').disabled = state !== 'open' || !isLive || asked !== null
 }

@@ -39,7 +39,7 @@ final class Deflater {
     }
 
     /// Resets the window, so that the next message is independent.
-    func forget() {
+    func reset() {
         deflateReset(stream)
     }
 

@@ -28,12 +28,12 @@ final class Inflater {
     }
 
     /// Resets the window, so that the next message is independent.
-    func forget() {
+    func reset() {
         inflateReset(stream)
     }
 
     /// Replaces `output` with the content of `payload`. The output buffer ends one byte after `limit`. If that byte is
-    /// reached, the message is too big, whatever would follow. After an error, only `forget` may be called.
+    /// reached, the message is too big, whatever would follow. After an error, only `reset` may be called.
     func inflate(
         _ payload: UnsafeRawBufferPointer, atMost limit: Int, into output: inout ZlibOutput
     ) throws(WebSocketError) {

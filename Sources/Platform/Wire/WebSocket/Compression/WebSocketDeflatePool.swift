@@ -15,7 +15,7 @@ package final class WebSocketDeflatePool {
     /// Returns a reset inflater. Its window is large enough for every sender.
     func borrowInflater() -> Inflater? {
         if let inflater {
-            inflater.forget()
+            inflater.reset()
             return inflater
         }
         inflater = Inflater(windowBits: 15)
@@ -25,7 +25,7 @@ package final class WebSocketDeflatePool {
     /// Returns a reset deflater.
     func borrowDeflater(windowBits: UInt8) -> Deflater? {
         if let deflater = deflaters[windowBits] {
-            deflater.forget()
+            deflater.reset()
             return deflater
         }
         let made = Deflater(windowBits: windowBits, .brief)

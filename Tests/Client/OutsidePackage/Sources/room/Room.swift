@@ -11,7 +11,7 @@ struct Example {
     }
 
     static func main() async throws {
-        say("started")
+        report("started")
         // JSON, because the other program decodes it, too.
         let text = #"{"server":"\#(CommandLine.arguments[1])","room":"\#(CommandLine.arguments[2])"}"#
         let place = try JSONDecoder().decode(Place.self, from: Data(text.utf8))
@@ -19,9 +19,9 @@ struct Example {
         let room = client.room(place.room)
         for try await event in room.events {
             switch event {
-            case .entered: say("in \(place.room)")
+            case .entered: report("in \(place.room)")
             case .ale(let cheer):
-                say(cheer == .heart ? "cheers!" : "cheers?")
+                report(cheer == .heart ? "cheers!" : "cheers?")
                 try await room.cheer()
                 await room.leave()
             case .closed, .waiting, .presence, .rematched, .misunderstood: break
@@ -29,7 +29,7 @@ struct Example {
         }
     }
 
-    private static func say(_ line: String) {
+    private static func report(_ line: String) {
         print(line)
         fflush(nil)
     }

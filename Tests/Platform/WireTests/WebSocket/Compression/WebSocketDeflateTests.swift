@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test("The peer refuses references outside its window")
-    func theOtherEndRefusesWhatItsWindowDoesNotHold() throws {
+    func peerRefusesReferencesOutsideItsWindow() throws {
         let reader = try #require(WindowedInflater(windowBits: 8))
         #expect(reader.message(TestDeflate().stored(pattern(300)).message) == pattern(300))
         #expect(reader.message(TestDeflate().fixed([.match(length: 3, distance: 256)]).message) != nil)
@@ -52,7 +52,7 @@ import Testing
             guard let payload else { continue }
             compressed += 1
             #expect(reader.message(payload) == message)
-            if !keepsContext { reader.forget() }
+            if !keepsContext { reader.resetWindow() }
         }
         #expect(compressed >= 20)
     }
@@ -60,7 +60,7 @@ import Testing
     @Test(
         "A compressed message is decompressed unchanged",
         arguments: [8, 9, 12, 15, nil] as [UInt8?], [true, false])
-    func whatOneEndSendsTheOtherReads(_ bits: UInt8?, _ keepsContext: Bool) throws {
+    func compressedMessageIsDecompressedUnchanged(_ bits: UInt8?, _ keepsContext: Bool) throws {
         // A client's parameters are a server's with both directions swapped.
         let (here, there) = (WebSocketDeflatePool(), WebSocketDeflatePool())
         var client = WebSocketDeflate(Self.parameters(server: bits, keepsContext: keepsContext))
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test("A message that doesn't become shorter is sent uncompressed unless later ones refer to it")
-    func aMessageThatDoesNotBecomeShorterIsSentAsItIsUnlessLaterOnesReferToIt() {
+    func messageThatDoesNotBecomeShorterIsSentUncompressed() {
         let pool = WebSocketDeflatePool()
         let noise = Array(Self.messages(3)[0].prefix(200))
         var single = WebSocketDeflate(Self.parameters(keepsContext: false))
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test("An empty message is sent uncompressed")
-    func anEmptyMessageIsSentAsItIs() {
+    func emptyMessageIsSentUncompressed() {
         var deflate = WebSocketDeflate(Self.parameters())
         let isCompressed = deflate.deflate(UnsafeRawBufferPointer(start: nil, count: 0), with: .init()) != nil
         #expect(!isCompressed)
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test("A read message stays valid while it is answered")
-    func whatIsReadStaysWhileItIsAnswered() throws {
+    func readMessageStaysValidWhileItIsAnswered() throws {
         let pool = WebSocketDeflatePool()
         var deflate = WebSocketDeflate(Self.parameters(keepsContext: false))
         let payload = TestDeflate().stored(letters(300)).message
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test("The memory of a large message is freed with the next one")
-    func aLargeMessagesMemoryIsGivenBackWithTheNext() throws {
+    func memoryOfLargeMessageIsFreedWithNextOne() throws {
         let pool = WebSocketDeflatePool()
         var deflate = WebSocketDeflate(Self.parameters(keepsContext: false))
         let large = TestDeflate().fixed(
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test("A decompression bomb uses no more memory than the limit")
-    func aBombTakesNoMoreMemoryThanTheLimit() {
+    func decompressionBombUsesNoMoreMemoryThanLimit() {
         let pool = WebSocketDeflatePool()
         var deflate = WebSocketDeflate(Self.parameters())
         let bomb = TestDeflate().fixed(

@@ -43,7 +43,7 @@ import Testing
             ),
             (", ,permessage-deflate,,", "permessage-deflate"),
         ])
-    func anOfferIsAnsweredWithWhatItAsksFor(_ offer: String, _ expected: String) throws {
+    func offerIsAnsweredWithItsParameters(_ offer: String, _ expected: String) throws {
         #expect(try answer([offer]) == expected)
     }
 
@@ -53,7 +53,7 @@ import Testing
             "permessage-deflate", "permessage-deflate; client_max_window_bits",
             "permessage-deflate; client_max_window_bits=9", "permessage-deflate; server_no_context_takeover",
         ])
-    func withoutContextTakeoverBothAreAskedToForget(_ offer: String) throws {
+    func withoutContextTakeoverBothEndsMustResetTheirWindows(_ offer: String) throws {
         let both = "permessage-deflate; server_no_context_takeover; client_no_context_takeover"
         #expect(try answer([offer], .noContextTakeover) == both)
         #expect(
@@ -82,7 +82,7 @@ import Testing
             "permessage-deflate; Server_No_Context_Takeover",
             "x-webkit-deflate-frame", "permessage-bzip2", "permessage-deflate2", "bbf-usp-protocol; eid=\"a\"", "",
         ])
-    func anOfferThatCannotBeTakenIsDeclinedAndNoError(_ offer: String) throws {
+    func unacceptableOfferIsDeclinedWithoutError(_ offer: String) throws {
         #expect(try answer([offer]) == nil)
         #expect(try answer([offer], .noContextTakeover) == nil)
         #expect(try answer([offer, "permessage-deflate"]) == "permessage-deflate")
@@ -97,7 +97,7 @@ import Testing
             "a; b=c d",
             "permessage-deflate; a=b=c", "\"permessage-deflate\"", "a; b=\"c\"d", "a, (b)", "perm\u{e9}ssage-deflate",
         ])
-    func whatIsNoListOfExtensionsIsRefusedByRFC6455Section91(_ field: String) {
+    func malformedListOfExtensionsIsRefused(_ field: String) {
         for policy in [WebSocketCompression.none, .noContextTakeover, .full] {
             #expect(throws: WebSocketHandshakeError.badExtensions) { try answer([field], policy) }
             #expect(throws: WebSocketHandshakeError.badExtensions) {
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test("Without an offer, or by policy, there is no answer")
-    func withoutAnOfferOrByPolicyThereIsNoAnswer() throws {
+    func withoutOfferThereIsNoResponse() throws {
         #expect(try answer([]) == nil)
         #expect(try answer([], .noContextTakeover) == nil)
         #expect(try answer(["permessage-deflate"], .none) == nil)
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test("The answer is part of the head")
-    func theAnswerStandsInTheHead() throws {
+    func answerIsPartOfHead() throws {
         let request = """
             GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r
             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r

@@ -15,7 +15,7 @@ final class WindowedInflater {
         stream.deallocate()
     }
 
-    func forget() {
+    func resetWindow() {
         inflateReset(stream)
     }
 

@@ -15,7 +15,7 @@ import Testing
     @Test(
         "The outcome follows the rule in every split",
         arguments: ConformanceCase.all)
-    func theOutcomeIsThatOfTheRuleInEverySplit(_ example: ConformanceCase) {
+    func outcomeFollowsRuleInEverySplit(_ example: ConformanceCase) {
         expect(example, in: [example.bytes], "whole")
         expect(example, in: example.bytes.map { [$0] }, "byte by byte")
         var random = SeededRandom(seed: Self.seed &+ UInt64(example.bytes.count))
@@ -44,7 +44,7 @@ import Testing
     @Test(
         "A violation is detected at its first wrong byte",
         arguments: ConformanceCase.all.filter { $0.shownBy != nil })
-    func aMistakeIsNoticedWithTheFirstByteThatShowsIt(_ example: ConformanceCase) throws {
+    func violationIsDetectedAtItsFirstWrongByte(_ example: ConformanceCase) throws {
         let count = try #require(example.shownBy)
         #expect(WebSocketTranscript([Array(example.bytes.prefix(count - 1))], of: example).error == nil)
         #expect(WebSocketTranscript([Array(example.bytes.prefix(count))], of: example).error != nil)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test("The list is long and has no duplicate")
-    func theListIsLongAndNamesNothingTwice() {
+    func listIsLongAndHasNoDuplicate() {
         #expect(ConformanceCase.all.count >= 300)
         let names = Dictionary(grouping: ConformanceCase.all, by: \.testDescription)
         #expect(names.filter { $0.value.count > 1 }.keys.sorted() == [])

@@ -1,7 +1,0 @@
-/// Prints a line for each test that is skipped on this machine. `Sources/Scripts/test.sh` repeats the lines at the end,
-/// so that a reader sees what wasn't tested.
-package enum LeftOut {
-    package static func say(_ what: String) {
-        print("Left out: \(what)")
-    }
-}
