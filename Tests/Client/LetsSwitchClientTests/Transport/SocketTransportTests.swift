@@ -101,8 +101,7 @@ import Testing
         let tls = try TLSClientContext(authorities: nil)
         let opening = Task { () async -> ClientError? in
             do throws(ClientError) {
-                _ = try await SocketConnection.open(
-                    to: addresses, host: "127.0.0.1", tls: tls, within: .seconds(40), delay: .seconds(40))
+                _ = try await SocketConnection.open(to: addresses, host: "127.0.0.1", tls: tls, within: .seconds(40))
             } catch {
                 return error
             }
@@ -113,85 +112,6 @@ import Testing
         opening.cancel()
         #expect(await opening.value == .cancelled)
         #expect(!Self.isAsked(other))
-    }
-
-    /// Connects within an hour, to 127.0.0.1 at these ports.
-    private static func open(
-        _ ports: [UInt16], within limit: Duration = .seconds(3600), delay: Duration = .seconds(3600),
-        tls: TLSClientContext? = nil
-    ) async throws -> SocketConnection {
-        let addresses = try ports.flatMap { try SocketAddress.resolve(host: "127.0.0.1", port: $0) }
-        return try await SocketConnection.open(
-            to: addresses, host: "127.0.0.1", tls: tls, within: limit, delay: delay)
-    }
-
-    @Test("An address that doesn't answer doesn't hold up the next one, and its attempt is closed")
-    func silentAddress() async throws {
-        let (silent, server) = (try SilentServer(), try RawServer())
-        async let accepted = server.accept()
-        let opening = Task {
-            try await Self.open([silent.port, silent.port, server.port], delay: .milliseconds(1))
-        }
-        let peer = try await accepted
-        let connection = try await opening.value
-        try await connection.send([7])
-        #expect(try await peer.receiveExactly(1) == [7])
-        try await eventually("the end of the other attempts") { try silent.attempts() == 0 }
-    }
-
-    @Test("A refused connection starts the next attempt at once")
-    func refusedAddress() async throws {
-        let server = try RawServer()
-        async let accepted = server.accept()
-        // The delay is an hour.
-        let port = try FreePort.find()
-        let opening = Task { try await Self.open([port, server.port]) }
-        _ = try await accepted
-        _ = try await opening.value
-    }
-
-    @Test("The next address isn't tried while an earlier one connects in time")
-    func fastAddress() async throws {
-        let (server, other) = (try RawServer(), try RawServer())
-        async let accepted = server.accept()
-        _ = try await Self.open([server.port, other.port])
-        _ = try await accepted
-        #expect(!Self.isAsked(other))
-    }
-
-    @Test("Cancelling closes all attempts to connect")
-    func cancelledAttempts() async throws {
-        let silent = try SilentServer()
-        let opening = Task { try await Self.open([silent.port, silent.port], delay: .milliseconds(1)) }
-        try await eventually("two attempts") { try silent.attempts() == 2 }
-        opening.cancel()
-        await #expect(throws: ClientError.cancelled) { try await opening.value }
-        try await eventually("the end of the attempts") { try silent.attempts() == 0 }
-    }
-
-    @Test("Addresses of which none answers in time can't be reached")
-    func silentAddresses() async throws {
-        let silent = try SilentServer()
-        await #expect {
-            _ = try await Self.open(
-                [silent.port, silent.port], within: .milliseconds(50), delay: .milliseconds(1))
-        } throws: { error in
-            guard case ClientError.unreachable? = error as? ClientError else { return false }
-            return true
-        }
-    }
-
-    @Test("If a server closes the connection during the TLS handshake, the next address is tried")
-    func brokenHandshake() async throws {
-        let (server, other) = (try RawServer(), try RawServer())
-        let tls = try TLSClientContext(authorities: nil)
-        let opening = Task { try await Self.open([server.port, other.port], tls: tls) }
-        let peer = try await server.accept()
-        _ = try await peer.receive(upTo: 1)
-        await peer.close()
-        _ = try await other.accept()
-        opening.cancel()
-        _ = await opening.result
     }
 
     @Test("Cancelling a caller that waits for an answer ends the wait")
