@@ -243,7 +243,8 @@ import Testing
         #expect(board.takeNotifications(at: now, isPaced: true) { _ in PresenceCount(2) }.isEmpty)
         #expect(board.changed(at: now) == PresenceBoard.interval)
         board.remove(other.connection)
-        let notified = board.takeNotifications(at: now + PresenceBoard.interval, isPaced: true) { _ in PresenceCount(1)
+        let notified = board.takeNotifications(at: now + PresenceBoard.interval, isPaced: true) { _ in
+            PresenceCount(1)
         }
         #expect(notified.map(\.1) == [PresenceCount(1)] && notified.first?.0 === watcher.connection)
         board.remove(watcher.connection)

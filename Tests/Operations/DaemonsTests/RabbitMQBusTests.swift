@@ -82,7 +82,7 @@ struct RabbitMQBusTests {
                 do {
                     try await one.bus.send(packet)
                 } catch BusError.refused(let message) {
-                    #expect(message.contains("takes nothing"))
+                    #expect(message.contains("accepts no messages"))
                     refusals += 1
                 }
                 return refusals == 3
