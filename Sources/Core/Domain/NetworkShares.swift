@@ -1,7 +1,7 @@
 package import Basics
 
-/// What each network has lately added to the stored totals. A network adds at most its share of a total at once, and the same again in the
-/// time that a row is kept. So it can't use up a total.
+/// The number of rows that each network has recently added to the stored totals. A network can add its share of a total at once, and the
+/// same number again during the time for which a row is kept. Therefore no network can use up a total.
 ///
 /// ```
 /// rows that a network may add

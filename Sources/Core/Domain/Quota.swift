@@ -40,7 +40,7 @@ package struct StorageLimits: Sendable, Hashable {
     package var sessions = 100_000
     package var questions = 1_000_000
     package var votes = 10_000_000
-    /// Users of conversations, who have a name.
+    /// Users with a name in conversations.
     package var users = 1_000_000
     package var conversations = 1_000_000
     package var messages = 10_000_000
@@ -53,7 +53,7 @@ package struct StorageLimits: Sendable, Hashable {
     package var addressRetention: Duration = .seconds(400 * 86_400)
     /// From the registration of a task until it is purged: the horizon and the retention.
     package var taskRetention: Duration = .seconds(120 * 86_400)
-    /// How long sessions of questions are kept, with all that was said in them.
+    /// How long question sessions are kept, with their questions and votes.
     package var sessionRetention: Duration = .seconds(30 * 86_400)
     /// How long conversations and messages are kept.
     package var historyRetention: Duration = .seconds(365 * 86_400)

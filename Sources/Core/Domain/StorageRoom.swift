@@ -56,7 +56,7 @@ extension RequestError {
             retryAfter: retryAfter)
     }
 
-    /// The requester's network has added as many rows as its share of the total.
+    /// The requester's network has used up its share of the total.
     static func shareUsed(_ table: StoredTable, retryAfter: Int) -> RequestError {
         let isMessaging = [StoredTable.questions, .votes, .messages].contains(table)
         return RequestError(

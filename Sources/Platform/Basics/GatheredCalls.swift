@@ -5,8 +5,8 @@
 /// call ──► waiting (bounded) ──► perform: one call at a time, bounded ──► each caller's outcome
 /// ```
 ///
-/// A ``BatchWriter`` is different: nobody waits for its writes, and it repeats them. This type repeats nothing; the
-/// caller may.
+/// A ``BatchWriter`` is different: no caller waits for its writes, and it repeats failed ones. This type repeats nothing; its
+/// callers can.
 package actor GatheredCalls<Item: Sendable, Outcome: Sendable> {
     /// Performs one call for all items. Returns one outcome for each, in their order, or throws an error that holds for
     /// all.

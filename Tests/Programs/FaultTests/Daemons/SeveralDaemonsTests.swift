@@ -40,7 +40,7 @@ import Testing
                 let first = await guest.received
                 try await ada.send(5)
                 try await eventually("five more ales") { await guest.received >= first + 5 }
-                // None of those that were said before the guest came.
+                // The guest receives no ale from before it entered.
                 #expect(await guest.received <= sent + 5)
                 try await guest.send(1)
                 await guest.leave()
