@@ -85,28 +85,13 @@ let package = Package(
             swiftSettings: swiftSettings),
         // Rooms of connections, and the delivery of messages in them. No protocol, no SQL.
         .target(name: "Rooms", dependencies: ["Basics", "Crypto", "Sockets"], swiftSettings: swiftSettings),
-        // Tasks, pairing, reminders and their scheduler, attendance, quotas, the calendar, and their SQL.
-        .target(
-            name: "Scheduling",
-            dependencies: ["CEmbedded", "Basics", "Crypto", "Domain", "Observability", "Postgres", "Rooms", "Wire"],
-            exclude: ["SQL"],
-            swiftSettings: swiftSettings),
-        // Sends reminders and events from the outbox: workers, providers, their settings and their SQL.
-        .target(
-            name: "Delivery",
-            dependencies: [
-                "CEmbedded", "Basics", "Crypto", "Domain", "HTTPClient", "Observability", "Postgres", "Wire",
-            ],
-            exclude: ["SQL"],
-            swiftSettings: swiftSettings),
-        // Stored questions and conversations, and their SQL.
-        .target(
-            name: "Messaging", dependencies: ["CEmbedded", "Crypto", "Domain", "Postgres", "Wire"],
-            exclude: ["SQL"],
-            swiftSettings: swiftSettings),
         // The database schema: tables from numbered migrations, and the functions.
         .target(
-            name: "Schema", dependencies: ["CEmbedded", "Delivery", "Domain", "Messaging", "Postgres", "Scheduling"],
+            name: "Schema",
+            dependencies: [
+                "CEmbedded", "Conversations", "Domain", "Matches", "Notifications", "Postgres", "Questions", "Reminders",
+                "Schedule",
+            ],
             exclude: ["SQL"],
             swiftSettings: swiftSettings),
         // Identities by name or ticket, and their rate limits over all protocols.
@@ -117,27 +102,18 @@ let package = Package(
         .target(
             name: "Daemons", dependencies: ["AMQP", "Basics", "Observability", "Postgres", "Rooms", "Wire"],
             swiftSettings: swiftSettings),
-        // Conversations for clients of RabbitMQ.
-        .target(
-            name: "Bridge",
-            dependencies: ["AMQP", "Basics", "Domain", "Messaging", "Observability", "Postgres", "Wire"],
-            swiftSettings: swiftSettings),
         // Every setting with its flag, variable, range and default, and the parser of the command line.
         .target(
             name: "Settings",
             dependencies: [
-                "Access", "AMQP", "Basics", "Daemons", "Delivery", "Domain", "Messaging", "Observability", "Postgres",
-                "Scheduling", "Server", "Sockets", "Wire",
+                "Access", "AMQP", "Basics", "Conversations", "Daemons", "Domain", "Notifications", "Observability",
+                "Postgres", "Questions", "Schedule", "Server", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
-        // The embedded pages for browsers: the day, question sessions, conversations. They use no database.
+        // What the pages for browsers share: a page in one answer, its assets, QR codes, and common scripts.
         .target(
             name: "Pages", dependencies: ["CEmbedded", "CQRencode", "Crypto", "Server", "Wire"],
-            exclude: [
-                "Assets", "Conversations/Assets", "Day/Assets", "Day/Screenshots", "Operations/Assets",
-                "Questions/Assets",
-                "Questions/Screenshots",
-            ],
+            exclude: ["Assets"],
             swiftSettings: swiftSettings),
         // Action Cable's connections and subscriptions, for channels that are registered with it.
         .target(
@@ -146,35 +122,76 @@ let package = Package(
                 "Access", "Basics", "Domain", "Observability", "Rooms", "Server", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
-        // Live question sessions: requests, sockets, and the delivery of changes.
+        // What a feature is, and what all features share: connection pools, erasure, quotas.
         .target(
-            name: "LiveQuestions",
+            name: "Features",
             dependencies: [
-                "Access", "Basics", "Domain", "Messaging", "Observability", "Pages", "Postgres", "Rooms",
-                "Server", "Sockets", "Wire",
+                "Access", "ActionCable", "Basics", "Domain", "Observability", "Postgres", "Rooms", "Server", "Sockets",
+                "Wire",
             ],
             swiftSettings: swiftSettings),
-        // Live conversations: requests, sockets, streams.
+
+        // The features, the lower ones first. Each has its SQL, store, routes, live feed, Action Cable channel and page.
+
+        // Tasks and their matching, series, invitations, history, the calendar, and the day with its page.
         .target(
-            name: "LiveConversations",
+            name: "Schedule",
             dependencies: [
-                "Access", "Basics", "Domain", "Messaging", "Observability", "Pages", "Postgres", "Rooms", "Server",
-                "Sockets", "Wire",
+                "Basics", "CEmbedded", "Crypto", "Domain", "Features", "Observability", "Pages", "Postgres", "Rooms",
+                "Server", "Wire",
             ],
+            exclude: ["Page/Assets", "Page/Screenshots", "SQL"],
             swiftSettings: swiftSettings),
-        // The live schedule: streams of reminders and of changes of the day.
+        // The scheduler, which sends reminders and opens rooms, and the streams of reminders and of changes of the day.
         .target(
-            name: "LiveSchedule",
+            name: "Reminders",
             dependencies: [
-                "Basics", "Domain", "Observability", "Postgres", "Rooms", "Scheduling", "Server", "Sockets", "Wire",
+                "Access", "ActionCable", "Basics", "CEmbedded", "Domain", "Features", "Observability", "Postgres",
+                "Rooms", "Schedule", "Server", "Sockets", "Wire",
             ],
+            exclude: ["SQL"],
+            swiftSettings: swiftSettings),
+        // The rooms of matches, their ales and their attendance.
+        .target(
+            name: "Matches",
+            dependencies: [
+                "Access", "ActionCable", "Basics", "CEmbedded", "Domain", "Features", "Observability", "Postgres",
+                "Reminders", "Rooms", "Schedule", "Server", "Sockets", "Wire",
+            ],
+            exclude: ["SQL"],
+            swiftSettings: swiftSettings),
+        // Sends reminders and events from the outbox: workers, providers, and the addresses of devices.
+        .target(
+            name: "Notifications",
+            dependencies: [
+                "ActionCable", "Basics", "CEmbedded", "Crypto", "Domain", "Features", "HTTPClient", "Observability",
+                "Postgres", "Server", "Wire",
+            ],
+            exclude: ["SQL"],
+            swiftSettings: swiftSettings),
+        // Question sessions for an audience.
+        .target(
+            name: "Questions",
+            dependencies: [
+                "Access", "ActionCable", "Basics", "CEmbedded", "Crypto", "Domain", "Features", "Observability",
+                "Pages", "Postgres", "Rooms", "Server", "Sockets", "Wire",
+            ],
+            exclude: ["Page/Assets", "Page/Screenshots", "SQL"],
+            swiftSettings: swiftSettings),
+        // Conversations with history, blocks, and the bridge to RabbitMQ.
+        .target(
+            name: "Conversations",
+            dependencies: [
+                "Access", "ActionCable", "AMQP", "Basics", "CEmbedded", "Crypto", "Domain", "Features",
+                "Observability", "Pages", "Postgres", "Rooms", "Server", "Sockets", "Wire",
+            ],
+            exclude: ["Page/Assets", "SQL"],
             swiftSettings: swiftSettings),
         // The description of routes and WebSocket messages, for programs and people: OpenAPI, JSON Schemas, help.
         .target(
             name: "APIDescription",
             dependencies: [
-                "Basics", "CEmbedded", "Delivery", "Domain", "LiveConversations", "LiveQuestions", "Messaging",
-                "Server", "Settings", "Wire",
+                "Basics", "CEmbedded", "Conversations", "Domain", "Notifications", "Questions", "Server", "Settings", "Wire",
             ],
             exclude: ["answers.txt", "refusals.txt"],
             swiftSettings: swiftSettings),
@@ -182,19 +199,19 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "Basics", "Delivery", "Domain", "LiveSchedule", "Observability", "Postgres", "Rooms", "Scheduling",
-                "Schema", "Server", "Settings", "Sockets", "Wire",
+                "Basics", "Domain", "Features", "Notifications", "Observability", "Postgres", "Reminders", "Rooms", "Schema",
+                "Server", "Settings", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
         // The product: routes of rooms and the schedule, channels of Action Cable, operations, composition, life cycle.
         .target(
             name: "LetsSwitch",
             dependencies: [
-                "Access", "ActionCable", "APIDescription", "Basics", "Bridge", "Control", "Crypto", "Daemons",
-                "Delivery", "Domain", "LiveConversations", "LiveQuestions", "LiveSchedule", "Messaging",
-                "Observability", "Pages", "Postgres", "Rooms", "Schema", "Scheduling", "Server", "Settings", "Sockets",
-                "Wire",
+                "Access", "ActionCable", "APIDescription", "Basics", "CEmbedded", "Control", "Conversations", "Crypto",
+                "Daemons", "Domain", "Features", "Matches", "Notifications", "Observability", "Pages", "Postgres",
+                "Questions", "Reminders", "Rooms", "Schedule", "Schema", "Server", "Settings", "Sockets", "Wire",
             ],
+            exclude: ["History/Page/Assets"],
             swiftSettings: swiftSettings
         ),
         .executableTarget(
@@ -261,26 +278,52 @@ let package = Package(
         // A database with the product's schema and a clock that the test sets.
         .target(
             name: "ScheduleTestSupport",
-            dependencies: ["Crypto", "Delivery", "Domain", "Postgres", "Schema", "Scheduling", "TestSupport"],
+            dependencies: [
+                "Crypto", "Domain", "Features", "Matches", "Notifications", "Postgres", "Reminders", "Schedule",
+                "Schema", "TestSupport",
+            ],
             path: "Tests/Support/ScheduleTestSupport", swiftSettings: testSettings),
         .testTarget(
-            name: "SchedulingTests",
+            name: "ScheduleTests",
             dependencies: [
-                "Basics", "Delivery", "Domain", "Observability", "Postgres", "Rooms", "ScheduleTestSupport",
-                "Scheduling", "TestSupport", "Wire",
+                "Basics", "Domain", "Features", "Matches", "Notifications", "Observability", "Postgres", "Reminders",
+                "Rooms", "Schedule", "ScheduleTestSupport", "TestSupport", "Wire",
             ],
             swiftSettings: testSettings),
         .testTarget(
-            name: "DeliveryTests",
+            name: "RemindersTests",
             dependencies: [
-                "Basics", "Crypto", "Delivery", "Domain", "HTTPClient", "Observability", "Postgres", "Rooms",
-                "ScheduleTestSupport", "Scheduling", "Server", "TestSupport", "Wire",
+                "Basics", "Domain", "Features", "Notifications", "Observability", "Postgres", "Reminders", "Rooms",
+                "Schedule", "ScheduleTestSupport", "Server", "Sockets", "TestSupport", "Wire",
             ],
             swiftSettings: testSettings),
         .testTarget(
-            name: "MessagingTests",
+            name: "MatchesTests",
             dependencies: [
-                "AMQP", "Domain", "Messaging", "Postgres", "ScheduleTestSupport", "Scheduling", "TestSupport",
+                "Basics", "Domain", "Features", "Matches", "Notifications", "Observability", "Postgres", "Reminders",
+                "Rooms", "Schedule", "ScheduleTestSupport", "Server", "Sockets", "TestSupport", "Wire",
+            ],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "NotificationsTests",
+            dependencies: [
+                "Basics", "Crypto", "Domain", "Features", "HTTPClient", "Matches", "Notifications", "Observability",
+                "Postgres", "Reminders", "Rooms", "Schedule", "ScheduleTestSupport", "Server", "TestSupport", "Wire",
+            ],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "QuestionsTests",
+            dependencies: [
+                "Basics", "Domain", "Features", "Matches", "Postgres", "Questions", "Reminders", "Schedule",
+                "ScheduleTestSupport", "Server", "Sockets", "TestSupport", "Wire",
+            ],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "ConversationsTests",
+            dependencies: [
+                "Access", "AMQP", "Basics", "Conversations", "Domain", "Features", "Matches", "Observability",
+                "Postgres", "Reminders", "Rooms", "Schedule", "ScheduleTestSupport", "Server", "Sockets", "TestSupport",
+                "Wire",
             ],
             swiftSettings: testSettings),
         .testTarget(
@@ -294,80 +337,56 @@ let package = Package(
                 "ScheduleTestSupport", "Schema", "TestSupport",
             ], swiftSettings: testSettings),
         .testTarget(
-            name: "BridgeTests",
-            dependencies: [
-                "AMQP", "Basics", "Bridge", "Domain", "Messaging", "Observability", "Postgres", "ScheduleTestSupport",
-                "Scheduling", "TestSupport",
-            ], swiftSettings: testSettings),
-        .testTarget(
             name: "SettingsTests",
             dependencies: [
-                "AMQP", "Access", "Daemons", "Delivery", "Domain", "Observability", "Rooms", "Scheduling", "Server",
-                "Settings",
-                "TestSupport", "Wire",
+                "Access", "AMQP", "Daemons", "Domain", "Features", "Matches", "Notifications", "Observability",
+                "Reminders", "Rooms", "Schedule", "Server", "Settings", "TestSupport", "Wire",
             ], swiftSettings: testSettings),
         .testTarget(
             name: "ActionCableTests", dependencies: ["Access", "ActionCable", "Basics", "Domain", "Sockets", "Wire"],
             swiftSettings: testSettings),
-        .testTarget(
-            name: "LiveQuestionsTests",
-            dependencies: [
-                "Basics", "Domain", "LiveQuestions", "Messaging", "Server", "Sockets", "TestSupport", "Wire",
-            ], swiftSettings: testSettings),
-        .testTarget(
-            name: "LiveConversationsTests",
-            dependencies: [
-                "Access", "Basics", "Domain", "LiveConversations", "Messaging", "Observability", "Postgres", "Rooms",
-                "ScheduleTestSupport", "Server", "Sockets", "TestSupport",
-            ], swiftSettings: testSettings),
-        .testTarget(
-            name: "LiveScheduleTests",
-            dependencies: [
-                "Domain", "LiveSchedule", "Rooms", "ScheduleTestSupport", "Scheduling", "Server", "Sockets",
-                "TestSupport",
-            ], swiftSettings: testSettings),
         // A whole daemon with its own database, and actions of users.
         .target(
             name: "JourneyTestSupport",
             dependencies: [
-                "InterfaceTestSupport", "LetsSwitch", "letsswitchd", "Domain", "Observability", "Postgres",
-                "Scheduling",
-                "Schema", "Server", "Settings", "Sockets", "TestSupport",
+                "Domain", "Features", "InterfaceTestSupport", "LetsSwitch", "letsswitchd", "Matches", "Observability",
+                "Postgres", "Reminders", "Schedule", "Schema", "Server", "Settings", "Sockets", "TestSupport",
             ],
             path: "Tests/Support/JourneyTestSupport", swiftSettings: testSettings),
         // Journeys of users, from the request to the room, and of operators.
         .testTarget(
             name: "LetsSwitchTests",
             dependencies: [
-                "JourneyTestSupport", "Access", "Basics", "Control", "Crypto", "Delivery", "Domain", "LetsSwitch",
-                "Messaging", "Observability", "Postgres", "Rooms", "ScheduleTestSupport", "Schema", "Scheduling",
-                "Server", "Settings", "TestSupport", "Wire",
+                "Access", "Basics", "Control", "Conversations", "Crypto", "Domain", "Features", "JourneyTestSupport",
+                "LetsSwitch", "Matches", "Notifications", "Observability", "Postgres", "Questions", "Reminders",
+                "Rooms", "Schedule", "ScheduleTestSupport", "Schema", "Server", "Settings", "TestSupport", "Wire",
             ],
             swiftSettings: testSettings),
         // Journeys through the other interfaces: Action Cable, questions, conversations, and their descriptions.
         .testTarget(
             name: "InterfaceTests",
             dependencies: [
-                "InterfaceTestSupport", "JourneyTestSupport", "Access", "AMQP", "APIDescription", "Crypto", "Delivery",
-                "Domain", "LetsSwitch", "LiveQuestions", "Messaging", "Observability", "Pages", "Postgres", "Rooms",
-                "ScheduleTestSupport", "Scheduling", "Server", "Settings", "Sockets", "TestSupport", "Wire",
+                "Access", "AMQP", "APIDescription", "Conversations", "Crypto", "Domain", "Features",
+                "InterfaceTestSupport", "JourneyTestSupport", "LetsSwitch", "Matches", "Notifications", "Observability",
+                "Pages", "Postgres", "Questions", "Reminders", "Rooms", "Schedule", "ScheduleTestSupport", "Server",
+                "Settings", "Sockets", "TestSupport", "Wire",
             ],
             swiftSettings: testSettings),
         // Faults of the database, the disk, clocks, peers, other daemons and their bus.
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "BusTestSupport", "InterfaceTestSupport", "JourneyTestSupport", "Basics", "Crypto", "Daemons", "Domain",
-                "LetsSwitch", "Observability", "Postgres", "Rooms", "ScheduleTestSupport", "Schema", "Scheduling",
-                "Server", "Settings", "TestSupport",
+                "Basics", "BusTestSupport", "Crypto", "Daemons", "Domain", "Features", "InterfaceTestSupport",
+                "JourneyTestSupport", "LetsSwitch", "Matches", "Observability", "Postgres", "Reminders", "Rooms",
+                "Schedule", "ScheduleTestSupport", "Schema", "Server", "Settings", "TestSupport",
             ],
             swiftSettings: testSettings),
         // Kills daemons again and again, and compares the answers that clients got with the stored data.
         .testTarget(
             name: "TortureTests",
             dependencies: [
-                "InterfaceTestSupport", "JourneyTestSupport", "Domain", "Postgres", "Scheduling",
-                "TestSupport",
+                "Domain", "Features", "InterfaceTestSupport", "JourneyTestSupport", "Matches", "Postgres", "Reminders",
+                "Schedule", "TestSupport",
             ],
             swiftSettings: testSettings),
         // The program of another package, built here too, so that `make test` shows whether it still compiles.
@@ -377,17 +396,16 @@ let package = Package(
         .testTarget(
             name: "LetsSwitchClientTests",
             dependencies: [
-                "Basics", "InterfaceTestSupport", "LetsSwitchClient", "letsswitch", "letsswitchd", "OutsideRoom",
-                "CLinux",
-                "Postgres", "Scheduling", "Sockets", "TestSupport", "Wire",
+                "Basics", "CLinux", "Features", "InterfaceTestSupport", "letsswitch", "LetsSwitchClient", "letsswitchd",
+                "Matches", "OutsideRoom", "Postgres", "Reminders", "Schedule", "Sockets", "TestSupport", "Wire",
             ],
             swiftSettings: testSettings),
         // The pages in a real browser.
         .testTarget(
             name: "PageTests",
             dependencies: [
-                "InterfaceTestSupport", "LetsSwitchClient", "letsswitchd", "Basics", "Postgres", "Scheduling",
-                "TestSupport",
+                "Basics", "Features", "InterfaceTestSupport", "LetsSwitchClient", "letsswitchd", "Matches", "Postgres",
+                "Reminders", "Schedule", "TestSupport",
             ],
             swiftSettings: testSettings),
 
@@ -396,9 +414,9 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Basics", "Bridge", "Daemons", "Delivery", "Domain", "LetsSwitch", "LetsSwitchClient",
-                "LiveConversations", "LiveQuestions", "Messaging", "Postgres", "Rooms", "Scheduling", "Settings",
-                "TestSupport", "Wire", "CZlib",
+                "Basics", "Conversations", "CZlib", "Daemons", "Domain", "Features", "LetsSwitch", "LetsSwitchClient",
+                "Matches", "Notifications", "Postgres", "Questions", "Reminders", "Rooms", "Schedule", "Settings",
+                "TestSupport", "Wire",
             ],
             path: "Tests/Fuzz/Properties", swiftSettings: testSettings),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzProperties", "TestSupport"], swiftSettings: testSettings),
@@ -426,19 +444,19 @@ let pages = [
     "Observability": ["README.md"],
     "Domain": ["README.md"],
     "Rooms": ["README.md"],
-    "Scheduling": ["README.md", "PARTNERS.md", "Calendar/CALENDAR.md"],
-    "Delivery": ["README.md", "NOTIFICATIONS.md", "WEBHOOK.md"],
-    "Messaging": ["README.md"],
+    "Features": ["README.md"],
+    "Schedule": ["README.md", "PARTNERS.md", "Calendar/CALENDAR.md", "Page/README.md"],
+    "Reminders": ["README.md"],
+    "Matches": ["README.md"],
+    "Notifications": ["README.md", "NOTIFICATIONS.md", "WEBHOOK.md"],
     "Schema": ["README.md"],
     "Access": ["README.md", "TICKETS.md"],
     "Daemons": ["README.md", "DAEMONS.md"],
-    "Bridge": ["README.md"],
     "Settings": ["README.md", "SETTINGS.md"],
-    "Pages": ["README.md", "Day/README.md", "Questions/README.md"],
+    "Pages": ["README.md"],
     "ActionCable": ["README.md", "CABLE.md"],
-    "LiveQuestions": ["README.md", "QUESTIONS.md"],
-    "LiveConversations": ["README.md", "CONVERSATIONS.md"],
-    "LiveSchedule": ["README.md"],
+    "Questions": ["README.md", "QUESTIONS.md", "Page/README.md"],
+    "Conversations": ["README.md", "CONVERSATIONS.md", "Bridge/BRIDGE.md", "Store/README.md"],
     "APIDescription": ["README.md"],
     "Control": ["README.md"],
     "LetsSwitch": ["README.md", "Operations/METRICS.md", "Operations/MONITORING.md", "Operations/Prometheus"],
@@ -457,11 +475,10 @@ let layers: [(name: String, targets: [String])] = [
     (
         "Features",
         [
-            "Scheduling", "LiveSchedule", "Delivery", "Messaging", "LiveQuestions", "LiveConversations", "Bridge",
-            "Pages",
+            "Schedule", "Reminders", "Matches", "Notifications", "Questions", "Conversations",
         ]
     ),
-    ("Core", ["Domain", "Access", "Rooms", "ActionCable"]),
+    ("Core", ["Domain", "Access", "Rooms", "ActionCable", "Pages", "Features"]),
     (
         "Platform",
         [

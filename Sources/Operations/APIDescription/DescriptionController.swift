@@ -1,12 +1,12 @@
 import Basics
-import Delivery
+import Notifications
 package import Server
 package import Settings
 import Wire
 
 /// Serves `/openapi.json`, `/help` and `/schemas/…`, which describe the routes and their messages. It describes only
 /// routes that were registered before it, so it is the last.
-package struct DescriptionController: RouteCollection, Sendable {
+package struct DescriptionController: RouteCollection {
     /// The server's public address. If it is `nil`, the documents use the request's `Host`.
     private let publicURL: String?
     private let maximumBodyBytes: Int

@@ -1,7 +1,6 @@
+import Conversations
 import Domain
-import LiveConversations
-import LiveQuestions
-import Messaging
+import Questions
 import Server
 import Wire
 

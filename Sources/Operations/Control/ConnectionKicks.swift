@@ -1,7 +1,8 @@
-package import Domain
-package import FoundationEssentials
+import Domain
+import FoundationEssentials
 package import Observability
 package import Postgres
+package import Reminders
 package import Rooms
 package import Server
 import Wire
@@ -19,24 +20,19 @@ package struct ConnectionKicks: Sendable {
     private let application: Application
     private let database: PostgresClient
     private let log: Log
-    /// Returns a device's tasks whose rooms are open. Connections in rooms are known only by these tasks.
-    private let tasksInRooms: @Sendable (DeviceID) async throws -> [UUID]
-    /// Returns the devices of these tasks.
-    private let devicesOfTasks: @Sendable ([UUID]) async throws -> [DeviceID]
+    /// Knows the tasks whose rooms are open. Connections in rooms are known only by these tasks.
+    private let store: ReminderStore
     /// The maximum number of tasks in one query.
     private static let batchSize = 1_000
 
     package init(
-        daemon: DaemonID, application: Application, database: PostgresClient, log: Log,
-        tasksInRooms: @escaping @Sendable (DeviceID) async throws -> [UUID],
-        devicesOfTasks: @escaping @Sendable ([UUID]) async throws -> [DeviceID]
+        daemon: DaemonID, application: Application, database: PostgresClient, store: ReminderStore, log: Log
     ) {
         self.daemon = daemon
         self.application = application
         self.database = database
         self.log = log
-        self.tasksInRooms = tasksInRooms
-        self.devicesOfTasks = devicesOfTasks
+        self.store = store
     }
 
     /// Ends the connection with this number on this daemon.
@@ -65,7 +61,7 @@ package struct ConnectionKicks: Sendable {
 
     /// Ends the device's connections in rooms on this daemon. Throws `PostgresError`.
     func endInRooms(of device: DeviceID) async throws -> [ConnectionRecord] {
-        let tasks = Set(try await tasksInRooms(device).map(\.text))
+        let tasks = Set(try await store.tasksInRooms(of: device).map(\.text))
         guard !tasks.isEmpty else { return [] }
         return await application.endConnections { $0.facts.role.map(tasks.contains) ?? false }
     }
@@ -91,7 +87,7 @@ package struct ConnectionKicks: Sendable {
         var found: Set<DeviceID> = []
         var left = Array(tasks)[...]
         while !left.isEmpty {
-            for device in try await devicesOfTasks(Array(left.prefix(Self.batchSize)))
+            for device in try await store.devices(ofTasks: Array(left.prefix(Self.batchSize)))
             where DeviceTag(device.text, under: key) == tag { found.insert(device) }
             left = left.dropFirst(Self.batchSize)
         }

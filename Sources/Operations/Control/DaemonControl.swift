@@ -1,4 +1,5 @@
-package import Domain
+import Domain
+package import Features
 import Postgres
 package import Schema
 package import Server
@@ -12,7 +13,7 @@ package struct DaemonControl: ControlActions {
     private let reminder: TestReminder
     private let exports: ExportStore
     private let functions: FunctionsRevision
-    private let erase: @Sendable (DeviceID) async throws -> Void
+    private let eraser: DeviceEraser
     private let kicks: ConnectionKicks
     private let drain: ConnectionDrain
     /// Returns the number of other daemons on the database.
@@ -20,15 +21,14 @@ package struct DaemonControl: ControlActions {
 
     package init(
         application: Application, ending: RoomEnding, reminder: TestReminder, exports: ExportStore,
-        functions: FunctionsRevision, erase: @escaping @Sendable (DeviceID) async throws -> Void,
-        kicks: ConnectionKicks, drain: ConnectionDrain, others: @escaping @Sendable () -> Int
+        functions: FunctionsRevision, eraser: DeviceEraser, kicks: ConnectionKicks, drain: ConnectionDrain, others: @escaping @Sendable () -> Int
     ) {
         self.application = application
         self.ending = ending
         self.reminder = reminder
         self.exports = exports
         self.functions = functions
-        self.erase = erase
+        self.eraser = eraser
         self.kicks = kicks
         self.drain = drain
         self.others = others
@@ -58,7 +58,7 @@ package struct DaemonControl: ControlActions {
         case .remind(let device): try await reminder.run(device, reply)
         case .export(let device): return try await export(device, reply)
         case .erase(let device):
-            try await erase(device)
+            try await eraser.erase(device)
             reply.row { $0.member("erased", true) }
         }
         return 0

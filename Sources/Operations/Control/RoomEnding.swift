@@ -1,8 +1,8 @@
 import Domain
-package import FoundationEssentials
+import FoundationEssentials
 import Postgres
+package import Reminders
 package import Rooms
-package import Scheduling
 package import Server
 import Wire
 
@@ -10,16 +10,13 @@ import Wire
 package struct RoomEnding: Sendable {
     private let rooms: Rooms
     private let application: Application
-    private let closeInDatabase: @Sendable (UUID) async throws -> RoomClosing
+    private let store: ReminderStore
 
-    /// - Parameter closeInDatabase: Closes the room in the database, which notifies the other daemons.
-    package init(
-        _ rooms: Rooms, _ application: Application,
-        closeInDatabase: @escaping @Sendable (UUID) async throws -> RoomClosing
-    ) {
+    /// - Parameter store: Closes the room in the database, which notifies the other daemons.
+    package init(_ rooms: Rooms, _ application: Application, store: ReminderStore) {
         self.rooms = rooms
         self.application = application
-        self.closeInDatabase = closeInDatabase
+        self.store = store
     }
 
     /// - Returns: The number of connections in the room on this daemon.
@@ -28,7 +25,7 @@ package struct RoomEnding: Sendable {
         // this daemon, which closes the connections.
         let inside = await application.countConnections(in: room.text)
         do {
-            switch try await closeInDatabase(room) {
+            switch try await store.closeRoom(room) {
             case .closed: break
             case .notOpen: throw ControlFailure("the room isn't open yet")
             case .over where inside == 0: throw ControlFailure("the room has closed")

@@ -1,19 +1,20 @@
 import Basics
-package import Delivery
 import Domain
 import FoundationEssentials
 import Glibc
-package import LiveSchedule
+package import Notifications
+package import Reminders
 import Wire
 
 /// Sends a device a reminder of a task that doesn't exist, through each stream and provider, and reports the results.
 package struct TestReminder: Sendable {
     private let streams: EventStreams
-    private let deliveries: DeliveryService
+    /// `nil` if the daemon has no notifications.
+    private let deliveries: DeliveryService?
     private let lead: Duration
 
     /// - Parameter lead: The time between now and the start of the task.
-    package init(_ streams: EventStreams, _ deliveries: DeliveryService, lead: Duration) {
+    package init(_ streams: EventStreams, _ deliveries: DeliveryService?, lead: Duration) {
         self.streams = streams
         self.deliveries = deliveries
         self.lead = lead
@@ -32,7 +33,7 @@ package struct TestReminder: Sendable {
             row.member("outcome", listening > 0 ? "sent" : "no stream on this daemon")
             row.member("count", listening)
         }
-        try await deliveries.test(content, to: device, at: now) { test in
+        try await deliveries?.test(content, to: device, at: now) { test in
             reply.row { row in
                 row.member("channel", test.provider.rawValue)
                 row.member("outcome", test.outcome.rawValue)

@@ -1,8 +1,10 @@
 import CEmbedded
-import Delivery
-import Messaging
+import Conversations
+import Domain
+import Notifications
 package import Postgres
-import Scheduling
+import Questions
+import Schedule
 
 /// The daemon's tables and functions, embedded in the program from `SQL/`.
 package enum DatabaseSchema {
@@ -39,7 +41,7 @@ package enum DatabaseSchema {
 
     private static let functions = PostgresFunctions(
         revision: 41, oldestUsable: 14,
-        scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
+        scripts: SchedulingSchema.scripts + NotificationSchema.scripts + QuestionSchema.scripts + ConversationSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(EmbeddedFile.daemons_sql)),
             PostgresFunctions.Script(name: "export", sql: text(EmbeddedFile.export_sql)),
             PostgresFunctions.Script(name: "samples", sql: text(EmbeddedFile.samples_sql)),

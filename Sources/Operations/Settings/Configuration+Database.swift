@@ -1,5 +1,8 @@
-import Delivery
+import Conversations
+package import Domain
+import Notifications
 package import Postgres
+import Schedule
 
 extension Configuration {
     /// Returns the configuration of the connection pool for requests.
@@ -28,6 +31,15 @@ extension Configuration {
     package var reservedDescriptors: Int {
         64 + postgres.maxConnections + Self.connectionsBesideRequests + Self.connectionsOfNotify + providers.descriptors
             + (amqpURL == nil ? 0 : 2)
+    }
+
+    /// The limits of stored rows, with the times after which rows are deleted.
+    package var storageLimits: StorageLimits {
+        var limits = storage
+        limits.taskRetention = schedule.horizon + schedule.retention
+        limits.sessionRetention = schedule.retention
+        limits.historyRetention = conversations.retention
+        return limits
     }
 }
 

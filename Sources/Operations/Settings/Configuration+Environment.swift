@@ -1,7 +1,7 @@
 import Access
 import Daemons
 import Glibc
-import Scheduling
+import Schedule
 import Server
 
 extension Configuration {

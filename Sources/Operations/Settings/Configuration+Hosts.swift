@@ -1,5 +1,5 @@
-import Delivery
 import Glibc
+import Notifications
 package import Wire
 
 extension Configuration {

@@ -1,13 +1,14 @@
 package import AMQP
 package import Access
+package import Conversations
 package import Daemons
-package import Delivery
 package import Domain
 import Glibc
-package import Messaging
+package import Notifications
 package import Observability
 package import Postgres
-package import Scheduling
+package import Questions
+package import Schedule
 package import Server
 package import Wire
 
@@ -53,8 +54,6 @@ package struct Configuration: Sendable, Equatable {
     package var tickets = TicketSettings()
     /// Whether any UUID is a room at any time. For development, load tests, and use without the scheduler.
     package var openRooms = false
-    /// Whether there is a question session for everyone, without keys.
-    package var openQuestions = false
     /// Whether `/echo` sends every WebSocket message back. For conformance suites.
     package var echo = false
 
@@ -84,8 +83,6 @@ package struct Configuration: Sendable, Equatable {
     package var maxStreamsPerDevice = 16
     /// The limits of Action Cable connections.
     package var cable = CableLimits()
-    /// The maximum number of connections in a question session.
-    package var sessionSize = 5_000
     /// The limits of question sessions and questions.
     package var questions = QuestionSettings()
     /// The limits of conversations, and how long their messages are kept.

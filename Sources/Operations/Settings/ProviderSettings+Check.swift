@@ -1,4 +1,4 @@
-import Delivery
+import Notifications
 
 extension ProviderSettings {
     /// Checks the settings that depend on each other.

@@ -1,9 +1,10 @@
 import Access
+import Conversations
 import Domain
-import Messaging
 import Observability
 import Postgres
-import Scheduling
+import Questions
+import Schedule
 import Server
 import Wire
 
@@ -95,7 +96,7 @@ extension Setting {
             "how long unused addresses, calendars, preferences, series, blocks and names are kept"),
         .boolean("open-rooms", \.openRooms, .schedule, "any UUID is a room at any time (for development and tests)"),
         .boolean(
-            "open-questions", \.openQuestions, .schedule,
+            "open-questions", \.questions.hasOpenSession, .schedule,
             "adds a question session that everyone can use: /socket without id, /questions"),
         .boolean("echo", \.echo, .schedule, "/echo sends every WebSocket message back (for conformance suites)"),
     ]
@@ -145,7 +146,7 @@ extension Setting {
         .integer(
             "max-stored-calendars", \.storage.calendars, in: 1...1_000_000_000, .limits, "maximum stored calendars"),
         .integer(
-            "session-size", \.sessionSize, in: 2...1_000_000, .limits, "maximum connections in a question session"),
+            "session-size", \.questions.sessionSize, in: 2...1_000_000, .limits, "maximum connections in a question session"),
         .integer(
             "max-sessions-per-device", \.questions.sessionsPerDevice, in: 1...1_000_000, .limits,
             "maximum question sessions per device"),

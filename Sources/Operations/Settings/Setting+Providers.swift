@@ -1,4 +1,4 @@
-import Delivery
+import Notifications
 
 /// The settings of the providers. Secrets can be in a file, and error messages never repeat them.
 extension Setting {

@@ -1,4 +1,4 @@
-import Delivery
+import Notifications
 
 /// The settings of Apple's and browsers' push services.
 extension Setting {

@@ -1,4 +1,4 @@
-import Delivery
+import Notifications
 
 /// The file forms of settings that are secrets, or files with secrets.
 extension Setting {

@@ -47,3 +47,23 @@ package actor ServiceGroup {
         return haveEnded
     }
 }
+
+/// A service that leaves part of its ending time to the services that end after it.
+package struct EarlyEndingService: Service {
+    private let service: any Service
+    private let reserve: Duration
+
+    /// - Parameter reserve: The part of the ending time that is left to later services.
+    package init(service: any Service, reserve: Duration) {
+        self.service = service
+        self.reserve = reserve
+    }
+
+    package func run() async {
+        await service.run()
+    }
+
+    package func stop(within limit: Duration) async {
+        await service.stop(within: max(.zero, limit - reserve))
+    }
+}

@@ -2,139 +2,139 @@
 #include "embedding.h"
 
 BEGIN(basics_sql)
-#embed "../../Features/Scheduling/SQL/basics.sql" suffix(, 0)
+#embed "../../Features/Schedule/SQL/basics.sql" suffix(, 0)
 END(basics_sql)
 
 BEGIN(zones_sql)
-#embed "../../Features/Scheduling/SQL/zones.sql" suffix(, 0)
+#embed "../../Features/Schedule/SQL/zones.sql" suffix(, 0)
 END(zones_sql)
 
 BEGIN(tasks_sql)
-#embed "../../Features/Scheduling/SQL/tasks.sql" suffix(, 0)
+#embed "../../Features/Schedule/SQL/tasks.sql" suffix(, 0)
 END(tasks_sql)
 
 BEGIN(moves_sql)
-#embed "../../Features/Scheduling/SQL/moves.sql" suffix(, 0)
+#embed "../../Features/Schedule/SQL/moves.sql" suffix(, 0)
 END(moves_sql)
 
 BEGIN(partners_sql)
-#embed "../../Features/Scheduling/SQL/partners.sql" suffix(, 0)
+#embed "../../Features/Schedule/SQL/partners.sql" suffix(, 0)
 END(partners_sql)
 
 BEGIN(series_sql)
-#embed "../../Features/Scheduling/SQL/series.sql" suffix(, 0)
+#embed "../../Features/Schedule/SQL/series.sql" suffix(, 0)
 END(series_sql)
 
 BEGIN(absence_sql)
-#embed "../../Features/Scheduling/SQL/absence.sql" suffix(, 0)
+#embed "../../Features/Matches/SQL/absence.sql" suffix(, 0)
 END(absence_sql)
 
 BEGIN(invitations_sql)
-#embed "../../Features/Scheduling/SQL/invitations.sql" suffix(, 0)
+#embed "../../Features/Schedule/SQL/invitations.sql" suffix(, 0)
 END(invitations_sql)
 
 BEGIN(preferences_sql)
-#embed "../../Features/Scheduling/SQL/preferences.sql" suffix(, 0)
+#embed "../../Features/Schedule/SQL/preferences.sql" suffix(, 0)
 END(preferences_sql)
 
 BEGIN(history_sql)
-#embed "../../Features/Scheduling/SQL/history.sql" suffix(, 0)
+#embed "../../Features/Schedule/SQL/history.sql" suffix(, 0)
 END(history_sql)
 
 BEGIN(days_sql)
-#embed "../../Features/Scheduling/SQL/days.sql" suffix(, 0)
+#embed "../../Features/Schedule/SQL/days.sql" suffix(, 0)
 END(days_sql)
 
 BEGIN(reminders_sql)
-#embed "../../Features/Scheduling/SQL/reminders.sql" suffix(, 0)
+#embed "../../Features/Reminders/SQL/reminders.sql" suffix(, 0)
 END(reminders_sql)
 
 BEGIN(claims_sql)
-#embed "../../Features/Scheduling/SQL/claims.sql" suffix(, 0)
+#embed "../../Features/Reminders/SQL/claims.sql" suffix(, 0)
 END(claims_sql)
 
 BEGIN(rooms_sql)
-#embed "../../Features/Scheduling/SQL/rooms.sql" suffix(, 0)
+#embed "../../Features/Matches/SQL/rooms.sql" suffix(, 0)
 END(rooms_sql)
 
 BEGIN(devices_sql)
-#embed "../../Features/Scheduling/SQL/devices.sql" suffix(, 0)
+#embed "../../Features/Schedule/SQL/devices.sql" suffix(, 0)
 END(devices_sql)
 
 BEGIN(calendar_sql)
-#embed "../../Features/Scheduling/SQL/calendar.sql" suffix(, 0)
+#embed "../../Features/Schedule/SQL/calendar.sql" suffix(, 0)
 END(calendar_sql)
 
 BEGIN(quotas_sql)
-#embed "../../Features/Scheduling/SQL/quotas.sql" suffix(, 0)
+#embed "../../Features/Schedule/SQL/quotas.sql" suffix(, 0)
 END(quotas_sql)
 
 BEGIN(addresses_sql)
-#embed "../../Features/Delivery/SQL/addresses.sql" suffix(, 0)
+#embed "../../Features/Notifications/SQL/addresses.sql" suffix(, 0)
 END(addresses_sql)
 
 BEGIN(providers_sql)
-#embed "../../Features/Delivery/SQL/providers.sql" suffix(, 0)
+#embed "../../Features/Notifications/SQL/providers.sql" suffix(, 0)
 END(providers_sql)
 
 BEGIN(deliveries_sql)
-#embed "../../Features/Delivery/SQL/deliveries.sql" suffix(, 0)
+#embed "../../Features/Notifications/SQL/deliveries.sql" suffix(, 0)
 END(deliveries_sql)
 
 BEGIN(notices_sql)
-#embed "../../Features/Delivery/SQL/notices.sql" suffix(, 0)
+#embed "../../Features/Notifications/SQL/notices.sql" suffix(, 0)
 END(notices_sql)
 
 BEGIN(events_sql)
-#embed "../../Features/Delivery/SQL/events.sql" suffix(, 0)
+#embed "../../Features/Notifications/SQL/events.sql" suffix(, 0)
 END(events_sql)
 
 BEGIN(attendance_sql)
-#embed "../../Features/Delivery/SQL/attendance.sql" suffix(, 0)
+#embed "../../Features/Matches/SQL/attendance.sql" suffix(, 0)
 END(attendance_sql)
 
 BEGIN(retention_sql)
-#embed "../../Features/Delivery/SQL/retention.sql" suffix(, 0)
+#embed "../../Features/Notifications/SQL/retention.sql" suffix(, 0)
 END(retention_sql)
 
 BEGIN(questions_sql)
-#embed "../../Features/Messaging/SQL/questions.sql" suffix(, 0)
+#embed "../../Features/Questions/SQL/questions.sql" suffix(, 0)
 END(questions_sql)
 
 BEGIN(question_reading_sql)
-#embed "../../Features/Messaging/SQL/question-reading.sql" suffix(, 0)
+#embed "../../Features/Questions/SQL/question-reading.sql" suffix(, 0)
 END(question_reading_sql)
 
 BEGIN(question_deletion_sql)
-#embed "../../Features/Messaging/SQL/question-deletion.sql" suffix(, 0)
+#embed "../../Features/Questions/SQL/question-deletion.sql" suffix(, 0)
 END(question_deletion_sql)
 
 BEGIN(conversations_sql)
-#embed "../../Features/Messaging/SQL/conversations.sql" suffix(, 0)
+#embed "../../Features/Conversations/SQL/conversations.sql" suffix(, 0)
 END(conversations_sql)
 
 BEGIN(messages_sql)
-#embed "../../Features/Messaging/SQL/messages.sql" suffix(, 0)
+#embed "../../Features/Conversations/SQL/messages.sql" suffix(, 0)
 END(messages_sql)
 
 BEGIN(conversation_reading_sql)
-#embed "../../Features/Messaging/SQL/conversation-reading.sql" suffix(, 0)
+#embed "../../Features/Conversations/SQL/conversation-reading.sql" suffix(, 0)
 END(conversation_reading_sql)
 
 BEGIN(partner_conversations_sql)
-#embed "../../Features/Messaging/SQL/partner-conversations.sql" suffix(, 0)
+#embed "../../Features/Conversations/SQL/partner-conversations.sql" suffix(, 0)
 END(partner_conversations_sql)
 
 BEGIN(blocks_sql)
-#embed "../../Features/Messaging/SQL/blocks.sql" suffix(, 0)
+#embed "../../Features/Conversations/SQL/blocks.sql" suffix(, 0)
 END(blocks_sql)
 
 BEGIN(bridge_sql)
-#embed "../../Features/Messaging/SQL/bridge.sql" suffix(, 0)
+#embed "../../Features/Conversations/SQL/bridge.sql" suffix(, 0)
 END(bridge_sql)
 
 BEGIN(notifications_sql)
-#embed "../../Features/Messaging/SQL/notifications.sql" suffix(, 0)
+#embed "../../Features/Conversations/SQL/notifications.sql" suffix(, 0)
 END(notifications_sql)
 
 BEGIN(migration_0001_schema_sql)

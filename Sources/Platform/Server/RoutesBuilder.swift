@@ -120,7 +120,7 @@ package final class RoutesBuilder {
 }
 
 /// A group of routes: a controller.
-package protocol RouteCollection {
+package protocol RouteCollection: Sendable {
     /// Adds the routes.
     func boot(routes: RoutesBuilder)
 }

@@ -1,6 +1,6 @@
 import Basics
 import Daemons
-import Delivery
+import Notifications
 package import Observability
 import Postgres
 package import Server

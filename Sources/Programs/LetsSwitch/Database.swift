@@ -1,8 +1,8 @@
 import Basics
 import Domain
+import Features
 import Postgres
 import Rooms
-import Scheduling
 import Schema
 import Wire
 
@@ -22,44 +22,34 @@ actor Database {
     /// The names of the statements, for metrics.
     static let statementNames = [roomKeySecret.name]
 
-    nonisolated let stores: DatabaseStores
+    private let pools: DatabasePools
     /// The keys of rooms. All daemons on this database have the same, once it is ready.
     nonisolated let roomKeys = RoomKeys()
 
     private let refusals: DatabaseRefusals
-    private var zones: TimeZoneNames?
+    private(set) var isPrepared = false
     private var answered: (wasThere: Bool, at: MonotonicTime)?
     /// The running query, so that many callers cause only one.
     private var asking: Task<Bool, Never>?
 
-    init(_ stores: DatabaseStores, refusals: DatabaseRefusals) {
-        self.stores = stores
+    init(_ pools: DatabasePools, refusals: DatabaseRefusals) {
+        self.pools = pools
         self.refusals = refusals
     }
 
-    /// Updates the schema, and reads the data that is read once. Before that, it refuses a connection pooler through
-    /// which no reminder would be sent.
+    /// Updates the schema, and reads the keys of rooms. Before that, it refuses a connection pooler through which no
+    /// reminder would be sent.
     ///
-    /// - Parameter enter: Writes what the database must contain before the first request is answered.
+    /// - Parameter enter: Reads and writes what the features need before the first request is answered.
     func prepare(_ enter: @Sendable () async throws -> Void) async throws -> PostgresSchema.Change {
-        try await stores.background.checkSessions()
-        let change = try await stores.background.migrate(DatabaseSchema.current)
+        try await pools.background.checkSessions()
+        let change = try await pools.background.migrate(DatabaseSchema.current)
         try await enter()
-        let secret = try await stores.background.query(Self.roomKeySecret).first?.string("value")
+        let secret = try await pools.background.query(Self.roomKeySecret).first?.string("value")
         if let secret = secret.flatMap(HexText.decode) { roomKeys.share(secret) }
-        zones = try await stores.backgroundSchedule.timeZoneNames()
+        isPrepared = true
         return change
     }
-
-    /// The time zones that requests may name.
-    ///
-    /// - Throws: `503` until ``prepare()`` has succeeded.
-    func timeZoneNames() throws(RequestError) -> TimeZoneNames {
-        guard let zones else { throw .databaseUnavailable }
-        return zones
-    }
-
-    var isPrepared: Bool { zones != nil }
 
     /// Returns whether the database answers and can be written to. Asks at most once per second, and waits at most two
     /// seconds.
@@ -67,7 +57,7 @@ actor Database {
         if let answered, MonotonicTime.now() - answered.at < Self.readinessLifetime { return answered.wasThere }
         if let asking { return await asking.value }
         let statement = isPrepared ? Self.writePing : Self.ping
-        let asking = Task { [requests = stores.requests] in
+        let asking = Task { [requests = pools.requests] in
             await (try? requests.query(statement, [], timeout: Self.readinessTimeout)) != nil
         }
         self.asking = asking
@@ -75,5 +65,11 @@ actor Database {
         self.asking = nil
         answered = (wasThere, .now())
         return wasThere
+    }
+}
+
+extension Database: DatabaseReadiness {
+    func checkPrepared() throws(RequestError) {
+        guard isPrepared else { throw .databaseUnavailable }
     }
 }

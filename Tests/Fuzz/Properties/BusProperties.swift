@@ -1,9 +1,9 @@
 import Basics
+import Domain
 import FoundationEssentials
-import Messaging
 import Wire
 
-@testable import Bridge
+@testable import Conversations
 @testable import Daemons
 @testable import Rooms
 

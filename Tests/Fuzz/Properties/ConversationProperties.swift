@@ -1,7 +1,6 @@
+import Conversations
 import Domain
 import FoundationEssentials
-import LiveConversations
-import Messaging
 import Wire
 
 /// Messages on a conversation's socket: they are understood exactly as by a simple parser, errors have the `ref`, and

@@ -2,7 +2,7 @@ import FoundationEssentials
 import LetsSwitch
 import Wire
 
-@testable import LiveQuestions
+@testable import Questions
 
 /// Messages and forms of an audience: they are understood exactly when a simple parser understands them, and no input
 /// traps.

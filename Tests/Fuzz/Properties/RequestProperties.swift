@@ -3,7 +3,7 @@ import FoundationEssentials
 import LetsSwitch
 import Wire
 
-@testable import Scheduling
+@testable import Schedule
 
 /// The bodies of requests with their dates and times: accepted bodies are JSON, and mean the same to a simple parser.
 enum RequestProperties {

@@ -7,7 +7,7 @@ import Postgres
 import TestSupport
 import Wire
 
-@testable import Delivery
+@testable import Notifications
 @testable import Settings
 
 /// Two complete daemons on one database, over real sockets. They run until the process ends.

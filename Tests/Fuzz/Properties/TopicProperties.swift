@@ -1,4 +1,5 @@
-import Messaging
+import Conversations
+import Domain
 
 /// Patterns, one on each line, and then a key. The table finds the patterns that match one by one, and a simple
 /// implementation finds the same.

@@ -4,7 +4,7 @@ import Rooms
 import TestSupport
 import Testing
 
-@testable import Delivery
+@testable import Notifications
 @testable import Settings
 
 /// Secrets by flag, by variable, by file and by systemd's credentials.

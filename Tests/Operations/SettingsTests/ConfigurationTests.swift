@@ -2,7 +2,7 @@ import AMQP
 import Daemons
 import Foundation
 import Rooms
-import Scheduling
+import Schedule
 import Server
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Delivery
+@testable import Notifications
 @testable import Settings
 
 /// The providers' settings.

@@ -7,7 +7,8 @@ import Settings
 import TestSupport
 import Testing
 
-@testable import Scheduling
+@testable import Reminders
+@testable import Schedule
 
 @Suite struct CancellationRaceTests {
     private static let count = 1000

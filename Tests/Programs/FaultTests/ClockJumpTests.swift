@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
-@testable import Scheduling
+@testable import Reminders
+@testable import Schedule
 
 /// The database's clock and the system's clock jump.
 @Suite struct ClockJumpTests {

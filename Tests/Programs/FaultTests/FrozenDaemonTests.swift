@@ -5,7 +5,7 @@ import ScheduleTestSupport
 import TestSupport
 import Testing
 
-@testable import Scheduling
+@testable import Schedule
 
 /// Two daemons on one database, of which one is stopped for a while.
 @Suite struct FrozenDaemonTests {

@@ -6,7 +6,7 @@ import Postgres
 import ScheduleTestSupport
 import TestSupport
 
-@testable import Scheduling
+@testable import Schedule
 
 /// Takes all free space of the schedule's tables, and returns it later. Uses a small file system, or if mounting isn't
 /// allowed, a limit on the size of files, for which PostgreSQL has no error code of its own.

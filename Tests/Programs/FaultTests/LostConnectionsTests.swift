@@ -6,7 +6,7 @@ import Settings
 import TestSupport
 import Testing
 
-@testable import Scheduling
+@testable import Schedule
 
 /// The database runs, but the daemon's connections to it are lost.
 @Suite struct LostConnectionsTests {

@@ -8,7 +8,7 @@ import Settings
 import TestSupport
 import Testing
 
-@testable import Scheduling
+@testable import Schedule
 
 /// A reminder that can't be delivered.
 @Suite struct PoisonTests {

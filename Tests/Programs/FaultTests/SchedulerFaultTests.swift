@@ -7,7 +7,7 @@ import Settings
 import TestSupport
 import Testing
 
-@testable import Scheduling
+@testable import Schedule
 
 /// One of the scheduler's statements fails, hangs, or loses its answer. Reminders are still sent.
 @Suite struct SchedulerFaultTests {

@@ -2,7 +2,7 @@ import Domain
 import Foundation
 import JourneyTestSupport
 import Postgres
-import Scheduling
+import Schedule
 import Settings
 import TestSupport
 import Testing

@@ -54,7 +54,7 @@ struct ConversationPageServingTests {
     }
 
     private static func source(of module: String) throws -> String {
-        try Checkout.text("Sources/Features/Pages/Conversations/Assets/\(module).js")
+        try Checkout.text("Sources/Features/Conversations/Page/Assets/\(module).js")
     }
 
     /// Returns JavaScript that evaluates `result` for a conversation `talk` of which three messages are loaded.

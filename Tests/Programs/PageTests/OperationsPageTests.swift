@@ -68,7 +68,7 @@ struct OperationsPageTests {
     func decisions() async throws {
         try await PageWorld.run { world in
             let (daemon, _, page) = try await open(world)
-            let source = try Checkout.text("Sources/Features/Pages/Operations/Assets/plots.js")
+            let source = try Checkout.text("Sources/Programs/LetsSwitch/History/Page/Assets/plots.js")
             let script = source.replacing("export ", with: "")
             for (expression, expected) in [
                 ("[0, 0.2, 1, 1.1, 3, 7, 20, 21].map(ceiling)", "[1,1,1,2,5,10,20,50]"),

@@ -2,7 +2,7 @@ import Basics
 import Foundation
 import InterfaceTestSupport
 import Postgres
-import Scheduling
+import Reminders
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@ import Foundation
 import Postgres
 
 @testable import Domain
-@testable import Scheduling
+@testable import Reminders
 
 extension StoredSchedule {
     /// Reads the stored data.

@@ -1,5 +1,5 @@
 import Foundation
-import Scheduling
+import Reminders
 
 /// The database's content that the checkers need.
 struct StoredSchedule: Equatable {

@@ -1,5 +1,5 @@
 import Foundation
-import Scheduling
+import Reminders
 import Testing
 
 /// Tests of the checker: it must report each fault that it is made for.

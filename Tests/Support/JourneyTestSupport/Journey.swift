@@ -2,7 +2,7 @@ package import Domain
 import InterfaceTestSupport
 package import LetsSwitch
 package import Postgres
-import Scheduling
+import Reminders
 import Schema
 import Server
 package import Settings

@@ -1,6 +1,6 @@
 import Crypto
-package import Delivery
 import Foundation
+package import Notifications
 package import TestSupport
 
 extension APNsSettings {

@@ -1,7 +1,7 @@
 import Domain
 import FoundationEssentials
 
-@testable package import Scheduling
+@testable package import Reminders
 
 extension Reminder {
     /// Returns a reminder that fired in time, at this position in a batch.

@@ -1,8 +1,10 @@
-package import Delivery
 package import Domain
+package import Features
 import FoundationEssentials
+package import Notifications
 package import Postgres
-package import Scheduling
+package import Reminders
+package import Schedule
 import Schema
 import TestSupport
 

@@ -1,4 +1,4 @@
-package import Scheduling
+package import Schedule
 
 extension ScheduleSettings {
     /// - Parameter reminderLead: In seconds.

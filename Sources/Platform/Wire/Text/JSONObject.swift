@@ -69,6 +69,11 @@ package struct JSONObject: Sendable, Equatable {
         guard case .string(let bytes)? = self[name] else { return nil }
         return bytes
     }
+
+    /// Returns a string member. Members of another type count as missing.
+    package func text(_ name: StaticString) -> String? {
+        string(name).map { String(decoding: $0, as: UTF8.self) }
+    }
 }
 
 /// Scans a text whose grammar was checked before. Every step stays within bounds for any text.

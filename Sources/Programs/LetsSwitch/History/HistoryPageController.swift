@@ -1,11 +1,10 @@
-import Delivery
 import Domain
-import Pages
+import Notifications
 import Server
 import Wire
 
 /// Serves `GET /operations`, a page for operators with the daemon's history.
-struct HistoryPageController: RouteCollection, Sendable {
+struct HistoryPageController: RouteCollection {
     let sampler: OperationsSampler
     let providers: [ProviderName]
     /// The machine's name and the build.

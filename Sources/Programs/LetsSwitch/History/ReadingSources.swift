@@ -1,10 +1,11 @@
 import Basics
 import Daemons
-import Delivery
+import Features
+import Notifications
 import Observability
 import Postgres
+import Reminders
 import Rooms
-import Scheduling
 import Server
 
 /// The parts that are sampled.
@@ -13,8 +14,7 @@ struct ReadingSources: Sendable {
     let rooms: Rooms
     let metrics: ProductMetrics
     let providers: [DeliveryMetrics]
-    /// Returns the connections to the database.
-    let connections: @Sendable () async -> PostgresPoolCounts
+    let pools: DatabasePools
 
     func read() async -> Readings {
         var readings = Readings(at: .now())
@@ -23,7 +23,7 @@ struct ReadingSources: Sendable {
         readings.counters[.received] = loops.receivedMessages
         readings.counters[.sent] = loops.sentMessages
         readings.gauges[.rooms] = Double(await rooms.census().occupied)
-        readings.gauges[.waiting] = Double(await connections().waiting)
+        readings.gauges[.waiting] = Double(await pools.counts().waiting)
         readings.counters[.busIn] = metrics.bus.packets.value(.received)
         readings.counters[.busOut] = metrics.bus.packets.value(.sent)
         readings.counters[.busLost] = metrics.bus.lost.value + metrics.bus.dropped.value
@@ -31,7 +31,7 @@ struct ReadingSources: Sendable {
         readings.counters[.queries] = queries.answered + queries.failed
         readings.counters[.queryFailures] = queries.failed
         readings.queries = Readings.Mean(count: queries.timed, sum: queries.seconds)
-        let lateness = metrics.scheduling.reminderLateness.snapshot
+        let lateness = metrics.reminders.reminderLateness.snapshot
         readings.lateness = Readings.Mean(count: lateness.count, sum: lateness.sum)
         for provider in providers {
             let accepted = provider.outcomes.value(.accepted)

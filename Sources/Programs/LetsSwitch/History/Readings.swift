@@ -1,5 +1,5 @@
 import Basics
-import Delivery
+import Notifications
 
 /// The counters and gauges at one moment. Two readings give a ``Sample``. A value.
 struct Readings: Sendable {

@@ -1,4 +1,4 @@
-import Delivery
+import Notifications
 
 /// A number that is recorded over time. The order is that of a ``Sample``.
 struct SampleSeries: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import Basics
-import Bridge
+import Conversations
 import Daemons
 import Postgres
 import Rooms

@@ -1,6 +1,6 @@
-import Delivery
 import Domain
 import Glibc
+import Notifications
 import Postgres
 package import Settings
 import Sockets

@@ -1,12 +1,9 @@
 import ActionCable
-import Bridge
-import Delivery
 import Domain
-import LiveQuestions
+import Features
 import Observability
 import Postgres
 import Rooms
-import Scheduling
 import Server
 
 /// The content of `/metrics`.
@@ -14,13 +11,9 @@ struct MetricsPage: Sendable {
     let product: ProductMetrics
     let rooms: Rooms
     let cables: Cables
-    let questions: SessionOccupancy
-    let providers: [DeliveryMetrics]
-    /// `nil` if no broker is configured.
-    let bridge: BridgeMetrics?
+    let features: [any Feature]
     let storage: StorageQuota
-    /// Returns the connections to the database.
-    let connections: @Sendable () async -> PostgresPoolCounts
+    let pools: DatabasePools
 
     func render(_ application: Application) async -> [UInt8] {
         var text = MetricsText()
@@ -34,13 +27,9 @@ struct MetricsPage: Sendable {
         text.gauge(
             "letsswitch_cable_connections", "Number of Action Cable connections.",
             Double(await cables.connectionCount()))
-        text.gauge(
-            "letsswitch_question_sockets", "Number of connections in question sessions.", Double(questions.total))
-        product.write(to: &text)
-        DeliveryMetrics.write(providers, to: &text)
-        bridge?.write(to: &text)
+        product.write(features, to: &text)
         storage.write(to: &text)
-        write(await connections(), to: &text)
+        write(await pools.counts(), to: &text)
         ProcessMetrics.current()?.write(to: &text)
         return text.bytes
     }

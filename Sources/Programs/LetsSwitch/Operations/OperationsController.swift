@@ -3,7 +3,7 @@ import Server
 import Wire
 
 /// Serves operators: `GET /healthz`, `GET /readyz`, `GET /metrics`.
-struct OperationsController: RouteCollection, Sendable {
+struct OperationsController: RouteCollection {
     let readiness: @Sendable () async -> Readiness
     let metrics: @Sendable () async -> [UInt8]
 

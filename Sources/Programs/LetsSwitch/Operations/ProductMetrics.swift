@@ -1,23 +1,18 @@
 import ActionCable
 import Daemons
 import Domain
-import LiveConversations
-import LiveQuestions
-import LiveSchedule
+import Features
+import Notifications
 import Observability
-import Scheduling
+import Reminders
 import Settings
 
-/// All counters. Each part counts its own.
+/// The counters that the whole daemon shares. Each feature has its own.
 struct ProductMetrics: Sendable {
-    let scheduling = SchedulingMetrics()
-    let rooms = RoomMetrics()
-    let streams = EventStreamMetrics()
+    let reminders = ReminderMetrics()
     let cable = CableMetrics()
     let tls = TLSMetrics()
     let bus = BusMetrics()
-    let questions: QuestionMetrics
-    let conversations: ConversationMetrics
     let database: DatabaseMetrics
     /// Requests that a full quota refused, through any protocol.
     let quotas = CounterSet<Quota>()
@@ -25,34 +20,24 @@ struct ProductMetrics: Sendable {
     /// - Parameter statements: See ``DatabaseMetrics/init(statements:)``.
     init(statements: [String]) {
         database = DatabaseMetrics(statements: statements)
-        questions = QuestionMetrics(quotas: quotas)
-        conversations = ConversationMetrics(quotas: quotas)
     }
 
-    func write(to text: inout MetricsText) {
-        scheduling.writeTasks(to: &text)
+    /// - Parameter features: Write their counters between those of the daemon.
+    func write(_ features: [any Feature], to text: inout MetricsText) {
         text.counter(
             "letsswitch_turned_away_total",
             "Number of connections, streams and requests refused because a limit was reached, by limit.",
-            [
-                MetricSample(["cause": "room-size"], rooms.turnedAway.value),
-                MetricSample(["cause": "max-streams-per-device"], streams.turnedAway.value),
-                MetricSample(["cause": "session-size"], questions.turnedAway.value),
-            ] + quotas.samples(label: "cause"))
-        scheduling.writeReminders(to: &text)
-        streams.write(to: &text)
+            features.flatMap(\.turnedAway) + quotas.samples(label: "cause"))
+        for feature in features { feature.writeMetrics(to: &text) }
         cable.write(to: &text)
-        text.counter(
-            "letsswitch_cable_ales_left_out_total",
-            "Number of ales not sent to /cable clients that hadn't read earlier ales.",
-            rooms.alesLeftOut.value)
         bus.write(to: &text)
-        questions.write(to: &text)
-        conversations.write(to: &text)
-        scheduling.writeFailures(to: &text)
         database.write(to: &text)
         text.gauge(
             "letsswitch_build_info", "Always 1. The labels have the versions of the daemon and of Swift.",
             [MetricSample(["version": ProductVersion.number, "swift": ProductVersion.swift], 1)])
     }
+}
+
+extension ReminderMetrics: DeliveryObserver {
+    package func remindersDelivered(_ count: Int) { reminders.add(.delivered, count) }
 }

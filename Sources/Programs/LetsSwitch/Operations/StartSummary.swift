@@ -1,7 +1,8 @@
 import Access
 import Daemons
-import Delivery
+import Notifications
 import Observability
+import Questions
 import Server
 import Settings
 import Wire
@@ -42,7 +43,7 @@ struct StartSummary {
             ("bridge", configuration.amqpURL != nil),
             ("tickets", !configuration.tickets.secrets.isEmpty),
             ("required tickets", configuration.tickets.areRequired),
-            ("open questions", configuration.openQuestions), ("open rooms", configuration.openRooms),
+            ("open questions", configuration.questions.hasOpenSession), ("open rooms", configuration.openRooms),
             ("echo", configuration.echo),
         ]
         return features.filter(\.1).map(\.0)

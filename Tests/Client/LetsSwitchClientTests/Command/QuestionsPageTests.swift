@@ -14,7 +14,7 @@ import Testing
     /// The commands of the page's blocks that begin with a prompt.
     private static func steps() throws -> [Step] {
         var steps: [Step] = []
-        for block in try Checkout.text("Sources/Features/LiveQuestions/QUESTIONS.md").components(separatedBy: "```") {
+        for block in try Checkout.text("Sources/Features/Questions/QUESTIONS.md").components(separatedBy: "```") {
             guard block.hasPrefix("\n$ ") else { continue }
             for line in block.split(separator: "\n") {
                 if line.hasPrefix("$ ") {

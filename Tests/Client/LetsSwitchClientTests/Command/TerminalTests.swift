@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
-import Scheduling
+import Reminders
+import Schedule
 import TestSupport
 import Testing
 

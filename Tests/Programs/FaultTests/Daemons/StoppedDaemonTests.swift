@@ -1,10 +1,10 @@
 import Basics
 import Foundation
 import JourneyTestSupport
+import Matches
 import Observability
 import Postgres
 import Rooms
-import Scheduling
 import Settings
 import TestSupport
 import Testing

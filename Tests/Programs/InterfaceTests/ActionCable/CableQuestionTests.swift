@@ -81,7 +81,7 @@ import Testing
         "An unknown session is rejected, invalid actions get an error, and the others in the session see nothing of it")
     func refusals() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.sessionSize = 2 }
+            let endpoint = try await journey.daemon { $0.questions.sessionSize = 2 }
             let session = try await TestSession.make(at: endpoint)
             let other = try await session.join("bob", isLive: true)
             try await other.receiveList()
@@ -129,7 +129,7 @@ import Testing
     @Test("A subscription taken back at once joins no session, and a question sent before the confirmation is stored")
     func atOnce() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.sessionSize = 1 }
+            let endpoint = try await journey.daemon { $0.questions.sessionSize = 1 }
             let session = try await TestSession.make(at: endpoint)
             let name = identifier(session.id)
             let peer = try await CablePeer.welcomed(at: endpoint, "?deviceId=ada")

@@ -7,7 +7,8 @@ import Settings
 import TestSupport
 import Testing
 
-@testable import Scheduling
+@testable import Reminders
+@testable import Schedule
 
 /// A device's channels on `/cable`, in the database's own time.
 @Suite struct CableReminderTests {

@@ -1,7 +1,7 @@
-import Delivery
 import Domain
 import Foundation
 import JourneyTestSupport
+import Notifications
 import Settings
 import TestSupport
 import Testing
@@ -55,7 +55,7 @@ import Testing
                 configuration.providers.publicURL = "https://switch.example"
                 configuration.providers.ntfy.server = "https://ntfy.example"
                 configuration.providers.webPush.contact = "mailto:ops@switch.example"
-                configuration.openQuestions = true
+                configuration.questions.hasOpenSession = true
             }
             var play = try await ExamplePlay(at: endpoint)
             try await play.play("getHealthz")

@@ -1,7 +1,8 @@
-import Delivery
+import Domain
 import Foundation
 import JourneyTestSupport
-import Messaging
+import Notifications
+import Questions
 import Settings
 import TestSupport
 import Testing
@@ -15,7 +16,7 @@ import Wire
     static func endpoint(_ journey: Journey) async throws -> ClientEndpoint {
         try await journey.daemon { configuration in
             configuration.providers.ntfy.server = "https://ntfy.example"
-            configuration.openQuestions = true
+            configuration.questions.hasOpenSession = true
             configuration.echo = true
         }
     }

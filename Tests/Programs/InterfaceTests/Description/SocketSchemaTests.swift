@@ -1,6 +1,8 @@
+import Conversations
+import Domain
 import Foundation
 import JourneyTestSupport
-import Messaging
+import Questions
 import Settings
 import TestSupport
 import Testing
@@ -64,7 +66,7 @@ struct SocketSchemaTests {
 
     @Test("Messages of question sessions match their schemas") func questions() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openQuestions = true }
+            let endpoint = try await journey.daemon { $0.questions.hasOpenSession = true }
             let session = QuestionSession.open.id
             let socket = try await WebSocketTestClient.connect(
                 to: endpoint, "/questions/\(session)/socket?deviceId=ada&live=true")
@@ -101,7 +103,7 @@ struct SocketSchemaTests {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
                 $0.openRooms = true
-                $0.openQuestions = true
+                $0.questions.hasOpenSession = true
             }
             for name in ["ada", "bob"] {
                 _ = try await endpoint.post("/users", ["deviceId": .string(name), "name": .string(name)])

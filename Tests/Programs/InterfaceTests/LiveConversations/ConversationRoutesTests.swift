@@ -1,7 +1,6 @@
 import Domain
 import Foundation
 import JourneyTestSupport
-import Messaging
 import Postgres
 import Settings
 import TestSupport

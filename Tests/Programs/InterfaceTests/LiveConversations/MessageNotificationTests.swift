@@ -1,7 +1,7 @@
 import Crypto
-import Delivery
 import Foundation
 import JourneyTestSupport
+import Notifications
 import Server
 import Settings
 import TestSupport

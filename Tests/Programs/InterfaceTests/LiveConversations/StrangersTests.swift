@@ -1,6 +1,6 @@
+import Conversations
 import Foundation
 import JourneyTestSupport
-import Messaging
 import Settings
 import TestSupport
 import Testing

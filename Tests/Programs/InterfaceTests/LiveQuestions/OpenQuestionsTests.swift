@@ -45,7 +45,7 @@ import Testing
     )
     func tutorial() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openQuestions = true }
+            let endpoint = try await journey.daemon { $0.questions.hasOpenSession = true }
             let (asker, other) = (
                 try await WebSocketTestClient.connect(to: endpoint, "/socket"),
                 try await WebSocketTestClient.connect(to: endpoint, "/socket")
@@ -93,7 +93,7 @@ import Testing
     @Test("Questions beyond a page are on the next page")
     func pages() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openQuestions = true }
+            let endpoint = try await journey.daemon { $0.questions.hasOpenSession = true }
             #expect(try await !endpoint.get("/questions").text.contains("More"))
             try await journey.sql(
                 """
@@ -116,7 +116,7 @@ import Testing
     @Test("Invalid addresses are refused with their codes, and without the flag the session doesn't exist")
     func refusals() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openQuestions = true }
+            let endpoint = try await journey.daemon { $0.questions.hasOpenSession = true }
             let plain = try await journey.daemon()
             for target in ["/x/answer", "/questions/x/answer"] {
                 #expect(try await answer(target, at: endpoint).status == 400, "\(target)")
@@ -145,7 +145,7 @@ import Testing
     @Test("Another person's id, unknown types and garbage are answered only to the sender, who can continue")
     func garbage() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openQuestions = true }
+            let endpoint = try await journey.daemon { $0.questions.hasOpenSession = true }
             let asker = try await QuestionPeer.connect(to: endpoint, "/socket")
             let other = try await QuestionPeer.connect(to: endpoint, "/socket")
             let wrong = [
@@ -173,7 +173,7 @@ import Testing
     @Test("A hundred questions at once are all stored, and a person that has left delays nothing")
     func many() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openQuestions = true }
+            let endpoint = try await journey.daemon { $0.questions.hasOpenSession = true }
             let ids = try await withThrowingTaskGroup(of: UUID.self) { group in
                 for number in 0..<100 {
                     group.addTask {

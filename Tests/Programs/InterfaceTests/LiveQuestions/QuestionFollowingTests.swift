@@ -2,7 +2,6 @@ import Basics
 import Domain
 import Foundation
 import JourneyTestSupport
-import Messaging
 import Observability
 import Postgres
 import Rooms
@@ -13,7 +12,7 @@ import TestSupport
 import Testing
 
 @testable import Access
-@testable import LiveQuestions
+@testable import Questions
 
 /// A session without sockets, on a database.
 @Suite struct QuestionFollowingTests {

@@ -121,7 +121,7 @@ import Testing
     @Test("Unknown sessions, closed ones and invalid input are refused with their codes")
     func refusals() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.sessionSize = 2 }
+            let endpoint = try await journey.daemon { $0.questions.sessionSize = 2 }
             let session = try await TestSession.make(at: endpoint)
             let peer = try await session.join()
             let question = try await peer.asked("Why?")

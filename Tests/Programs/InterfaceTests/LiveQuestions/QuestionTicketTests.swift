@@ -70,7 +70,7 @@ import Testing
             let endpoint = try await journey.daemon {
                 $0.tickets = TestTickets.own.settings
                 $0.tickets.areRequired = true
-                $0.openQuestions = true
+                $0.questions.hasOpenSession = true
             }
             let refused = try await WebSocketTestClient.refusal(at: endpoint, "/socket?deviceId=ada")
             #expect(refused.status == 401 && refused.code == "ticket_required")

@@ -1,6 +1,7 @@
+import Domain
 import Foundation
 import JourneyTestSupport
-import Messaging
+import Questions
 import Settings
 import TestSupport
 import Testing
@@ -27,7 +28,7 @@ import Testing
     @Test("A cable connection takes one place, however many subscriptions it has in the session")
     func onePlace() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.sessionSize = 2 }
+            let endpoint = try await journey.daemon { $0.questions.sessionSize = 2 }
             let session = try await TestSession.make(at: endpoint)
             let cable = try await CablePeer.welcomed(at: endpoint)
             func next() async throws -> String {
@@ -63,7 +64,7 @@ import Testing
     @Test("A network never takes all places of a session")
     func share() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.sessionSize = 8 }
+            let endpoint = try await journey.daemon { $0.questions.sessionSize = 8 }
             let session = try await TestSession.make(at: endpoint)
             let peers = try await (0..<4).map { $0 }.asyncMap { _ in try await join(session, from: "203.0.113.7") }
             #expect(try await isRefused(session, from: "203.0.113.7"))
@@ -90,7 +91,7 @@ import Testing
     @Test("The presenter gets a place in a full session")
     func presenter() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.sessionSize = 2 }
+            let endpoint = try await journey.daemon { $0.questions.sessionSize = 2 }
             let session = try await TestSession.make(at: endpoint)
             let others = [try await session.join(), try await session.join()]
             let path = "/questions/\(session.id)/socket"

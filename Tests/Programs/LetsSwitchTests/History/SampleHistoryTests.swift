@@ -1,5 +1,5 @@
 import Basics
-import Delivery
+import Notifications
 import Testing
 
 @testable import LetsSwitch

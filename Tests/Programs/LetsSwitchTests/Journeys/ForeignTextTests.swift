@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
-@testable import Scheduling
+@testable import Schedule
 
 /// Text that is equal by one comparison and different by another, and foreign notifications on the database's channels.
 @Suite struct ForeignTextTests {
@@ -48,7 +48,7 @@ import Testing
             let others = [
                 "", "\u{FEFF}7", "[]", "{}", "{", #"{"origin":null}"#, "\(UUID()) \(UUID())", "-1 -1 -1", "bob",
             ]
-            for channel in Composition.channels {
+            for channel in NotificationDispatch.channels {
                 for payload in numbers + notices + others {
                     try await journey.sql("SELECT pg_notify('\(channel)', '\(payload)')")
                 }

@@ -1,7 +1,7 @@
-import Delivery
 import Domain
 import Foundation
 import JourneyTestSupport
+import Notifications
 import Settings
 import TestSupport
 import Testing

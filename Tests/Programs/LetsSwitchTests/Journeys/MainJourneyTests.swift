@@ -1,7 +1,7 @@
 import Domain
 import Foundation
 import JourneyTestSupport
-import Scheduling
+import Schedule
 import Settings
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
 import Domain
 import Foundation
 import JourneyTestSupport
-import Messaging
 import Postgres
+import Questions
 import Server
 import Settings
 import TestSupport

@@ -7,7 +7,7 @@ import Settings
 import TestSupport
 import Testing
 
-@testable import Scheduling
+@testable import Schedule
 
 @Suite struct SchedulerLoadTests {
     /// Registers both devices of each match in one slot, directly in the database.

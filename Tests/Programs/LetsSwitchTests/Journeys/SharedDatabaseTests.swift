@@ -1,7 +1,6 @@
 import Domain
 import Foundation
 import JourneyTestSupport
-import Scheduling
 import Settings
 import TestSupport
 import Testing

@@ -43,10 +43,10 @@ import Testing
                         .replacing("https://example.org", with: "http://\(endpoint.authority)")
                         .replacing("127.0.0.1:8080", with: endpoint.authority))
             }
-            let ntfy = "Sources/Features/Delivery/NOTIFICATIONS.md"
+            let ntfy = "Sources/Features/Notifications/NOTIFICATIONS.md"
             #expect(try TestJSON(parsing: Array(try await run(ntfy, "curl -s").utf8))["topic"].string != nil)
             _ = try await run(ntfy, "curl -X DELETE")
-            let calendar = "Sources/Features/Scheduling/Calendar/CALENDAR.md"
+            let calendar = "Sources/Features/Schedule/Calendar/CALENDAR.md"
             #expect(try TestJSON(parsing: Array(try await run(calendar, "curl -s").utf8))["url"].string != nil)
             _ = try await run(calendar, "curl -X DELETE")
             let help = try await run("Sources/Programs/LetsSwitch/Operations/MONITORING.md", "curl -s")

@@ -1,9 +1,9 @@
 import Observability
+import Reminders
 import Server
 import Testing
 
 @testable import LetsSwitch
-@testable import Scheduling
 @testable import Settings
 
 @Suite struct ProductMetricsTests {
@@ -25,9 +25,9 @@ import Testing
     }
 
     @Test("Results are present from the start, at zero") func outcomesAreThereFromTheStartAtZero() {
-        let metrics = ProductMetrics(statements: [])
-        metrics.scheduling.reminders.add(.delivered, 2)
-        metrics.scheduling.reminderLateness.observe(.milliseconds(12))
+        let metrics = ReminderMetrics()
+        metrics.remindersDelivered(2)
+        metrics.reminderLateness.observe(.milliseconds(12))
         let page = render(metrics.write)
         #expect(page.contains(#"letsswitch_reminders_total{outcome="delivered"} 2"#))
         #expect(page.contains(#"letsswitch_reminders_total{outcome="missed"} 0"#))
@@ -39,7 +39,7 @@ import Testing
     func causesAreSettings() {
         let page = render {
             LoopCounters().write(openConnections: 0, to: &$0)
-            ProductMetrics(statements: []).write(to: &$0)
+            ProductMetrics(statements: []).write([], to: &$0)
         }
         let causes = page.matches(of: /cause="([^"]*)"/).map { String($0.output.1) }
         #expect(causes.count > 20)
@@ -49,7 +49,7 @@ import Testing
     @Test("Every line of the metrics page is a sample or a header, and no family occurs twice")
     func everyLineOfMetricsPageIsSampleOrHeader() throws {
         var text = MetricsText()
-        ProductMetrics(statements: ["a"]).write(to: &text)
+        ProductMetrics(statements: ["a"]).write([], to: &text)
         try #require(ProcessMetrics.current()).write(to: &text)
         let lines = String(decoding: text.bytes, as: UTF8.self).split(separator: "\n")
         for line in lines where !line.hasPrefix("# ") {

@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import Delivery
 @testable import Domain
+@testable import Notifications
 @testable import Settings
 
 /// The way of a reminder from `POST /token` to a recorder behind nghttpx, which stands for Apple's server.

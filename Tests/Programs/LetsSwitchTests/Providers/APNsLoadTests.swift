@@ -5,7 +5,7 @@ import ScheduleTestSupport
 import TestSupport
 import Testing
 
-@testable import Delivery
+@testable import Notifications
 
 /// Many reminders due at the same second, sent through nghttpx over HTTP/2 and TLS. `LETSSWITCH_PUSH_LOAD` sets their
 /// number, and then the test prints its measurements.

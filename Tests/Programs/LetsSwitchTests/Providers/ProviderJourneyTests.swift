@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import Delivery
 @testable import LetsSwitch
+@testable import Notifications
 
 /// Reminders and events that the daemon sends to a recorder on this machine.
 @Suite struct ProviderJourneyTests {

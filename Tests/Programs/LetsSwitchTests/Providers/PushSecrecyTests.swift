@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import Delivery
+@testable import Notifications
 
 /// The address of a browser or a calendar is a secret. With it anybody can send to the browser or read the calendar.
 @Suite struct PushSecrecyTests {

@@ -6,7 +6,7 @@ import Settings
 import TestSupport
 import Testing
 
-@testable import Delivery
+@testable import Notifications
 
 /// Daemons with different providers on one database.
 @Suite struct SharedProviderTests {

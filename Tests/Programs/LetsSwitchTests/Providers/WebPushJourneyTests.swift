@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import Delivery
+@testable import Notifications
 @testable import Settings
 
 /// The way of a reminder from a browser's subscription to the decrypted text, with a push service on this machine.

@@ -5,6 +5,7 @@ import Testing
 import Wire
 
 @testable import Pages
+@testable import Questions
 @testable import Settings
 
 @Suite struct LivePageTests {

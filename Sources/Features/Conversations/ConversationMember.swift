@@ -1,0 +1,104 @@
+package import Access
+package import Domain
+package import FoundationEssentials
+package import Server
+
+/// A participant in conversations: the device of a request or a connection.
+package struct ConversationMember: Sendable {
+    package let device: DeviceID
+    private let identity: Identity
+    /// The only conversation that it may use. `nil` for all.
+    private let only: UUID?
+
+    /// Throws if no device is named.
+    package init(_ identity: Identity, only: UUID? = nil) throws(RequestError) {
+        self.identity = identity
+        self.only = only
+        guard let device = identity.device else { throw .invalid("deviceId", "is missing") }
+        self.device = device
+    }
+
+    /// When its ticket expires, in seconds since 1970.
+    var expiry: Double? { identity.expiry }
+
+    /// Returns whether this member and its ticket may use the conversation.
+    package func allows(_ conversation: UUID) -> Bool {
+        (only ?? conversation) == conversation && identity.allows(.conversation(conversation))
+    }
+
+    /// Throws if the ticket doesn't include this conversation.
+    package func check(_ conversation: UUID) throws(RequestError) {
+        guard allows(conversation) else { throw .topicNotAllowed }
+    }
+
+    /// Throws if the ticket doesn't allow a message to this target. A conversation that doesn't exist yet requires a
+    /// ticket for all.
+    func check(_ target: MessageTarget) throws(RequestError) {
+        switch target {
+        case .conversation(let conversation): try check(conversation)
+        case .conversations(let conversations): for conversation in conversations { try check(conversation) }
+        case .participants: try checkNew()
+        }
+    }
+
+    /// Throws if the ticket doesn't include new conversations.
+    package func checkNew() throws(RequestError) { try check(UUID()) }
+}
+
+extension IdentityVerifier {
+    /// Returns the member that the query or a ticket names.
+    package func member(of request: Request) throws -> ConversationMember {
+        try ConversationMember(identity(of: request.head))
+    }
+
+    /// Returns the member of a request for a feed, and the offsets to start from.
+    func listener(of request: Request) throws -> (member: ConversationMember, after: [UUID: Int]) {
+        (try member(of: request), try ConversationOffsets(request.query("after")).offsets)
+    }
+
+    /// Decodes a body and returns the member that the body or a ticket names.
+    ///
+    /// - Parameter read: Decodes the body. Its argument returns the device for the body's `deviceId`, which may be
+    ///   missing.
+    package func decode<Content>(
+        _ request: Request, _ read: ((String?) throws -> DeviceID) throws -> Content
+    ) throws -> (content: Content, member: ConversationMember) {
+        var member: ConversationMember?
+        let content = try read { named in
+            var identity = try identity(of: request.head)
+            if named != nil || identity.device == nil {
+                identity = try self.identity(identity, naming: DeviceID(named))
+            }
+            let found = try ConversationMember(identity)
+            member = found
+            return found.device
+        }
+        guard let member else { throw RequestError.invalid("deviceId", "is missing") }
+        return (content, member)
+    }
+}
+
+/// The offsets to start from: `<conversation>:<offset>,…`.
+package struct ConversationOffsets: Sendable {
+    private static let maximumCount = 1_000
+
+    package let offsets: [UUID: Int]
+
+    /// Throws `invalid_request`.
+    package init(_ text: String?) throws(RequestError) {
+        var offsets: [UUID: Int] = [:]
+        for entry in (text ?? "").split(separator: ",", maxSplits: Self.maximumCount) {
+            let parts = entry.split(separator: ":", omittingEmptySubsequences: false)
+            guard parts.count == 2, let conversation = UUID(text: String(parts[0])), let offset = Int(parts[1]),
+                offset >= 0, offsets.count < Self.maximumCount
+            else {
+                throw .invalid(
+                    "after",
+                    "must be a list of at most \(Self.maximumCount) entries like <conversation>:<offset>,<conversation>:<offset>"
+                )
+            }
+            offsets[conversation] = offset
+        }
+        self.offsets = offsets
+    }
+}

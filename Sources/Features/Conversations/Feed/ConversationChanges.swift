@@ -1,0 +1,72 @@
+import Domain
+import FoundationEssentials
+import Observability
+import Postgres
+import Rooms
+
+/// A change of a conversation for its participants: it was made, or a participant came back or left.
+struct ConversationChange: Message {
+    let notice: ConversationNotice
+    /// The conversation with its last message. A participant that has left receives the last message that it may read.
+    let summary: ConversationPage
+}
+
+/// Publishes such changes on this daemon, in the order of the database's notifications. They are hints: a client that
+/// misses one sees the change in its list.
+package actor ConversationChanges {
+    /// The maximum number of waiting changes. Further ones are dropped.
+    private static let waitingLimit = 10_000
+
+    private let store: ConversationStore
+    private let log: Log
+    private let audience: ConversationListeners
+    private let publish: @Sendable (ConversationChange, [Substring]) -> Void
+    private var waiting: [ConversationNotice] = []
+    private var isReading = false
+
+    /// - Parameter publish: Publishes a change to users.
+    init(
+        store: ConversationStore, log: Log, audience: ConversationListeners,
+        publish: @escaping @Sendable (ConversationChange, [Substring]) -> Void
+    ) {
+        self.store = store
+        self.log = log
+        self.audience = audience
+        self.publish = publish
+    }
+
+    /// Handles the payload of a notification.
+    package func receive(_ payload: String) {
+        guard let notice = ConversationNotice(payload), audience.hasSubscriber(among: notice.audience),
+            waiting.count < Self.waitingLimit
+        else { return }
+        waiting.append(notice)
+        guard !isReading else { return }
+        isReading = true
+        Task { await readOn() }
+    }
+
+    private func readOn() async {
+        while !waiting.isEmpty {
+            let notice = waiting.removeFirst()
+            do {
+                try await publishChange(notice)
+            } catch let error as PostgresError where !error.isUnavailable {
+                log.error("failed to read a conversation", ["error": .string("\(error)")])
+            } catch {}
+        }
+        isReading = false
+    }
+
+    private func publishChange(_ notice: ConversationNotice) async throws {
+        let summary = try await store.summary(of: notice.conversation)
+        // The conversation is read later than it changed. Users that have left must not receive newer messages.
+        let inside = Set(summary.participants)
+        publish(
+            ConversationChange(notice: notice, summary: summary),
+            notice.audience.filter { inside.contains(String($0)) })
+        guard case .left(let user) = notice.change, !inside.contains(user), audience.hasSubscriber(user) else { return }
+        let last = try await store.summary(of: notice.conversation, for: user)
+        publish(ConversationChange(notice: notice, summary: last), [user[...]])
+    }
+}

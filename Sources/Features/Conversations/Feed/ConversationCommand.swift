@@ -1,0 +1,53 @@
+package import Domain
+package import FoundationEssentials
+import Wire
+
+/// A command of a subscriber to conversations. The answer carries its `ref`.
+package enum ConversationCommand: Sendable, Equatable {
+    case send(OutgoingMessage, ref: String?)
+    case history(UUID, after: Int, limit: Int, ref: String?)
+    /// An invalid command. The answer is the error.
+    case refused(RequestError, ref: String?)
+
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        do throws(RequestError) {
+            self = try RequestFields.decode(Members.self, from: Array(bytes)).command
+        } catch {
+            // No member can be decoded separately, for example after half a surrogate pair in a name.
+            let ref = JSONObject(bytes)?.string("ref").map { String(decoding: $0, as: UTF8.self) }
+            self = .refused(error, ref: ref)
+        }
+    }
+
+    /// The members, decoded at once. An error after `ref` was read becomes a command, so that the answer carries the
+    /// `ref`.
+    private struct Members: Decodable {
+        let command: ConversationCommand
+
+        init(from decoder: any Decoder) throws {
+            let fields = try RequestFields(decoder)
+            let type = try fields.text("type")
+            let ref = try fields.optionalText("ref")
+            do {
+                switch type {
+                case "send": command = .send(try ConversationFields(from: decoder).message(), ref: ref)
+                case "history": command = try Self.history(fields, ref: ref)
+                default: throw RequestError.invalid("type", "must be send or history")
+                }
+            } catch let error as RequestError {
+                command = .refused(error, ref: ref)
+            }
+        }
+
+        private static func history(_ fields: RequestFields, ref: String?) throws -> ConversationCommand {
+            guard let conversation = UUID(text: try fields.text("conversation")) else {
+                throw RequestError.invalid("conversation", "must be a UUID")
+            }
+            let after = try fields.optionalInteger("after") ?? 0
+            let limit = try fields.optionalInteger("limit") ?? ConversationPage.maximumCount
+            guard after >= 0 else { throw RequestError.invalid("after", "must not be negative") }
+            guard limit > 0 else { throw RequestError.invalid("limit", "must be more than 0") }
+            return .history(conversation, after: after, limit: limit, ref: ref)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package import Domain
+package import FoundationEssentials
+package import Wire
+
+/// An event for a subscriber of conversations: a type and its members.
+package enum ConversationEvent: Sendable {
+    /// The maximum number of conversations in a handshake: the latest ones.
+    static let offsetsInHandshake = 200
+
+    /// For a new subscriber: its user, and the positions of its conversations.
+    case handshake(id: UUID, ConversationPositions)
+    case message(ConversationMessage, routingKey: String)
+    /// A participant has left. `participants` remain.
+    case left(conversation: UUID, user: String, participants: [String])
+    /// The participants that are present.
+    case presence(conversation: UUID, users: [String])
+    /// For the sender: the message is stored.
+    case sent(ref: String?, ConversationStore.Sent)
+    case history(ref: String?, ConversationPage)
+    case error(ref: String?, RequestError)
+
+    package var type: String {
+        switch self {
+        case .handshake: "handshake"
+        case .message: "message"
+        case .left: "left"
+        case .presence: "presence"
+        case .sent: "sent"
+        case .history: "history"
+        case .error: "error"
+        }
+    }
+
+    /// Writes the members into an object.
+    package func writeMembers(to json: inout JSONText) {
+        switch self {
+        case .handshake(let id, let positions):
+            json.member("id", id.text)
+            json.member("user", positions.user)
+            json.member("binding", "#.\(positions.user).#")
+            json.name("offsets")
+            json.object { object in
+                for position in positions.offsets.prefix(Self.offsetsInHandshake) {
+                    object.member(position.conversation.text, position.lastOffset)
+                }
+            }
+        case .message(let message, let routingKey):
+            json.member("routingKey", routingKey)
+            json.name("message")
+            message.write(to: &json)
+        case .left(let conversation, let user, let participants):
+            json.member("conversation", conversation.text)
+            json.member("user", user)
+            json.name("participants")
+            json.array { array in
+                for participant in participants { array.string(participant) }
+            }
+        case .presence(let conversation, let users):
+            json.member("conversation", conversation.text)
+            json.member("count", users.count)
+            json.name("users")
+            json.array { array in
+                for user in users { array.string(user) }
+            }
+        case .sent(let ref, let sent):
+            json.member("ref", ref)
+            json.name("ids")
+            json.array { array in
+                for message in sent.messages { array.string(message.id.text) }
+            }
+        case .history(let ref, let page):
+            json.member("ref", ref)
+            page.writeMembers(to: &json)
+        case .error(let ref, let error):
+            json.member("ref", ref)
+            json.member("code", error.code)
+            json.member("reason", error.reason)
+        }
+    }
+
+    /// The WebSocket message: `{"type":…,…}`. Presence has the same form everywhere: `{"type":"presence","data":{…}}`.
+    var payload: [UInt8] {
+        var json = JSONText()
+        json.object { object in
+            object.member("type", type)
+            if case .presence = self {
+                object.name("data")
+                object.object { writeMembers(to: &$0) }
+            } else {
+                writeMembers(to: &object)
+            }
+        }
+        return json.bytes
+    }
+}

@@ -1,0 +1,182 @@
+import Basics
+import Domain
+import FoundationEssentials
+import Observability
+import Postgres
+
+/// Publishes the messages of conversations to the participants on this daemon, in order. Each feed knows up to which offset
+/// it has published.
+///
+/// After the commit, the sender calls ``stored(_:)`` on its daemon, and the database notifies all daemons. A daemon doesn't
+/// read messages that it stored itself, because they arrive by themselves after a moment. Neither way is relied on alone: a
+/// subscriber that misses a message between two others reads it from the database.
+///
+/// | a feed's next message   | what happens                                                        |
+/// |-------------------------|---------------------------------------------------------------------|
+/// | was stored here         | it is published, and the messages that waited behind it             |
+/// | is another daemon's     | it is read after its notification                                   |
+/// | doesn't arrive          | it is read when nothing was published for the time `patience`       |
+package actor ConversationFeeds {
+    /// The number of feeds beyond which complete feeds are removed. They start again with the next message.
+    static let feedLimit = 10_000
+    /// The maximum number of a conversation's messages that wait for an earlier one.
+    private static let waitingLimit = 1_000
+    private static let retryInterval = Duration.seconds(1)
+    private struct Feed {
+        /// Distinguishes it from an earlier feed of the same conversation.
+        let number: Int
+        /// Both numbers only grow.
+        var published: Int
+        /// The highest announced offset.
+        var known: Int
+        /// Messages stored here that aren't next.
+        var waiting: [Int: ConversationPage] = [:]
+        var isReading = false
+        var isPatient = false
+
+        /// Whether an announced message isn't published yet.
+        var isBehind: Bool { published < known }
+
+        /// Takes the message stored here that is next, if any.
+        mutating func takeNext() -> ConversationPage? {
+            guard let page = waiting.removeValue(forKey: published + 1) else { return nil }
+            published += 1
+            return page
+        }
+    }
+
+    private let store: ConversationStore
+    private let log: Log
+    private let audience: ConversationListeners
+    private let patience: Duration
+    private let publish: @Sendable (ConversationPage) -> Void
+    private var feeds: [UUID: Feed] = [:]
+    private var lastFeed = 0
+    private var lastFailure: String?
+
+    /// - Parameters:
+    ///   - audience: The subscribers on this daemon.
+    ///   - patience: How long to wait for a message that was stored here.
+    ///   - publish: Publishes messages to the participants.
+    init(
+        store: ConversationStore, log: Log, audience: ConversationListeners, patience: Duration = .milliseconds(250),
+        publish: @escaping @Sendable (ConversationPage) -> Void
+    ) {
+        self.store = store
+        self.log = log
+        self.audience = audience
+        self.patience = patience
+        self.publish = publish
+    }
+
+    /// Handles a message that was sent here and committed.
+    func stored(_ page: ConversationPage) {
+        let number = page.lastOffset
+        guard var feed = feed(of: page.conversation, before: number, to: page.routingKey), number > feed.published
+        else { return }
+        feed.known = max(feed.known, number)
+        if feed.waiting.count < Self.waitingLimit { feed.waiting[number] = page }
+        feeds[page.conversation] = feed
+        proceed(page.conversation)
+    }
+
+    /// Handles the payload of a notification.
+    package func receive(_ payload: String) {
+        guard let notice = MessageNotice(payload),
+            var feed = feed(of: notice.conversation, before: notice.offset, to: notice.routingKey),
+            notice.offset > feed.published
+        else { return }
+        feed.known = max(feed.known, notice.offset)
+        feeds[notice.conversation] = feed
+        if notice.origin == store.origin { proceed(notice.conversation) } else { read(notice.conversation) }
+    }
+
+    private func feed(of conversation: UUID, before number: Int, to routingKey: String) -> Feed? {
+        guard audience.hasSubscriber(among: routingKey.split(separator: ".")) else {
+            feeds[conversation] = nil
+            return nil
+        }
+        if let feed = feeds[conversation] { return feed }
+        if feeds.count >= Self.feedLimit { sweep() }
+        lastFeed += 1
+        return Feed(number: lastFeed, published: number - 1, known: number - 1)
+    }
+
+    private func sweep() {
+        feeds = feeds.filter { $0.value.isReading || $0.value.isBehind }
+        // More messages rarely wait. A subscriber that receives the next message reads the dropped ones.
+        if feeds.count > Self.feedLimit / 2 { feeds = feeds.filter { $0.value.isReading } }
+    }
+
+    // MARK: What was stored here
+
+    /// Publishes what is available, and waits a moment for what isn't.
+    private func proceed(_ conversation: UUID) {
+        guard var feed = feeds[conversation], !feed.isReading else { return }
+        while let page = feed.takeNext() { publish(page) }
+        let waits = feed.isBehind && !feed.isPatient
+        if waits { feed.isPatient = true }
+        feeds[conversation] = feed
+        let (number, published) = (feed.number, feed.published)
+        if waits { Task.unowned { await self.wait(for: conversation, number, after: published) } }
+    }
+
+    private func wait(for conversation: UUID, _ number: Int, after published: Int) async {
+        try? await Task.sleep(for: patience)
+        guard let feed = feeds[conversation], feed.number == number else { return }
+        feeds[conversation]?.isPatient = false
+        guard feed.isBehind else { return }
+        // If something has arrived meanwhile, more will.
+        if feed.published > published { proceed(conversation) } else { read(conversation) }
+    }
+
+    // MARK: What others have stored
+
+    private func read(_ conversation: UUID) {
+        guard let feed = feeds[conversation], !feed.isReading else { return }
+        feeds[conversation]?.isReading = true
+        Task.unowned { await self.readOn(conversation, feed.number) }
+    }
+
+    private func readOn(_ conversation: UUID, _ number: Int) async {
+        while var feed = feeds[conversation], feed.number == number, feed.isBehind {
+            if let page = feed.takeNext() {
+                feeds[conversation] = feed
+                publish(page)
+                continue
+            }
+            do {
+                let page = try await store.messages(in: conversation, .after(feed.published), for: nil)
+                lastFailure = nil
+                guard let now = feeds[conversation], now.number == number else { return }
+                if !page.messages.isEmpty { publish(page) }
+                // Deleted messages aren't published.
+                let published = max(now.published, page.messages.last?.offset ?? page.lastOffset)
+                feeds[conversation]?.published = published
+                feeds[conversation]?.waiting = now.waiting.filter { $0.key > published }
+                if page.messages.isEmpty, page.lastOffset < feed.known, now.known == feed.known {
+                    // The announced message doesn't exist.
+                    feeds[conversation] = nil
+                    return
+                }
+            } catch {
+                // The conversation was deleted, so nothing is published.
+                guard (error as? PostgresError) != nil else {
+                    if feeds[conversation]?.number == number { feeds[conversation] = nil }
+                    return
+                }
+                note(error)
+                try? await Task.sleep(for: Self.retryInterval)
+            }
+        }
+        if feeds[conversation]?.number == number { feeds[conversation]?.isReading = false }
+    }
+
+    /// Logs an error, unless the database is unavailable, which the connection pool logs.
+    private func note(_ error: any Error) {
+        if let error = error as? PostgresError, error.isUnavailable { return }
+        let text = "\(error)"
+        if text != lastFailure { log.error("failed to read messages", ["error": .string(text)]) }
+        lastFailure = text
+    }
+}

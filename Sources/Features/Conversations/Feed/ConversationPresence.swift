@@ -1,0 +1,114 @@
+import Domain
+import FoundationEssentials
+import Rooms
+import Sockets
+
+/// The presence of a subscriber in its latest conversations, and of the other users there. On its loop.
+///
+/// The present users of a conversation are members of a room without messages. A user has the identity
+/// ``identity(of:)`` there.
+final class ConversationPresence {
+    /// The maximum number of conversations with presence: the latest, as in a handshake, and new ones.
+    private static let limit = 2 * ConversationEvent.offsetsInHandshake
+
+    private let conversations: Conversations
+    private let sender: Sender
+    private let user: Int
+    /// Called with a conversation whose present users have changed. `nil` if presence isn't reported.
+    private let changed: ((UUID) -> Void)?
+    private var places: [UUID: Place] = [:]
+    /// The conversations that the user has left meanwhile, with their positions at that time.
+    private var left: [UUID: Int] = [:]
+
+    init(of user: Int, _ conversations: Conversations, on reactor: Reactor, changed: ((UUID) -> Void)?) {
+        self.user = user
+        self.conversations = conversations
+        self.changed = changed
+        sender = conversations.rooms.makeSender(on: reactor)
+    }
+
+    /// Makes the user present in a conversation. Does nothing if it already is.
+    ///
+    /// - Parameter offset: The offset of a message for the user. A late message from before the user left doesn't make
+    ///   it present again.
+    func enter(_ conversation: UUID, at offset: Int = .max) {
+        guard places[conversation] == nil, places.count < Self.limit, offset > left[conversation] ?? -1 else { return }
+        left[conversation] = nil
+        let place = Place { [weak self] in self?.changed?(conversation) }
+        places[conversation] = place
+        let member = sender.enter(
+            conversations.rooms.presenceRoom(of: conversation), place, policy: .participants,
+            claimedIdentity: Self.identity(of: user)
+        ) { _ in }
+        place.member = member
+        if changed != nil { member.watchPresence() }
+    }
+
+    /// - Parameter offset: The position of the conversation when the user left.
+    func leave(_ conversation: UUID, at offset: Int) {
+        guard let place = places.removeValue(forKey: conversation) else { return }
+        place.leave()
+        if left.count >= Self.limit { left = [:] }
+        left[conversation] = offset
+    }
+
+    func leaveAll() {
+        for place in places.values { place.leave() }
+        places = [:]
+    }
+
+    /// Returns the present users of a conversation if they must be reported: another user is or was present, and the
+    /// last report was different.
+    ///
+    /// - Parameter orAlone: Whether to report also that no other user is present.
+    func changedUsers(of conversation: UUID, orAlone: Bool = false) -> [Int]? {
+        guard let place = places[conversation], let people = place.people, people != place.reported else { return nil }
+        guard orAlone || place.reported != nil || people.contains(where: { $0 != Self.identity(of: user) }) else {
+            return nil
+        }
+        return people.compactMap(Self.user)
+    }
+
+    /// Records that the result of ``changedUsers(of:)`` was reported.
+    func markReported(in conversation: UUID) {
+        guard let place = places[conversation] else { return }
+        place.reported = place.people
+    }
+
+    // MARK: Users as people
+
+    private static func identity(of user: Int) -> UUID {
+        let bytes = withUnsafeBytes(of: UInt64(bitPattern: Int64(user)).bigEndian) { Array($0) }
+        return ([UInt8](repeating: 0, count: 8) + bytes).withUnsafeBytes {
+            UUID(uuid: $0.loadUnaligned(as: uuid_t.self))
+        }
+    }
+
+    private static func user(_ identity: UUID) -> Int? {
+        let value = withUnsafeBytes(of: identity.uuid) {
+            UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
+        return Int(exactly: value)
+    }
+
+    private final class Place: RoomListener {
+        var member: Member?
+        private(set) var people: Set<UUID>?
+        var reported: Set<UUID>?
+        private let changed: () -> Void
+
+        init(changed: @escaping () -> Void) { self.changed = changed }
+
+        func leave() {
+            member?.leave()
+            // Breaks the reference cycle.
+            member = nil
+        }
+
+        func deliver(_ publication: Publication) {
+            guard let presence = publication.message as? PresenceCount else { return }
+            people = presence.people
+            changed()
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Domain
+package import Rooms
+import Server
+import Sockets
+import Wire
+
+/// Consecutive messages of a conversation, published to its participants.
+struct ConversationPublication: Message {
+    let page: ConversationPage
+}
+
+/// The messages of a page that one subscriber receives: the last ones of the page.
+package struct SubscriberMessages {
+    package let messages: ArraySlice<ConversationMessage>
+    package let page: ConversationPage
+    /// The publication that other subscribers receive, too. `nil` if the page was read for this subscriber only.
+    package let shared: Publication?
+
+    /// Returns the page in the form of a transport. Shared pages are encoded once per loop.
+    package func form<Form>(make: (ConversationPage) -> Form) -> Form {
+        shared?.form { make(page) } ?? make(page)
+    }
+
+    var frames: ConversationFrames { form(make: ConversationFrames.init) }
+}
+
+/// The messages of a page as WebSocket frames.
+final class ConversationFrames {
+    private let frames: [SharedBytes]
+
+    init(_ page: ConversationPage) {
+        frames = page.messages.map { message in
+            let payload = ConversationEvent.message(message, routingKey: page.routingKey).payload
+            return SharedBytes { WebSocketFrameEncoder.encode(.text, payload, into: &$0) }
+        }
+    }
+
+    subscript(index: Int) -> SharedBytes { frames[index] }
+}
+
+extension Publication {
+    /// The page of messages, if it is one.
+    var page: ConversationPage? { (message as? ConversationPublication)?.page }
+
+    /// The conversation of this publication, and whether it begins: it was created, or this is its first message. For
+    /// watchers.
+    package var chat: (page: ConversationPage, begins: Bool)? {
+        if let page { return (page, page.messages.first?.offset == 1) }
+        guard let change = message as? ConversationChange else { return nil }
+        return (change.summary, change.notice.change == .made)
+    }
+}

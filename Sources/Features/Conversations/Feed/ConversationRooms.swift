@@ -1,0 +1,47 @@
+import Domain
+import FoundationEssentials
+package import Rooms
+import Sockets
+
+/// The rooms through which conversations are published, and the rooms of present users. Any thread.
+package struct ConversationRooms: Sendable {
+    private let rooms: Rooms
+    private let keys: RoomKeys
+
+    package init(_ rooms: Rooms, keys: RoomKeys) {
+        self.rooms = rooms
+        self.keys = keys
+    }
+
+    /// The room of a user, which receives the user's conversations. It corresponds to the binding `#.<user>.#`, because
+    /// each word of a routing key is a user.
+    private func room(of user: Substring) -> UUID { keys.room(.conversations, Array(user.utf8)) }
+
+    /// The room of the users that are present in a conversation.
+    func presenceRoom(of conversation: UUID) -> UUID {
+        keys.room(.participants, withUnsafeBytes(of: conversation.uuid) { Array($0) })
+    }
+
+    /// Publishes messages to the participants.
+    func publish(_ page: ConversationPage) {
+        let publication = ConversationPublication(page: page)
+        rooms.publish(page.routingKey.split(separator: ".").map { (publication, room(of: $0)) })
+    }
+
+    /// Publishes a change to these users.
+    func publish(_ change: ConversationChange, to users: [Substring]) {
+        rooms.publish(users.map { (change, room(of: $0)) })
+    }
+
+    // MARK: On a loop
+
+    /// Adds a listener to the user's room.
+    func subscribe(_ peer: any RoomListener, as user: String, on reactor: Reactor) -> Connection {
+        rooms.subscribe(peer, to: room(of: user[...]), on: reactor)
+    }
+
+    func unsubscribe(_ connection: Connection) { rooms.unsubscribe(connection) }
+
+    /// Creates a sender for rooms of present users.
+    func makeSender(on reactor: Reactor) -> Sender { rooms.shard(on: reactor).makeSender() }
+}

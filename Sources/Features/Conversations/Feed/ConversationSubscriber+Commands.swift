@@ -1,0 +1,47 @@
+import Access
+import Domain
+
+/// Performs a subscriber's commands one after the other.
+extension ConversationSubscriber {
+    /// Receives a command. The caller has checked the device's message rate.
+    package func received(_ command: ConversationCommand) {
+        guard waiting.count < SocketLimits.waitingMessages else { return sink.end(.tooFast) }
+        waiting.append(command)
+        if waiting.count == 1 { begin(command) }
+    }
+
+    private func begin(_ command: ConversationCommand) {
+        switch command {
+        case .history: awaitTurn(.history)
+        case .send(let message, let ref)
+        where (try? member.check(message.target)) != nil && !sink.admits(messages: message.target.count):
+            done(shard.conversations.responder.refusal(ref: ref))
+        case .send, .refused: shard.perform(command, for: self)
+        }
+    }
+
+    /// Completes the first command.
+    func done(_ event: ConversationEvent) {
+        sink.send(event)
+        if turns.first == .history, case .history? = waiting.first {
+            // The next command begins when the peer has received this answer. A peer that requests many pages at once
+            // isn't a slow reader.
+            reportDrain()
+        } else {
+            beginNext()
+        }
+    }
+
+    func beginNext() {
+        if !waiting.isEmpty { waiting.removeFirst() }
+        if let next = waiting.first { begin(next) }
+    }
+
+    /// Returns whether the subscriber has already received the message. A repeated message isn't sent again.
+    package func isPast(_ message: ConversationMessage) -> Bool {
+        switch state {
+        case .opening: message.offset <= after[message.conversation] ?? (othersAreNew ? 0 : .max)
+        case .receiving(let progress, _): progress.isPast(message)
+        }
+    }
+}

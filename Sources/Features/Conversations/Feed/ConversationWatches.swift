@@ -1,0 +1,73 @@
+import Domain
+package import Rooms
+import Sockets
+
+/// The subscribers on one loop that receive hints about a device's conversations. On the loop.
+package final class ConversationWatches {
+    struct Number: Hashable, Sendable {
+        fileprivate let number: Int
+    }
+
+    private struct Entry {
+        let watch: ConversationWatch
+        /// `nil` while the device has no name.
+        var place: ConversationPlace?
+    }
+
+    private let reactor: Reactor
+    private let loop: EventLoop
+    private let conversations: Conversations
+    private var entries: [Number: Entry] = [:]
+    private var lastNumber = 0
+
+    init(on reactor: Reactor, loop: EventLoop, _ conversations: Conversations) {
+        self.reactor = reactor
+        self.loop = loop
+        self.conversations = conversations
+    }
+
+    /// Calls `notify` with changes of a device's conversations, once the device has a name.
+    ///
+    /// - Parameter notify: Called on this loop until ``remove(_:)``.
+    package func add(_ member: ConversationMember, _ notify: @escaping (Publication) -> Void) -> ConversationWatch {
+        lastNumber += 1
+        let watch = ConversationWatch(member, Number(number: lastNumber), notify)
+        entries[watch.number] = Entry(watch: watch)
+        readName(for: watch.number, member.device)
+        return watch
+    }
+
+    /// Removes the subscriber. Does nothing the second time.
+    package func remove(_ watch: ConversationWatch) {
+        entries.removeValue(forKey: watch.number)?.place?.leave(conversations)
+    }
+
+    /// Records that a device has a name now.
+    func named(_ device: DeviceID, _ user: String) {
+        for (number, entry) in entries where entry.watch.member.device == device { place(number, as: user) }
+    }
+
+    private func place(_ number: Number, as user: String) {
+        guard let entry = entries[number], entry.place == nil else { return }
+        let place = ConversationPlace(of: entry.watch, as: user, in: conversations, on: reactor)
+        entries[number]?.place = place
+    }
+
+    private func readName(for number: Number, _ device: DeviceID) {
+        conversations.ask(on: loop) {
+            try await $0.store.name(of: device)
+        } then: { shard, name in
+            shard.watches.found(name, for: number, device)
+        }
+    }
+
+    private func found(_ name: Result<String?, any Error>, for number: Number, _ device: DeviceID) {
+        guard let entry = entries[number], entry.place == nil else { return }
+        switch name {
+        case .success(let user?): place(number, as: user)
+        case .success(nil): break
+        case .failure:
+            reactor.schedule(after: ConversationShard.retryDelay) { [weak self] in self?.readName(for: number, device) }
+        }
+    }
+}

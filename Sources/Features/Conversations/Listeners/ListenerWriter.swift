@@ -1,0 +1,85 @@
+import Basics
+package import Observability
+import Postgres
+
+/// Writes the listening users of this daemon to the database, in batches of some milliseconds, because many come and go
+/// at once.
+package final class ListenerWriter: Service {
+    private static let pause: Duration = .milliseconds(50)
+    private static let retryPause: Duration = .seconds(1)
+
+    private struct State {
+        var changes = ListenerChanges()
+        /// When the last statement is given up. `nil` until the service stops.
+        var end: MonotonicTime?
+    }
+
+    private let store: ListenerStore
+    private let audience: ConversationListeners
+    private let log: Log
+    private let state = Locked(State())
+    private let timer = WakeableTimer()
+
+    package init(store: ListenerStore, audience: ConversationListeners, log: Log) {
+        self.store = store
+        self.audience = audience
+        self.log = log
+        audience.observe { [weak self] user in self?.changed(user) }
+    }
+
+    private func changed(_ user: String) {
+        state.withLock { $0.changes.add(user) }
+        Task { [timer] in await timer.wake() }
+    }
+
+    /// Writes all users again, because other daemons considered this one dead and may have deleted its rows.
+    package func writeAllAgain() async {
+        state.withLock { $0.changes.repeatAll() }
+        await timer.wake()
+    }
+
+    /// Deletes the users of this daemon and of dead daemons, before the first request is answered.
+    package func enter() async throws {
+        try await store.remove()
+    }
+
+    package func run() async {
+        while state.withLock({ $0.end == nil }) {
+            let batch = state.withLock { state in state.changes.take { audience.hasSubscriber($0) } }
+            guard !batch.isEmpty else {
+                let isDone = state.withLock { $0.changes.isEmpty }
+                if isDone { await timer.sleep(for: .seconds(3600)) }
+                continue
+            }
+            do {
+                try await store.set(came: batch.came, left: batch.left)
+                state.withLock { $0.changes.wrote(batch) }
+                try? await Task.sleep(for: Self.pause)
+            } catch {
+                state.withLock { $0.changes.failed(batch) }
+                // The connection pool logs that the database is unavailable.
+                if let error = error as? PostgresError, !error.isUnavailable {
+                    log.error("failed to write the listeners of conversations", ["error": .string("\(error)")])
+                }
+                await timer.sleep(for: Self.retryPause)
+            }
+        }
+        await leave()
+    }
+
+    /// Deletes this daemon's rows. If that fails, nobody reads the rows once the daemon's own row is deleted, and the next daemon that
+    /// starts deletes them.
+    private func leave() async {
+        do {
+            try await UnavailabilityRetries.run(until: state.withLock { $0.end }) { try await store.remove() }
+        } catch {
+            log.warning("failed to delete this daemon's listeners", ["error": .string("\(error)")])
+        }
+    }
+
+    package func stop(within limit: Duration) async {
+        // The services that end after this one need the other half.
+        state.withLock { $0.end = $0.end ?? .now() + limit / 2 }
+        await timer.wake()
+    }
+}

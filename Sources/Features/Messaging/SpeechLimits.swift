@@ -1,8 +1,0 @@
-/// The limits that questions and conversations share.
-enum SpeechLimits {
-    /// The maximum number of Unicode scalars of a question, an answer, an announcement or a message.
-    static let scalars = 2_000
-    /// The maximum number of entries and the approximate maximum bytes of JSON in a page. The lower limit applies.
-    static let pageEntries = 100
-    static let pageBytes = 32 * 1024
-}

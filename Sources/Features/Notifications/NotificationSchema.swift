@@ -1,0 +1,16 @@
+import CEmbedded
+package import Postgres
+
+/// The database functions of deliveries, in `SQL/`.
+package enum NotificationSchema {
+    package static let scripts = [
+        script("addresses", EmbeddedFile.addresses_sql), script("providers", EmbeddedFile.providers_sql),
+        script("deliveries", EmbeddedFile.deliveries_sql), script("notices", EmbeddedFile.notices_sql),
+        script("events", EmbeddedFile.events_sql), script("attendance", EmbeddedFile.attendance_sql),
+        script("retention", EmbeddedFile.retention_sql),
+    ]
+
+    private static func script(_ name: String, _ sql: EmbeddedFile) -> PostgresFunctions.Script {
+        PostgresFunctions.Script(name: name, sql: String(cString: sql.bytes))
+    }
+}

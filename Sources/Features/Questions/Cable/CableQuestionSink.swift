@@ -1,0 +1,105 @@
+import Access
+import ActionCable
+import Basics
+import Domain
+import Rooms
+import Wire
+
+/// Sends the events of a question session to a subscription.
+final class CableQuestionSink: QuestionSink {
+    private unowned let transport: SubscriptionTransport
+    let wantsPresence: Bool
+    /// The contents that weren't sent yet: parts of the list, and changes. Other subscriptions of the connection may
+    /// send much at the same time.
+    private var waiting: ArraySlice<SharedContents> = []
+
+    init(_ transport: SubscriptionTransport, wantsPresence: Bool) {
+        self.transport = transport
+        self.wantsPresence = wantsPresence
+    }
+
+    var sender: Sender? { transport.sender }
+    var network: IPAddress? { transport.limitedNetwork }
+    var requester: Requester? { transport.requester }
+    func admitsMessage() -> Bool { transport.admits(messages: 1) }
+
+    func send(_ event: QuestionEvent) {
+        switch event {
+        case .questions, .session: queue(SharedContents([event.content]))
+        default: transport.send(event.content)
+        }
+    }
+
+    func send(presence count: Int, _ shared: Publication) {
+        transport.send(shared.form { SharedContents([QuestionEvent.presence(count).content]) })
+    }
+
+    func send(_ published: PublishedQuestions, forPresenter: Bool) {
+        queue(AudienceContents.shared(published).changes)
+    }
+
+    func send(announcement index: Int, of published: PublishedQuestions) {
+        transport.send(AudienceContents.shared(published).announcements[index])
+    }
+
+    // MARK: What waits
+
+    /// Queues contents. They are sent when the peer has received enough of the earlier ones. A peer that receives
+    /// nothing for seconds is disconnected.
+    private func queue(_ contents: SharedContents) {
+        guard waiting.count < CableLimits.waitingPublications else { return transport.cutOff() }
+        waiting.append(contents)
+        sendWaiting()
+    }
+
+    private func sendWaiting() {
+        while transport.hasRoom, let contents = waiting.popFirst() { transport.send(contents) }
+        if !waiting.isEmpty { transport.reportsDrain = true }
+    }
+
+    /// Continues after the peer has received what was sent.
+    ///
+    /// - Returns: Whether everything was sent. Otherwise more of the waiting contents are sent now.
+    func sendsAll() -> Bool {
+        guard waiting.isEmpty else {
+            sendWaiting()
+            return false
+        }
+        transport.reportsDrain = false
+        return true
+    }
+
+    func reportDrain() { transport.reportsDrain = true }
+    func awaitTurn() { transport.awaitTurn() }
+    func endTurn() { transport.endTurn() }
+
+    func end(_ code: QuestionSubscriber.End) {
+        // The connection has the same ticket. It ends itself and sends the reason.
+        if case .expired = code { return }
+        transport.revoke()
+    }
+}
+
+/// A publication's contents for the audience, encoded once for all Action Cable connections of a loop.
+private final class AudienceContents {
+    let changes: SharedContents
+    /// One content per announcement, because not all subscribers receive all of them.
+    let announcements: [SharedContents]
+
+    static func shared(_ published: PublishedQuestions) -> AudienceContents {
+        published.shared.form { AudienceContents(published.publication) }
+    }
+
+    private init(_ publication: QuestionPublication) {
+        changes = SharedContents(publication.events(forPresenter: false).map(\.content))
+        announcements = publication.changes.announcements.map {
+            SharedContents([QuestionEvent.announcement($0.content).content])
+        }
+    }
+}
+
+extension QuestionEvent {
+    fileprivate var content: CableContent {
+        CableContent(type) { data in writeMembers(to: &data) }
+    }
+}

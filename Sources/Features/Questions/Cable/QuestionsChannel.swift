@@ -1,0 +1,28 @@
+import Access
+import ActionCable
+import Domain
+import FoundationEssentials
+import Wire
+
+/// The channel `{"channel":"QuestionsChannel","session":"<uuid>"}`: a question session, as a live socket of the
+/// audience follows it. With `"presence":true` it sends the number of people.
+struct QuestionsChannel: CableChannel {
+    let name: StaticString = "QuestionsChannel"
+    let questions: Questions
+    /// Whether ``QuestionSession/open`` exists.
+    let hasOpenSession: Bool
+
+    func subscribe(
+        _ parameters: CableParameters, _ transport: SubscriptionTransport
+    ) throws(CableRejection) -> any CableSubscription {
+        guard let session = parameters.text("session").flatMap(UUID.init(text:)),
+            hasOpenSession || session != QuestionSession.open.id,
+            let member = try? questions.member(
+                of: session, parameters.identity(of: transport), isPresenter: false, isLive: true)
+        else { throw CableRejection() }
+        let subscription = QuestionsSubscription(
+            member, wantsPresence: parameters.isTrue("presence"), questions, by: transport)
+        subscription.open()
+        return subscription
+    }
+}

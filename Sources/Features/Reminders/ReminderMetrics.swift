@@ -1,0 +1,35 @@
+package import Observability
+
+/// The outcomes of reminders. Any thread.
+package struct ReminderMetrics: Sendable {
+    /// The outcome of a reminder.
+    package enum ReminderOutcome: String, Sendable, CaseIterable {
+        /// Written to the outbox.
+        case fired
+        case delivered
+        /// Not delivered before the start.
+        case missed
+    }
+
+    package let reminders = CounterSet<ReminderOutcome>()
+    /// Tasks without a partner at the reminder.
+    let unpaired = Counter()
+    /// The time from the due instant until the commit that fires the reminder.
+    package let reminderLateness = SharedHistogram(bounds: Histogram.latenessBounds)
+    /// The scheduler's failed statements. Each is tried again.
+    let failures = CounterSet<SchedulerJob>()
+
+    package init() {}
+
+    package func write(to text: inout MetricsText) {
+        text.counter("letsswitch_unpaired_total", "Number of tasks without a partner at the reminder.", unpaired.value)
+        text.counter(
+            "letsswitch_reminders_total", "Number of reminders, by outcome.", reminders.samples(label: "outcome"))
+        text.histogram(
+            "letsswitch_reminder_lateness_seconds", "Time from the due instant to the commit that fires the reminder.",
+            reminderLateness.snapshot)
+        text.counter(
+            "letsswitch_scheduler_failures_total", "Number of failed statements of the scheduler, by job.",
+            failures.samples(label: "job"))
+    }
+}

@@ -1,0 +1,56 @@
+package import Domain
+package import FoundationEssentials
+package import Sockets
+
+/// A device's reminders from a position on: stored ones first, and then new ones. Any thread.
+package struct ReminderSource: Sendable {
+    /// A stream that may begin.
+    package struct Opened: Sendable {
+        fileprivate let reservation: EventStreamShard.Reservation
+        fileprivate let backlog: ReminderBacklog
+    }
+
+    private let streams: EventStreams
+    private let ready: @Sendable () async throws -> Void
+    private let backlog: @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog
+
+    /// - Parameters:
+    /// - ready: Throws until the database was read once, because the ids of rooms depend on its content.
+    /// - backlog: Returns the device's reminders whose task has not started, after the reminder with this id.
+    package init(
+        streams: EventStreams, ready: @escaping @Sendable () async throws -> Void,
+        backlog: @escaping @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog
+    ) {
+        self.streams = streams
+        self.ready = ready
+        self.backlog = backlog
+    }
+
+    /// Reserves a stream on `loop`, and reads its backlog. It collects events from now on.
+    ///
+    /// - Returns: `nil` if the device has reached its limit.
+    /// - Throws: If the database is unavailable.
+    package func open(_ device: DeviceID, window: ChangeWindow, after last: UUID?, on loop: EventLoop) async throws
+        -> Opened?
+    {
+        try await ready()
+        guard await streams.takePlace(for: device) else { return nil }
+        let reservation = await loop.run { streams.shard(on: $0).reserve(device, window: window) }
+        do {
+            return Opened(reservation: reservation, backlog: try await backlog(device, last))
+        } catch {
+            await loop.run { streams.shard(on: $0).cancel(reservation) }
+            throw error
+        }
+    }
+
+    /// Starts to write to `sink`. Must be called on the reactor's thread.
+    package func begin(_ opened: Opened, _ sink: any EventSink, on reactor: Reactor) {
+        streams.shard(on: reactor).begin(opened.reservation, sink, backlog: opened.backlog)
+    }
+
+    /// Cancels the stream, because its reader has gone. On the loop.
+    package func cancel(_ opened: Opened, on reactor: Reactor) {
+        streams.shard(on: reactor).cancel(opened.reservation)
+    }
+}

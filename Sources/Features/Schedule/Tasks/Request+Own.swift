@@ -1,0 +1,17 @@
+import Domain
+import Server
+
+extension Request {
+    /// The `:id` in the path.
+    var pathID: String { parameters["id"] ?? "" }
+
+    /// Returns the device's own task that the path names. Throws `invalid_request` that names the member.
+    func ownTask(of device: String?) throws(RequestError) -> OwnTask {
+        try OwnTask(id: pathID, deviceId: device)
+    }
+
+    /// Returns the device's own series that the path names. Throws `invalid_request` that names the member.
+    func ownSeries(of device: String?) throws(RequestError) -> OwnSeries {
+        try OwnSeries(id: pathID, deviceId: device)
+    }
+}

@@ -1,0 +1,71 @@
+import Basics
+import Conversations
+import Features
+import Matches
+import Notifications
+import Questions
+import Reminders
+import Schedule
+import Settings
+
+/// The features of the daemon. A new feature is added here.
+struct DaemonFeatures: Sendable {
+    let notifications: NotificationsFeature?
+    let matches: MatchesFeature
+    let schedule: ScheduleFeature
+    let reminders: RemindersFeature
+    let questions: QuestionsFeature?
+    let conversations: ConversationsFeature?
+
+    /// All features that are on. The most frequent routes come first: the app asks for a room repeatedly when it is
+    /// refused.
+    var all: [any Feature] {
+        let parts: [(any Feature)?] = [matches, schedule, reminders, notifications, questions, conversations]
+        return parts.compactMap { $0 }
+    }
+
+    /// Returns the background work in the order of its start. It stops in reverse: the bus sends its goodbye after the
+    /// attendance of members who left is written, and deliveries stop last.
+    func services(bus: any Service, erasures: any Service) -> [any Service] {
+        let first = notifications?.services ?? []
+        let middle = matches.services + [erasures] + schedule.services + reminders.services
+        return first + [bus] + middle + (questions?.services ?? []) + (conversations?.services ?? [])
+    }
+
+    /// The types of all features, also of those that are left out.
+    private static let types: [any Feature.Type] = [
+        NotificationsFeature.self, MatchesFeature.self, ScheduleFeature.self, RemindersFeature.self,
+        QuestionsFeature.self, ConversationsFeature.self,
+    ]
+    static let statementNames = types.flatMap { $0.statementNames }
+    static let notificationChannels = types.flatMap { $0.notificationChannels }
+
+    init(_ configuration: Configuration, _ core: DaemonCore, metrics: ReminderMetrics) {
+        let purge = ErasureStore(
+            database: core.pools.background, historyRetention: configuration.conversations.retention)
+        let context = core.context
+        let outbox: any EventOutbox = core.notifications ?? NoOutbox()
+        let providers = configuration.providers
+        notifications = core.notifications
+        reminders = RemindersFeature(
+            configuration.schedule, maxStreamsPerDevice: configuration.maxStreamsPerDevice, purge: purge,
+            outbox: outbox, metrics: metrics, context)
+        schedule = ScheduleFeature(
+            configuration.schedule, publicURL: providers.publicURL, offersPush: providers.webPush.contact != nil,
+            ScheduleFeature.Links(audience: reminders.streams, plan: reminders.scheduler, outbox: outbox), context)
+        questions = QuestionsFeature(configuration.questions, publicURL: providers.publicURL, context)
+        conversations = ConversationsFeature(
+            configuration.conversations,
+            broker: configuration.amqpURL.map { BridgeSettings($0, authorities: configuration.amqpCAFile) },
+            day: schedule.changes, events: outbox, context)
+        matches = MatchesFeature(
+            capacity: configuration.roomSize, reminders: reminders, attendance: core.attendance,
+            defaultHandler: questions?.openSession, context)
+    }
+}
+
+/// The outbox of a daemon without notifications. Nothing is written to it.
+private struct NoOutbox: EventOutbox {
+    func eventWritten() {}
+    func deliveriesWritten() {}
+}

@@ -1,0 +1,108 @@
+import Domain
+import FoundationEssentials
+import Postgres
+import ScheduleTestSupport
+import TestSupport
+import Testing
+
+@testable import Conversations
+
+/// Conversations that a user has left are limited, and don't slow others down.
+@Suite struct LeftConversationTests {
+    /// Makes groups that user1 has left. Each was used a second before the previous one.
+    private func leave(_ count: Int, _ world: ConversationWorld) async throws {
+        try await world.database.run(
+            """
+            WITH made AS (
+                INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at, look_at)
+                SELECT gen_random_uuid(), 'group', '{}', letsswitch.clock(), letsswitch.clock() - n * interval '1 s',
+                    letsswitch.clock()
+                FROM generate_series(1, \(count)) AS n RETURNING id
+            )
+            INSERT INTO letsswitch.participant (conversation_id, user_id, left_number)
+            SELECT made.id, own.id, 0 FROM made, letsswitch.user_of('d1') AS own
+            """)
+    }
+
+    private func purge(_ world: ConversationWorld) async throws {
+        while try await world.database.erasures.purge(retention: 86_400, limit: 2) > 0 {}
+    }
+
+    @Test(
+        "With any number of left conversations a list visits at most some thousand rows, and misses none"
+    )
+    func cost() async throws {
+        try await ConversationWorld.with { world in
+            let inside = try await world.make(1, [2, 3]).0.id
+            try await leave(30_000, world)
+            for call in ["positions('d1', 2000)", "list_conversations('d1', NULL, NULL, 101)"] {
+                let visits = try await world.database.visits("letsswitch.\(call)")
+                #expect(visits.allSatisfy { $0 < 20_000 }, "\(call): \(visits)")
+            }
+            #expect(try await world.store.positions(of: world.device(1)).offsets.first?.conversation == inside)
+            #expect(try await world.list(1).first == inside)
+        }
+    }
+
+    @Test("A user keeps its last thousand left groups, and loses the oldest with the next one")
+    func kept() async throws {
+        try await ConversationWorld.with { world in
+            let pair = try await world.make(1, [2]).0.id
+            _ = try await world.set(1, .leave, in: pair)
+            try await leave(1_000, world)
+            let oldest = try #require(
+                try await world.database.run("SELECT id FROM letsswitch.conversation ORDER BY used_at LIMIT 1").first
+            ).uuid("id")
+            #expect(try await world.page(1, oldest).messages.isEmpty)
+            let group = try await world.make(1, [2, 3]).0.id
+            try await world.send(1, "before", .conversation(group))
+            _ = try await world.set(1, .leave, in: group)
+            #expect(try await world.database.count("participant WHERE left_number IS NOT NULL") == 1_001)
+            #expect(try await code { _ = try await world.page(1, oldest) } == "no_such_conversation")
+            #expect(try await world.page(1, group).messages.map(\.content) == ["before"])
+            // The other participants keep the group, and a message to the pair brings it back to user1's list.
+            #expect(try await world.list(2).contains(group))
+            try await world.send(2, "Are you there?", .conversation(pair))
+            #expect(try await world.list(1).contains(pair))
+        }
+    }
+
+    @Test("A group that everyone left is deleted in steps with its messages, and a pair stays")
+    func everybody() async throws {
+        try await ConversationWorld.with { world in
+            let (group, kept) = (try await world.make(1, [2, 3]).0.id, try await world.make(1, [2, 4]).0.id)
+            let pair = try await world.make(1, [2]).0.id
+            for conversation in [group, kept, pair] {
+                for number in 0..<5 { try await world.send(1, "\(number)", .conversation(conversation)) }
+            }
+            for user in [1, 2] {
+                for conversation in [group, kept, pair] { _ = try await world.set(user, .leave, in: conversation) }
+            }
+            try await purge(world)
+            #expect(try await world.page(1, group).messages.count == 5)
+            #expect(try await world.set(3, .leave, in: group).lastOffset == 5)
+            try await purge(world)
+            #expect(try await code { _ = try await world.page(1, group) } == "no_such_conversation")
+            #expect(try await world.database.count("message") == 10)
+            #expect(try await world.database.count("participant WHERE conversation_id = '\(group)'") == 0)
+            #expect(try await world.page(4, kept).messages.count == 5)
+            #expect(try await world.page(2, pair).messages.count == 5)
+        }
+    }
+
+    @Test("A group is deleted when its last participant is erased")
+    func erased() async throws {
+        try await ConversationWorld.with { world in
+            let group = try await world.make(1, [2, 3]).0.id
+            try await world.send(1, "before", .conversation(group))
+            for user in [1, 2] { _ = try await world.set(user, .leave, in: group) }
+            var step = try await world.database.erasures.erase(world.device(3))
+            while step.hasMore { step = try await world.database.erasures.eraseMore(limit: 500) }
+            try await purge(world)
+            for table in ["conversation", "participant", "message"] {
+                #expect(try await world.database.count(table) == 0, "\(table)")
+            }
+            #expect(try await world.database.count("chat_user") == 4)
+        }
+    }
+}
