@@ -1,5 +1,5 @@
 import FoundationEssentials
-import LetsSwitch
+import Matches
 import Testing
 
 @testable import Domain

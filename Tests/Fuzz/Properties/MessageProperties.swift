@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LetsSwitch
+import Matches
 import Rooms
 import Wire
 

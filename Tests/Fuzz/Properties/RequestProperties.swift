@@ -1,6 +1,7 @@
 import Domain
 import FoundationEssentials
 import LetsSwitch
+import Notifications
 import Wire
 
 @testable import Schedule

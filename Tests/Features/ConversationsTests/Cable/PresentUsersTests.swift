@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@testable import LetsSwitch
+@testable import Conversations
 
 /// The users of a conversation, as the extended protocol reports them.
 @Suite struct PresentUsersTests {

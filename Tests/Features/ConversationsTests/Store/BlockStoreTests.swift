@@ -1,6 +1,8 @@
 import Domain
+import Features
 import Foundation
 import Postgres
+import Reminders
 import Schedule
 import ScheduleTestSupport
 import TestSupport

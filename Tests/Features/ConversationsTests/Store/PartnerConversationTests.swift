@@ -1,4 +1,5 @@
 import Domain
+import Features
 import Foundation
 import Postgres
 import Schedule

@@ -1,5 +1,6 @@
 import Basics
 import Domain
+import Features
 import FoundationEssentials
 import Postgres
 import Rooms

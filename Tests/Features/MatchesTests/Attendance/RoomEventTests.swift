@@ -3,6 +3,7 @@ import Domain
 import FoundationEssentials
 import Postgres
 import Rooms
+import Schedule
 import ScheduleTestSupport
 import Testing
 

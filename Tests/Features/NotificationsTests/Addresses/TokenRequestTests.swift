@@ -1,5 +1,5 @@
 import Domain
-import LetsSwitch
+import Notifications
 import Testing
 
 @Suite struct TokenRequestTests {

@@ -1,4 +1,5 @@
 import Domain
+import Features
 import Postgres
 import ScheduleTestSupport
 import Testing

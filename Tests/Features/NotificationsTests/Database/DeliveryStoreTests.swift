@@ -1,6 +1,8 @@
 import Domain
+import Features
 import FoundationEssentials
 import Postgres
+import Reminders
 import ScheduleTestSupport
 import TestSupport
 import Testing

@@ -1,7 +1,9 @@
 import Basics
 import Domain
+import Features
 import FoundationEssentials
 import Postgres
+import Reminders
 import Rooms
 import ScheduleTestSupport
 import Sockets

@@ -1,5 +1,7 @@
 import Domain
+import Features
 import FoundationEssentials
+import Reminders
 import ScheduleTestSupport
 import TestSupport
 import Testing

@@ -1,5 +1,7 @@
 import Domain
+import Features
 import Postgres
+import Reminders
 import ScheduleTestSupport
 import TestSupport
 import Testing

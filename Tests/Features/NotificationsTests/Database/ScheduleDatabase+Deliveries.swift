@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Postgres
+import Schedule
 import ScheduleTestSupport
 import Testing
 

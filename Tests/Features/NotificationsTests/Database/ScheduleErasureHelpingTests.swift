@@ -2,7 +2,9 @@ import Domain
 import FoundationEssentials
 import Observability
 import Postgres
+import Reminders
 import Rooms
+import Schedule
 import ScheduleTestSupport
 import TestSupport
 import Testing

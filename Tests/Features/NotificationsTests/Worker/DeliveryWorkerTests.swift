@@ -1,6 +1,7 @@
 import Domain
 import FoundationEssentials
 import Observability
+import Reminders
 import ScheduleTestSupport
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Observability
 import Postgres
+import Reminders
 import ScheduleTestSupport
 import TestSupport
 import Testing

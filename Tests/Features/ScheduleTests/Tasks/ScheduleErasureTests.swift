@@ -1,7 +1,10 @@
 import Domain
+import Features
 import FoundationEssentials
 import Postgres
+import Reminders
 import Rooms
+import Schedule
 import ScheduleTestSupport
 import Testing
 

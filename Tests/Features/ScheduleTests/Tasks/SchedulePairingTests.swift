@@ -1,4 +1,5 @@
 import Domain
+import Features
 import FoundationEssentials
 import Postgres
 import Rooms

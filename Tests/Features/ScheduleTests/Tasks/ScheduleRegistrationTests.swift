@@ -1,5 +1,6 @@
 import Domain
 import Postgres
+import Reminders
 import ScheduleTestSupport
 import Testing
 

@@ -1,6 +1,9 @@
 import Domain
+import Features
 import FoundationEssentials
 import Postgres
+import Reminders
+import Schedule
 import ScheduleTestSupport
 import Testing
 

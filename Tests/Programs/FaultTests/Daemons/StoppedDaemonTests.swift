@@ -1,7 +1,7 @@
 import Basics
 import Foundation
 import JourneyTestSupport
-import Matches
+
 import Observability
 import Postgres
 import Rooms
@@ -10,6 +10,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Matches
 
 /// The rows that a daemon which stops leaves in the database.
 @Suite struct StoppedDaemonTests {

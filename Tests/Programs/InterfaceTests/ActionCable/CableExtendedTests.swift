@@ -6,7 +6,7 @@ import Settings
 import TestSupport
 import Testing
 
-@testable import LetsSwitch
+@testable import Conversations
 
 /// AnyCable's extended protocol on `/cable`, for a client that was disconnected.
 @Suite struct CableExtendedTests {

@@ -9,7 +9,7 @@ import Settings
 import TestSupport
 import Testing
 
-@testable import LetsSwitch
+@testable import Matches
 
 /// `/cable` with a raw client: the protocol, and rooms that are also used through `/socket`.
 @Suite struct CableJourneyTests {

@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import JourneyTestSupport
 import Notifications
+import Questions
 import Settings
 import TestSupport
 import Testing

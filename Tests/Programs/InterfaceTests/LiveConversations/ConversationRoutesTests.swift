@@ -1,3 +1,4 @@
+import Conversations
 import Domain
 import Foundation
 import JourneyTestSupport

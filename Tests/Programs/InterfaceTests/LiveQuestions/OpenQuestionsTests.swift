@@ -1,6 +1,7 @@
 import Foundation
 import JourneyTestSupport
 import Postgres
+import Questions
 import Settings
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Access
 import Foundation
 import JourneyTestSupport
+import Questions
 import Settings
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import JourneyTestSupport
+import Schedule
 import Server
 import Settings
 import TestSupport

@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import JourneyTestSupport
+import Schedule
 import Settings
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Domain
 
 /// Returns the code with which a call is refused, or `nil` if it succeeds.
-func code(_ body: () async throws -> Void) async throws -> String? {
+package func code(_ body: () async throws -> Void) async throws -> String? {
     do {
         try await body()
         return nil

@@ -44,7 +44,7 @@ import Testing
                 // A daemon also receives its own notifications, and ignores them.
                 for payload in notices.all { await publishing.receive(payload) }
                 let last = Self.slot(2)
-                await publishing.publish([last])
+                await publishing.slotsChanged([last])
                 for subscriber in subscribers {
                     try await subscriber.next("the last change") { [expected = event(last)] in $0 == expected }
                 }
