@@ -41,9 +41,10 @@ package struct ScheduleFeature: Feature {
     /// - Parameters:
     ///   - publicURL: The address of this server for people, without a slash at the end.
     ///   - offersPush: Whether browsers can subscribe to Web Push.
+    ///   - offersConversations: Whether partners can open conversations.
     package init(
-        _ settings: ScheduleSettings, publicURL: String?, offersPush: Bool, _ links: Links,
-        _ context: FeatureContext
+        _ settings: ScheduleSettings, publicURL: String?, offersPush: Bool, offersConversations: Bool,
+        _ links: Links, _ context: FeatureContext
     ) {
         let (requests, storage, log) = (context.pools.requests, context.storage, context.log)
         let schedule = ScheduleStore(database: requests, settings: settings, storage: storage)
@@ -75,7 +76,7 @@ package struct ScheduleFeature: Feature {
             PageController(
                 PageFacts(
                     lead: settings.reminderLead, roomDuration: settings.roomDuration, lateJoin: settings.lateJoin,
-                    offersPush: offersPush)),
+                    offersPush: offersPush, offersConversations: offersConversations)),
         ]
         services = [
             SeriesWorker(store: series, log: log, made: news.seriesChanged),

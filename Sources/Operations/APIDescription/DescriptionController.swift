@@ -1,4 +1,5 @@
 import Basics
+import Features
 import Notifications
 package import Server
 package import Settings
@@ -10,11 +11,16 @@ package struct DescriptionController: RouteCollection {
     /// The server's public address. If it is `nil`, the documents use the request's `Host`.
     private let publicURL: String?
     private let maximumBodyBytes: Int
+    /// The schemas of the features that are on, by name.
+    private let schemas: [String: SocketSchemas]
     private let table = Locked<[DescribedRoute]>([])
 
     package init(_ configuration: Configuration) {
         publicURL = configuration.providers.publicURL
         maximumBodyBytes = configuration.limits.http.bodyBytes
+        schemas = SocketSchemas.all.filter { name, _ in
+            OptionalFeature(rawValue: name).map { !configuration.leftOut.contains($0) } ?? true
+        }
     }
 
     package func boot(routes: RoutesBuilder) {
@@ -26,12 +32,12 @@ package struct DescriptionController: RouteCollection {
         routes.get("help", as: Self.help) { request in
             .text(HelpPage(routes: table.withLock { $0 }, address: address(request)).text)
         }
-        routes.get("schemas", ":name", as: Self.schema) { request in
+        routes.get("schemas", ":name", as: schema) { request in
             let name = request.parameters["name"].flatMap { $0.hasSuffix(".json") ? String($0.dropLast(5)) : nil }
-            guard let schemas = name.flatMap({ SocketSchemas.all[$0] }) else {
+            guard let schemas = name.flatMap({ schemas[$0] }) else {
                 throw Abort(
                     .notFound,
-                    reason: "There is no such schema. The schemas are \(Self.schemaFiles.joined(separator: ", ")).")
+                    reason: "There is no such schema. The schemas are \(schemaFiles.joined(separator: ", ")).")
             }
             return .json(schemas.json)
         }
@@ -49,15 +55,17 @@ package struct DescriptionController: RouteCollection {
         "Get this description", answers: [.json("The routes as OpenAPI 3.1.", .object([.member("openapi", .text())]))],
         example: "/openapi.json")
 
-    private static let schemaFiles = SocketSchemas.all.keys.sorted().map { "\($0).json" }
+    private var schemaFiles: [String] { schemas.keys.sorted().map { "\($0).json" } }
 
-    private static let schema = RouteDescription(
-        "Get a JSON Schema of WebSocket messages or events",
-        parameters: [.path("name", "The schema's file name.", .enum(schemaFiles))],
-        answers: [
-            .json("The JSON Schema.", .object([.member("$schema", .text())])),
-            .refusal(404, "not_found", meaning: "There is no such schema."),
-        ], example: "/schemas/ale.json")
+    private var schema: RouteDescription {
+        RouteDescription(
+            "Get a JSON Schema of WebSocket messages or events",
+            parameters: [.path("name", "The schema's file name.", .enum(schemaFiles))],
+            answers: [
+                .json("The JSON Schema.", .object([.member("$schema", .text())])),
+                .refusal(404, "not_found", meaning: "There is no such schema."),
+            ], example: "/schemas/ale.json")
+    }
 
     private static let help = RouteDescription(
         "List curl commands for the routes", answers: [.other("The commands.", "text/plain")], example: "/help")

@@ -1,5 +1,6 @@
 import Access
 import Daemons
+import Features
 import Glibc
 import Schedule
 import Server
@@ -46,6 +47,7 @@ extension Configuration {
             throw UsageError("--operations-listen: \(twice) must not be an address of --listen too")
         }
         try providers.checkCombinations()
+        try checkFeatures()
         guard !tickets.areRequired || !tickets.secrets.isEmpty else {
             throw UsageError("--require-tickets: --ticket-secret is missing")
         }
@@ -60,6 +62,21 @@ extension Configuration {
             throw UsageError(
                 "--retention: must not be shorter than --room-duration: tasks would be deleted while their room is open"
             )
+        }
+    }
+
+    /// Refuses settings of a feature that is left out, because they would have no effect.
+    private func checkFeatures() throws(UsageError) {
+        if leftOut.contains(.questions), questions.hasOpenSession {
+            throw UsageError("--without questions: --open-questions needs questions; remove one of the two")
+        }
+        if leftOut.contains(.conversations), amqpURL != nil, bus != .amqp {
+            throw UsageError(
+                "--without conversations: --amqp-url connects conversations with RabbitMQ; remove one of the two, or set --bus amqp")
+        }
+        if leftOut.contains(.notifications), let name = providers.names.first {
+            throw UsageError(
+                "--without notifications: a provider is configured (\(name.rawValue)); remove its flags or --without")
         }
     }
 

@@ -3,6 +3,7 @@ package import Access
 package import Conversations
 package import Daemons
 package import Domain
+package import Features
 import Glibc
 package import Notifications
 package import Observability
@@ -33,6 +34,8 @@ package struct Configuration: Sendable, Equatable {
     package var database: DatabaseChoice = .privateCluster
     /// The directory of the private cluster.
     package var stateDirectory = "/var/lib/letsswitch"
+    /// The features that this daemon leaves out: their routes, channels and background work.
+    package var leftOut: Set<OptionalFeature> = []
     /// The bus that carries ales and presence between the daemons on one database.
     package var bus: BusChoice = .automatic
     /// The RabbitMQ server for conversations and ``BusChoice/amqp``: `amqp://user:password@host:5672/vhost`. May

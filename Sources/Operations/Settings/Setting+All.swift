@@ -1,6 +1,7 @@
 import Access
 import Conversations
 import Domain
+import Features
 import Observability
 import Postgres
 import Questions
@@ -46,6 +47,18 @@ extension Setting {
         ) { configuration, value throws(InvalidValue) in
             guard !value.isEmpty else { throw InvalidValue(value, "must not be empty") }
             configuration.stateDirectory = value
+        },
+        Setting(
+            name: "without", section: .service, kind: .values(placeholder: "FEATURE"),
+            help: "leaves a feature out: questions, conversations or notifications; repeatable", defaultText: "none"
+        ) { configuration, values throws(InvalidValue) in
+            configuration.leftOut = []
+            for value in values {
+                guard let feature = OptionalFeature(rawValue: value) else {
+                    throw InvalidValue(value, "must be questions, conversations or notifications")
+                }
+                configuration.leftOut.insert(feature)
+            }
         },
         .integer(
             "loops", \.loops, in: 1...1_024, .service, default: "the number of cores", "number of event loops"),

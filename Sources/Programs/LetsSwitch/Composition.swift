@@ -64,10 +64,12 @@ struct Composition: Sendable {
         let own: [any RouteCollection] = [
             CableController(cables: cables),
             OperationsController(readiness: report.readiness, metrics: report.metrics),
-            DeviceController(eraser: eraser), DescriptionController(configuration),
+            DeviceController(eraser: eraser),
         ]
         let routes =
             features.all.flatMap(\.routes) + own + history.routes + (configuration.echo ? [EchoController()] : [])
+            // Describes the routes before it.
+            + [DescriptionController(configuration)]
         application = Application(
             on: core.loops, limits: edge.limits, edge: edge.policy, tls: edge.tls,
             responder: Responder(
@@ -78,10 +80,11 @@ struct Composition: Sendable {
         let kicks = ConnectionKicks(
             daemon: core.id, application: application, database: core.pools.background,
             store: features.reminders.background, log: log)
+        let types = DaemonFeatures.types(without: configuration.leftOut)
         let dispatch = NotificationDispatch(
             features: features.all, bus: bus, kicks: kicks, connections: connections, log: log)
         listener = PostgresListener(
-            configuration: postgres, channels: NotificationDispatch.channels, receive: dispatch.receive)
+            configuration: postgres, channels: NotificationDispatch.channels(of: types), receive: dispatch.receive)
         let control = OperatorCommands(
             configuration, postgres, core, features, application, eraser: eraser, kicks: kicks, bus: metrics.bus)
         self.control = ServiceGroup([
@@ -100,11 +103,12 @@ struct Composition: Sendable {
             pools: core.pools)
     }
 
-    /// The names of all statements, for metrics.
-    static let statementNames =
-        DaemonFeatures.statementNames + Database.statementNames + ConnectionKicks.statementNames
-        + ErasureStore.statementNames + StorageStore.statementNames + SampleStore.statementNames
-        + DaemonStore.statementNames + NotifyBus.statementNames
+    /// Returns the names of all statements of a daemon with these settings, for metrics.
+    static func statementNames(_ configuration: Configuration) -> [String] {
+        DaemonFeatures.types(without: configuration.leftOut).flatMap { $0.statementNames } + Database.statementNames + ConnectionKicks.statementNames
+            + ErasureStore.statementNames + StorageStore.statementNames + SampleStore.statementNames
+            + DaemonStore.statementNames + NotifyBus.statementNames
+    }
 
     /// Registers this daemon's services in the database, before it answers requests.
     @Sendable func enter() async throws {

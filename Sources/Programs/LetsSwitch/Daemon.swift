@@ -18,7 +18,7 @@ package actor Daemon {
 
     let configuration: Configuration
     let log: Log
-    let metrics = ProductMetrics(statements: Composition.statementNames)
+    let metrics: ProductMetrics
     let notifier: SystemdNotifier
     private let supervisor: DatabaseSupervisor
 
@@ -35,6 +35,7 @@ package actor Daemon {
     package init(_ configuration: Configuration, log: Log) {
         self.configuration = configuration
         self.log = log
+        metrics = ProductMetrics(statements: Composition.statementNames(configuration))
         notifier = SystemdNotifier(socket: configuration.notifySocket)
         supervisor = DatabaseSupervisor(configuration, log: log)
     }

@@ -36,9 +36,12 @@ struct DaemonCore: Sendable {
             observer: observer)
         database = Database(pools, refusals: observer.refusals)
         storage = StorageQuota(configuration.storageLimits)
-        notifications = try NotificationsFeature(
-            configuration.providers, reserve: reserve, observer: metrics.reminders, pools: pools, storage: storage,
-            log: log)
+        notifications =
+            configuration.leftOut.contains(.notifications)
+            ? nil
+            : try NotificationsFeature(
+                configuration.providers, reserve: reserve, observer: metrics.reminders, pools: pools,
+                storage: storage, log: log)
         let outbox = notifications
         attendance = AttendanceWriter(
             store: AttendanceStore(database: pools.deliveries), by: id.uuid, log: log,

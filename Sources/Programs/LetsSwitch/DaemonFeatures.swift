@@ -33,12 +33,15 @@ struct DaemonFeatures: Sendable {
     }
 
     /// The types of all features, also of those that are left out.
-    private static let types: [any Feature.Type] = [
+    static let types: [any Feature.Type] = [
         NotificationsFeature.self, MatchesFeature.self, ScheduleFeature.self, RemindersFeature.self,
         QuestionsFeature.self, ConversationsFeature.self,
     ]
-    static let statementNames = types.flatMap { $0.statementNames }
-    static let notificationChannels = types.flatMap { $0.notificationChannels }
+
+    /// Returns the types of the features that are on.
+    static func types(without leftOut: Set<OptionalFeature>) -> [any Feature.Type] {
+        types.filter { type in !leftOut.contains { $0.type == type } }
+    }
 
     init(_ configuration: Configuration, _ core: DaemonCore, metrics: ReminderMetrics) {
         let purge = ErasureStore(
@@ -52,15 +55,31 @@ struct DaemonFeatures: Sendable {
             outbox: outbox, metrics: metrics, context)
         schedule = ScheduleFeature(
             configuration.schedule, publicURL: providers.publicURL, offersPush: providers.webPush.contact != nil,
+            offersConversations: !configuration.leftOut.contains(.conversations),
             ScheduleFeature.Links(audience: reminders.streams, plan: reminders.scheduler, outbox: outbox), context)
-        questions = QuestionsFeature(configuration.questions, publicURL: providers.publicURL, context)
-        conversations = ConversationsFeature(
-            configuration.conversations,
-            broker: configuration.amqpURL.map { BridgeSettings($0, authorities: configuration.amqpCAFile) },
-            day: schedule.changes, events: outbox, context)
+        questions =
+            configuration.leftOut.contains(.questions)
+            ? nil : QuestionsFeature(configuration.questions, publicURL: providers.publicURL, context)
+        conversations =
+            configuration.leftOut.contains(.conversations)
+            ? nil
+            : ConversationsFeature(
+                configuration.conversations,
+                broker: configuration.amqpURL.map { BridgeSettings($0, authorities: configuration.amqpCAFile) },
+                day: schedule.changes, events: outbox, context)
         matches = MatchesFeature(
             capacity: configuration.roomSize, reminders: reminders, attendance: core.attendance,
             defaultHandler: questions?.openSession, context)
+    }
+}
+
+extension OptionalFeature {
+    var type: any Feature.Type {
+        switch self {
+        case .questions: QuestionsFeature.self
+        case .conversations: ConversationsFeature.self
+        case .notifications: NotificationsFeature.self
+        }
     }
 }
 

@@ -8,9 +8,11 @@ import Postgres
 
 /// Passes PostgreSQL's notifications to the features and to the parts that all features share.
 struct NotificationDispatch: Sendable {
-    /// The NOTIFY channels that this daemon reads. Other programs may use them, too.
-    static let channels =
-        DaemonFeatures.notificationChannels + [DaemonStore.channel, ErasureStore.channel, ConnectionKicks.channel]
+    /// Returns the NOTIFY channels that a daemon with these features reads. Other programs may use them, too.
+    static func channels(of features: [any Feature.Type]) -> [String] {
+        features.flatMap { $0.notificationChannels }
+            + [DaemonStore.channel, ErasureStore.channel, ConnectionKicks.channel]
+    }
 
     let features: [any Feature]
     let bus: BusService

@@ -11,12 +11,15 @@ package struct PageFacts: Sendable {
     let lateJoin: Duration
     /// Whether browsers can subscribe to Web Push.
     let offersPush: Bool
+    /// Whether partners can open conversations.
+    let offersConversations: Bool
 
-    package init(lead: Duration, roomDuration: Duration, lateJoin: Duration, offersPush: Bool) {
+    package init(lead: Duration, roomDuration: Duration, lateJoin: Duration, offersPush: Bool, offersConversations: Bool) {
         self.lead = lead
         self.roomDuration = roomDuration
         self.lateJoin = lateJoin
         self.offersPush = offersPush
+        self.offersConversations = offersConversations
     }
 }
 
@@ -39,6 +42,8 @@ struct PageDocument: Sendable {
             )
             .replacing(#"data-late-join="300""#, with: #"data-late-join="\#(facts.lateJoin / .seconds(1))""#)
             .replacing(#"data-push="false""#, with: #"data-push="\#(facts.offersPush)""#)
+            .replacing(
+                #"data-conversations="true""#, with: #"data-conversations="\#(facts.offersConversations)""#)
         self.html = Array(document.utf8)
         let hash = Base64.encode(try SHA256.digest(Array(style.utf8)))
         contentSecurityPolicy = [

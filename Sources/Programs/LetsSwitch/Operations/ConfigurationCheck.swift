@@ -1,4 +1,5 @@
 import Domain
+import Features
 import Glibc
 import Notifications
 import Postgres
@@ -22,6 +23,7 @@ package struct ConfigurationCheck: Sendable {
         if !configuration.operationsListen.isEmpty {
             add("operations: \(configuration.operationsListen.map(\.description).joined(separator: ", "))")
         }
+        addFeatures(of: configuration)
         add("hosts: \(configuration.servedHosts.description)")
         checkPublicAddress(of: configuration)
         checkStateDirectory(of: configuration)
@@ -31,6 +33,14 @@ package struct ConfigurationCheck: Sendable {
         } catch {
             refuse("\(error)")
         }
+    }
+
+    private mutating func addFeatures(of configuration: Configuration) {
+        let all = OptionalFeature.allCases
+        let on = ["schedule", "reminders", "matches"] + all.filter { !configuration.leftOut.contains($0) }.map(\.rawValue)
+        add("features: \(on.joined(separator: ", "))")
+        let off = all.filter { configuration.leftOut.contains($0) }.map(\.rawValue)
+        if !off.isEmpty { add("left out: \(off.joined(separator: ", "))") }
     }
 
     private mutating func checkPublicAddress(of configuration: Configuration) {

@@ -1,5 +1,6 @@
 import Access
 import Daemons
+import Features
 import Notifications
 import Observability
 import Questions
@@ -39,8 +40,9 @@ struct StartSummary {
     }
 
     private var features: [String] {
-        let features = [
-            ("bridge", configuration.amqpURL != nil),
+        let features =
+            OptionalFeature.allCases.map { ($0.rawValue, !configuration.leftOut.contains($0)) } + [
+            ("bridge", configuration.amqpURL != nil && !configuration.leftOut.contains(.conversations)),
             ("tickets", !configuration.tickets.secrets.isEmpty),
             ("required tickets", configuration.tickets.areRequired),
             ("open questions", configuration.questions.hasOpenSession), ("open rooms", configuration.openRooms),
@@ -54,7 +56,7 @@ struct StartSummary {
         var missing: [String] = []
         let providers = configuration.providers
         if !isDatabaseReady { missing.append("the database isn't ready yet, so no reminder is sent") }
-        if providers.names.isEmpty {
+        if providers.names.isEmpty, !configuration.leftOut.contains(.notifications) {
             missing.append(
                 """
                 --web-push-contact, --ntfy-server, --apns-key or --webhook-url, because without a provider reminders reach only \

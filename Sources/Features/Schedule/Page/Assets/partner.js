@@ -3,6 +3,8 @@ import { find, part, setText, show, stamp } from './dom.js'
 import { sentence } from './words.js'
 
 const CONVERSATIONS = '/conversations'
+/** Whether this server has conversations. */
+const isOffered = document.documentElement.dataset.conversations === 'true'
 
 export class PartnerTalk {
   #api
@@ -14,6 +16,7 @@ export class PartnerTalk {
 
   /** `places`: selectors of the elements that show it, each with its task. */
   constructor(api, device, places) {
+    find('#to-conversations').hidden = !isOffered
     this.#api = api
     this.#device = device
     this.#places = new Map(places.map(place => {
@@ -28,7 +31,7 @@ export class PartnerTalk {
   show(place, slot) {
     const shown = this.#places.get(place)
     // The key includes the room, because each match has another one.
-    shown.match = slot?.isOwn && slot.hasOther && slot.room ? `${slot.id}/${slot.room}` : null
+    shown.match = isOffered && slot?.isOwn && slot.hasOther && slot.room ? `${slot.id}/${slot.room}` : null
     if (shown.match && !this.#standings.has(shown.match)) this.#look(shown.match)
     this.#draw(shown)
   }
