@@ -72,7 +72,7 @@ test-tsan: setup-test ## run the tests under ThreadSanitizer
 
 .PHONY: screenshots
 screenshots: setup-test ## renew the pictures of the pages
-	LETSSWITCH_SCREENSHOTS='$(CURDIR)/Sources/Features/Pages' swift test $(SWIFTFLAGS) --filter PageScreenshots
+	LETSSWITCH_SCREENSHOTS='$(CURDIR)/Sources/Features' swift test $(SWIFTFLAGS) --filter PageScreenshots
 
 # Tests that need another server or take more than half a minute. `make test` runs a short form of them, and says so.
 .PHONY: interop

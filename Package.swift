@@ -89,7 +89,8 @@ let package = Package(
         .target(
             name: "Schema",
             dependencies: [
-                "CEmbedded", "Conversations", "Domain", "Matches", "Notifications", "Postgres", "Questions", "Reminders",
+                "CEmbedded", "Conversations", "Domain", "Matches", "Notifications", "Postgres", "Questions",
+                "Reminders",
                 "Schedule",
             ],
             exclude: ["SQL"],
@@ -110,7 +111,7 @@ let package = Package(
                 "Postgres", "Questions", "Schedule", "Server", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
-        // What the pages for browsers share: a page in one answer, its assets, QR codes, and common scripts.
+        // Shared by the pages for browsers: a page in one answer, its assets, QR codes, and common scripts.
         .target(
             name: "Pages", dependencies: ["CEmbedded", "CQRencode", "Crypto", "Server", "Wire"],
             exclude: ["Assets"],
@@ -122,7 +123,7 @@ let package = Package(
                 "Access", "Basics", "Domain", "Observability", "Rooms", "Server", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
-        // What a feature is, and what all features share: connection pools, erasure, quotas.
+        // The protocol of a feature, and the parts that all features share: connection pools, erasure, quotas.
         .target(
             name: "Features",
             dependencies: [
@@ -191,7 +192,8 @@ let package = Package(
         .target(
             name: "APIDescription",
             dependencies: [
-                "Basics", "CEmbedded", "Conversations", "Domain", "Notifications", "Questions", "Server", "Settings", "Wire",
+                "Basics", "CEmbedded", "Conversations", "Domain", "Notifications", "Questions", "Server", "Settings",
+                "Wire",
             ],
             exclude: ["answers.txt", "refusals.txt"],
             swiftSettings: swiftSettings),
@@ -199,11 +201,12 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "Basics", "Domain", "Features", "Notifications", "Observability", "Postgres", "Reminders", "Rooms", "Schema",
+                "Basics", "Domain", "Features", "Notifications", "Observability", "Postgres", "Reminders", "Rooms",
+                "Schema",
                 "Server", "Settings", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
-        // The product: routes of rooms and the schedule, channels of Action Cable, operations, composition, life cycle.
+        // The daemon: its list of features, composition, health, metrics, the operators' page, life cycle.
         .target(
             name: "LetsSwitch",
             dependencies: [
@@ -456,7 +459,7 @@ let pages = [
     "Pages": ["README.md"],
     "ActionCable": ["README.md", "CABLE.md"],
     "Questions": ["README.md", "QUESTIONS.md", "Page/README.md"],
-    "Conversations": ["README.md", "CONVERSATIONS.md", "Bridge/BRIDGE.md", "Store/README.md"],
+    "Conversations": ["README.md", "CONVERSATIONS.md", "Bridge/BRIDGE.md"],
     "APIDescription": ["README.md"],
     "Control": ["README.md"],
     "LetsSwitch": ["README.md", "Operations/METRICS.md", "Operations/MONITORING.md", "Operations/Prometheus"],

@@ -61,9 +61,4 @@ struct MarkdownPage {
     static func links(in prose: String) -> [String] {
         prose.replacing(#/`[^`]*`/#, with: "").matches(of: #/\]\(([^)\s]+)\)/#).map { String($0.output.1) }
     }
-
-    /// Returns the inline code in a text. Ignores the texts of links.
-    static func code(in prose: String) -> [String] {
-        prose.replacing(#/\[[^\]]*\]\([^)]*\)/#, with: "").matches(of: #/`([^`]+)`/#).map { String($0.output.1) }
-    }
 }

@@ -4,8 +4,8 @@ import Testing
 
 private let screenshotDirectory = ProcessInfo.processInfo.environment["LETSSWITCH_SCREENSHOTS"]
 
-/// The pictures of README.md and QUESTIONS.md, made by `make screenshots`. Their directory is that of the pages,
-/// `Sources/Features/Pages`.
+/// The pictures of README.md and QUESTIONS.md, made by `make screenshots`. Their directory is that of the features,
+/// `Sources/Features`.
 @Suite(
     .enabled(if: screenshotDirectory != nil && Chromium.isInstalled, "LETSSWITCH_SCREENSHOTS names no directory"))
 struct PageScreenshots {
@@ -23,12 +23,12 @@ struct PageScreenshots {
             let phone = try await world.visit(
                 .init(
                     width: 390, height: 780, isPhone: true, isDark: true, reducesMotion: false, device: "bob"))
-            try await Self.keep(desk, "Day/Screenshots/day-desktop")
-            try await Self.keep(phone, "Day/Screenshots/day-phone")
+            try await Self.keep(desk, "Schedule/Page/Screenshots/day-desktop")
+            try await Self.keep(phone, "Schedule/Page/Screenshots/day-phone")
             for (page, name) in [(desk, "desktop"), (phone, "phone")] {
                 try await page.click("\(BrowserPage.row("14:00")) button")
                 try await page.type("Piano, slowly")
-                try await Self.keep(page, "Day/Screenshots/registration-\(name)")
+                try await Self.keep(page, "Schedule/Page/Screenshots/registration-\(name)")
                 try await page.press(.escape)
             }
             // The first full minute that is at least 62 s away.
@@ -42,7 +42,7 @@ struct PageScreenshots {
                 try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
             }
             for (page, name) in [(desk, "desktop"), (phone, "phone")] {
-                try await Self.keep(page, "Day/Screenshots/room-\(name)")
+                try await Self.keep(page, "Schedule/Page/Screenshots/room-\(name)")
             }
             try await desk.wait(until: "document.querySelector('#count').innerText === '4'", within: .seconds(70))
             for page in [phone, phone, desk] { try await page.click("#ale") }
@@ -50,7 +50,7 @@ struct PageScreenshots {
             try await desk.wait(
                 until: "document.querySelector('#count').getAnimations().every(a => a.currentTime > 600)")
             for (page, name) in [(desk, "desktop"), (phone, "phone")] {
-                try await Self.keep(page, "Day/Screenshots/countdown-\(name)")
+                try await Self.keep(page, "Schedule/Page/Screenshots/countdown-\(name)")
             }
         }
     }
@@ -98,8 +98,8 @@ struct PageScreenshots {
                 try await page.wait(
                     until: "[...document.querySelectorAll('.vote b')].some(votes => votes.textContent === '4')")
             }
-            try await Self.keep(phone, "Questions/Screenshots/audience-phone")
-            try await Self.keep(desk, "Questions/Screenshots/presenter-desktop")
+            try await Self.keep(phone, "Questions/Page/Screenshots/audience-phone")
+            try await Self.keep(desk, "Questions/Page/Screenshots/presenter-desktop")
         }
     }
 

@@ -11,8 +11,8 @@ import Postgres
 ///
 /// Changes are only hints: a reader that misses one sees it when it loads its day. They are therefore sent after the
 /// commit and together, because a NOTIFY in each registration would make commits wait for each other. Leaving and
-/// moving are rare and concern a partner. The database notifies all daemons of them in the commit (SQL/partners.sql of
-/// Scheduling).
+/// moving are rare and concern a partner. The database notifies all daemons of them in the commit
+/// (`SQL/partners.sql`).
 package actor ScheduleChanges {
     package static let channel = "letsswitch_schedule"
     /// The minimum time between two notifications.

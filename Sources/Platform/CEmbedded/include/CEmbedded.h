@@ -12,38 +12,44 @@ struct EmbeddedFile {
 #define EMBEDDED(name) \
     struct EmbeddedFile embedded_##name(void) __attribute__((swift_name("getter:EmbeddedFile." #name "()")));
 
-// Scheduling/SQL
+// Schedule/SQL
 EMBEDDED(basics_sql)
 EMBEDDED(zones_sql)
 EMBEDDED(tasks_sql)
 EMBEDDED(moves_sql)
 EMBEDDED(partners_sql)
 EMBEDDED(series_sql)
-EMBEDDED(absence_sql)
 EMBEDDED(invitations_sql)
 EMBEDDED(preferences_sql)
 EMBEDDED(history_sql)
 EMBEDDED(days_sql)
-EMBEDDED(reminders_sql)
-EMBEDDED(claims_sql)
-EMBEDDED(rooms_sql)
 EMBEDDED(devices_sql)
 EMBEDDED(calendar_sql)
 EMBEDDED(quotas_sql)
 
-// Delivery/SQL
+// Reminders/SQL
+EMBEDDED(reminders_sql)
+EMBEDDED(claims_sql)
+
+// Matches/SQL
+EMBEDDED(absence_sql)
+EMBEDDED(rooms_sql)
+EMBEDDED(attendance_sql)
+
+// Notifications/SQL
 EMBEDDED(addresses_sql)
 EMBEDDED(providers_sql)
 EMBEDDED(deliveries_sql)
 EMBEDDED(notices_sql)
 EMBEDDED(events_sql)
-EMBEDDED(attendance_sql)
 EMBEDDED(retention_sql)
 
-// Messaging/SQL
+// Questions/SQL
 EMBEDDED(questions_sql)
 EMBEDDED(question_reading_sql)
 EMBEDDED(question_deletion_sql)
+
+// Conversations/SQL
 EMBEDDED(conversations_sql)
 EMBEDDED(messages_sql)
 EMBEDDED(conversation_reading_sql)
@@ -85,21 +91,24 @@ EMBEDDED(samples_sql)
 
 // Pages/Assets
 EMBEDDED(base_css)
+EMBEDDED(api_js)
+EMBEDDED(device_js)
+EMBEDDED(dom_js)
+EMBEDDED(icon_svg)
+EMBEDDED(retry_js)
+EMBEDDED(store_js)
+EMBEDDED(words_js)
 
-// Pages/Day/Assets
+// Schedule/Page/Assets
 EMBEDDED(again_js)
 EMBEDDED(alerts_js)
-EMBEDDED(api_js)
 EMBEDDED(app_js)
 EMBEDDED(clock_js)
 EMBEDDED(countdown_js)
 EMBEDDED(day_js)
-EMBEDDED(device_js)
 EMBEDDED(dialogs_js)
-EMBEDDED(dom_js)
 EMBEDDED(events_js)
 EMBEDDED(icon_png)
-EMBEDDED(icon_svg)
 EMBEDDED(index_html)
 EMBEDDED(invitations_js)
 EMBEDDED(link_js)
@@ -110,24 +119,21 @@ EMBEDDED(partner_js)
 EMBEDDED(past_js)
 EMBEDDED(promises_js)
 EMBEDDED(quote_js)
-EMBEDDED(retry_js)
 EMBEDDED(room_js)
 EMBEDDED(series_js)
 EMBEDDED(share_js)
 EMBEDDED(slots_js)
-EMBEDDED(store_js)
 EMBEDDED(stream_js)
 EMBEDDED(time_js)
-EMBEDDED(words_js)
 EMBEDDED(worker_js)
 EMBEDDED(zone_js)
 
-// Pages/Questions/Assets
+// Questions/Page/Assets
 EMBEDDED(questions_css)
 EMBEDDED(questions_html)
 EMBEDDED(questions_js)
 
-// Pages/Conversations/Assets
+// Conversations/Page/Assets
 EMBEDDED(conversations_css)
 EMBEDDED(conversations_html)
 EMBEDDED(conversations_js)
@@ -142,7 +148,7 @@ EMBEDDED(talks_js)
 EMBEDDED(thread_js)
 EMBEDDED(ticket_form_js)
 
-// Pages/Operations/Assets
+// LetsSwitch/History/Page/Assets
 EMBEDDED(operations_css)
 EMBEDDED(operations_html)
 EMBEDDED(operations_js)

@@ -11,7 +11,7 @@ import Testing
 
     @Test("The webhook's page lists every event type, and no other")
     func page() throws {
-        let page = try String(contentsOf: Self.sources.appending(path: "Delivery/WEBHOOK.md"), encoding: .utf8)
+        let page = try String(contentsOf: Self.sources.appending(path: "Notifications/WEBHOOK.md"), encoding: .utf8)
         let paragraphs = page.split(separator: "\n\n")
         try #require(paragraphs.count > 1)
         let named = paragraphs[1].matches(of: /`([a-z.]+)`/).map { String($0.output.1) }
