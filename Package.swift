@@ -56,7 +56,7 @@ let package = Package(
         // No pkgConfig: libqrencode is loaded when a page shows a QR code.
         .systemLibrary(name: "CQRencode", providers: [.apt(["libqrencode-dev"])]),
         // SQL and the files of pages, embedded in programs by the C compiler.
-        .target(name: "CEmbedded", publicHeadersPath: "include"),
+        .target(name: "CEmbedded", exclude: ["folders.inc"], publicHeadersPath: "include"),
 
         // Shared by all layers: monotonic time, queue executors, back-off, a wakeable timer, time-outs, batches,
         // service life cycle. (The toolchain already has a module `Runtime`.)
@@ -195,7 +195,7 @@ let package = Package(
                 "Basics", "CEmbedded", "Conversations", "Domain", "Notifications", "Questions", "Server", "Settings",
                 "Wire",
             ],
-            exclude: ["answers.txt", "refusals.txt"],
+            exclude: ["answers.txt", "embedded.inc", "refusals.txt"],
             swiftSettings: swiftSettings),
         // Operators' commands: to a running daemon through a Unix socket, and to its database.
         .target(

@@ -2,6 +2,8 @@ import Access
 import Daemons
 import Features
 import Glibc
+import Notifications
+import Questions
 import Schedule
 import Server
 

@@ -48,7 +48,7 @@ import Testing
             let others = [
                 "", "\u{FEFF}7", "[]", "{}", "{", #"{"origin":null}"#, "\(UUID()) \(UUID())", "-1 -1 -1", "bob",
             ]
-            for channel in NotificationDispatch.channels {
+            for channel in NotificationDispatch.channels(of: DaemonFeatures.types) {
                 for payload in numbers + notices + others {
                     try await journey.sql("SELECT pg_notify('\(channel)', '\(payload)')")
                 }

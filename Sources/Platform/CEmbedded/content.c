@@ -1,4 +1,4 @@
-// BEGIN(name), #embed, END(name): no macro can hold a directive.
+// The content of all embedded files.
 #include "CEmbedded.h"
 
 #ifndef __has_embed
@@ -7,10 +7,13 @@
 // An extension here, the standard's from C23 on.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
-#define BEGIN(name) static const char name[] = {
-#define END(name)                                                          \
+// A macro can't contain a directive, so the array begins and ends with one macro each.
+#define EMBEDDED_CONTENT
+#define EMBEDDED(name) static const char name[] = {
+#define EMBEDDED_END(name)                                                 \
     };                                                                     \
     struct EmbeddedFile embedded_##name(void) {                            \
         struct EmbeddedFile file = {name, (ptrdiff_t)sizeof(name) - 1};    \
         return file;                                                       \
     }
+#include "folders.inc"
