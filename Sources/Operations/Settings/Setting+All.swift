@@ -159,7 +159,8 @@ extension Setting {
         .integer(
             "max-stored-calendars", \.storage.calendars, in: 1...1_000_000_000, .limits, "maximum stored calendars"),
         .integer(
-            "session-size", \.questions.sessionSize, in: 2...1_000_000, .limits, "maximum connections in a question session"),
+            "session-size", \.questions.sessionSize, in: 2...1_000_000, .limits,
+            "maximum connections in a question session"),
         .integer(
             "max-sessions-per-device", \.questions.sessionsPerDevice, in: 1...1_000_000, .limits,
             "maximum question sessions per device"),
