@@ -8,8 +8,8 @@ struct ScheduleController: RouteCollection {
     let zones: TimeZoneDirectory
 
     func boot(routes: RoutesBuilder) {
-        routes.post("schedule", as: TaskDescriptions.sessions, use: sessions)
-        routes.get("schedule", as: TaskDescriptions.everything, use: everything)
+        routes.post("schedule", as: DayDescriptions.sessions, use: sessions)
+        routes.get("schedule", as: DayDescriptions.everything, use: everything)
     }
 
     @Sendable private func sessions(_ request: Request) async throws -> Response {

@@ -6,8 +6,8 @@ struct HistoryController: RouteCollection {
     let store: HistoryStore
 
     func boot(routes: RoutesBuilder) {
-        routes.post("task", ":id", "started", as: TaskDescriptions.started, use: started)
-        routes.get("history", as: TaskDescriptions.history, use: history)
+        routes.post("task", ":id", "started", as: HistoryDescriptions.started, use: started)
+        routes.get("history", as: HistoryDescriptions.history, use: history)
     }
 
     @Sendable private func started(_ request: Request) async throws -> Response {

@@ -10,9 +10,9 @@ struct PreferenceController: RouteCollection {
     let log: Log
 
     func boot(routes: RoutesBuilder) {
-        routes.post("preferences", as: InvitationDescriptions.prefer, registers: true, use: prefer)
-        routes.get("preferences", as: InvitationDescriptions.preferences, use: list)
-        routes.delete("preferences", ":id", as: InvitationDescriptions.remove, use: remove)
+        routes.post("preferences", as: PreferenceDescriptions.prefer, registers: true, use: prefer)
+        routes.get("preferences", as: PreferenceDescriptions.preferences, use: list)
+        routes.delete("preferences", ":id", as: PreferenceDescriptions.remove, use: remove)
     }
 
     @Sendable private func prefer(_ request: Request) async throws -> Response {

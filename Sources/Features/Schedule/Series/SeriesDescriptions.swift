@@ -70,6 +70,6 @@ enum SeriesDescriptions {
             .optional("laterTitle", .text()),
             .optional("laterFrom", day), .member("startTime", wallTime), .member("timeZone", .zone),
             .member("days", .array(weekday)), .optional("until", day),
-            .member("tasks", .array(TaskDescriptions.task)),
+            .member("tasks", .array(.task)),
         ]))
 }

@@ -9,9 +9,4 @@ extension Request {
     func ownTask(of device: String?) throws(RequestError) -> OwnTask {
         try OwnTask(id: pathID, deviceId: device)
     }
-
-    /// Returns the device's own series that the path names. Throws `invalid_request` that names the member.
-    func ownSeries(of device: String?) throws(RequestError) -> OwnSeries {
-        try OwnSeries(id: pathID, deviceId: device)
-    }
 }

@@ -1,0 +1,9 @@
+import Domain
+import Server
+
+extension Request {
+    /// Returns the device's own series that the path names. Throws `invalid_request` that names the member.
+    func ownSeries(of device: String?) throws(RequestError) -> OwnSeries {
+        try OwnSeries(id: pathID, deviceId: device)
+    }
+}
