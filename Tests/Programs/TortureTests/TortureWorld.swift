@@ -59,10 +59,11 @@ actor TortureWorld {
         }
     }
 
-    /// Starts the daemons. Returns when they listen.
+    /// Starts the daemons. Returns when they are ready.
     func start() async throws {
         for number in 0..<daemonCount { try await startDaemon(number) }
         for number in 0..<daemonCount { try await waitForDaemon(number) }
+        try await waitUntilReady()
     }
 
     /// Stops everything like an operator does.
@@ -137,7 +138,7 @@ actor TortureWorld {
     /// Returns when every daemon reports that it is ready.
     func waitUntilReady() async throws {
         for endpoint in daemons.compactMap(\.endpoint) {
-            try await eventually("readiness after kills") { try await endpoint.get("/readyz").status == 200 }
+            try await eventually("readiness of a daemon") { try await endpoint.get("/readyz").status == 200 }
         }
     }
 
