@@ -192,7 +192,7 @@ let package = Package(
         .target(
             name: "APIDescription",
             dependencies: [
-                "Basics", "CEmbedded", "Conversations", "Domain", "Notifications", "Questions", "Server", "Settings",
+                "ActionCable", "Basics", "CEmbedded", "Domain", "Features", "Notifications", "Server", "Settings",
                 "Wire",
             ],
             exclude: ["answers.txt", "embedded.inc", "refusals.txt"],
@@ -248,7 +248,8 @@ let package = Package(
             swiftSettings: testSettings),
         // Validates the messages that tests receive against the product's schemas.
         .target(
-            name: "InterfaceTestSupport", dependencies: ["APIDescription", "TestSupport"],
+            name: "InterfaceTestSupport",
+            dependencies: ["APIDescription", "Features", "LetsSwitch", "Server", "TestSupport"],
             path: "Tests/Support/InterfaceTestSupport",
             swiftSettings: testSettings),
         .testTarget(

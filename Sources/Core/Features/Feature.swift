@@ -13,6 +13,8 @@ package protocol Feature: Sendable {
     static var statementNames: [String] { get }
     /// The PostgreSQL channels (the names in `NOTIFY`) that the feature listens to.
     static var notificationChannels: [String] { get }
+    /// The JSON Schemas of the feature's messages.
+    static var messages: FeatureMessages { get }
 
     /// The feature's routes.
     var routes: [any RouteCollection] { get }
@@ -43,6 +45,7 @@ package protocol Feature: Sendable {
 
 extension Feature {
     package static var notificationChannels: [String] { [] }
+    package static var messages: FeatureMessages { FeatureMessages() }
 
     package var routes: [any RouteCollection] { [] }
     package var channels: [any CableChannel] { [] }

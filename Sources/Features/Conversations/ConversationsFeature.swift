@@ -16,6 +16,7 @@ package struct ConversationsFeature: Feature {
         ConversationStore.statementNames + BridgeStore.statementNames + ListenerStore.statementNames
         + BlockStore.statementNames
     package static let notificationChannels = [ConversationStore.channel, ConversationStore.changesChannel]
+    package static let messages = ConversationDescriptions.schemas
 
     package let routes: [any RouteCollection]
     package let channels: [any CableChannel]

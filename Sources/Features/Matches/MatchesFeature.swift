@@ -12,6 +12,7 @@ package struct MatchesFeature: Feature {
     /// The names of the feature's statements, for metrics.
     package static let statementNames = AttendanceStore.statementNames
     package static let notificationChannels = [MatchRooms.erasedTasksChannel]
+    package static let messages = AleDescriptions.schemas
 
     package let routes: [any RouteCollection]
     package let channels: [any CableChannel]

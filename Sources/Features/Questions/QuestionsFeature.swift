@@ -11,6 +11,7 @@ package struct QuestionsFeature: Feature {
     /// The names of the feature's statements, for metrics.
     package static let statementNames = QuestionStore.statementNames
     package static let notificationChannels = [QuestionStore.channel]
+    package static let messages = QuestionDescriptions.schemas
 
     package let routes: [any RouteCollection]
     package let channels: [any CableChannel]

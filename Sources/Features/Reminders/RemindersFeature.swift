@@ -15,6 +15,7 @@ package struct RemindersFeature: Feature {
     package static let notificationChannels = [
         ReminderStore.dueChannel, ReminderStore.claimsChannel, PartnerStore.dissolvedChannel, RematchStore.channel,
     ]
+    package static let messages = EventStreamDescriptions.schemas
 
     package let scheduler: Scheduler
     package let streams: EventStreams
