@@ -89,9 +89,8 @@ let package = Package(
         .target(
             name: "Schema",
             dependencies: [
-                "CEmbedded", "Conversations", "Domain", "Matches", "Notifications", "Postgres", "Questions",
-                "Reminders",
-                "Schedule",
+                "CEmbedded", "Conversations", "Domain", "Features", "Matches", "Notifications", "Postgres", "Questions",
+                "Reminders", "Schedule",
             ],
             exclude: ["SQL"],
             swiftSettings: swiftSettings),
@@ -127,8 +126,8 @@ let package = Package(
         .target(
             name: "Features",
             dependencies: [
-                "Access", "ActionCable", "Basics", "Domain", "Observability", "Postgres", "Rooms", "Server", "Sockets",
-                "Wire",
+                "Access", "ActionCable", "Basics", "CEmbedded", "Domain", "Observability", "Postgres", "Rooms",
+                "Server", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
 
