@@ -1,18 +1,16 @@
 import CEmbedded
-package import Postgres
+import Features
+import Postgres
 
 /// The database functions of conversations: `SQL/`.
-package enum ConversationSchema {
-    package static let scripts = [
-        script("conversations", EmbeddedFile.conversations_sql),
-        script("messages", EmbeddedFile.messages_sql),
-        script("conversation-reading", EmbeddedFile.conversation_reading_sql),
-        script("partner-conversations", EmbeddedFile.partner_conversations_sql),
-        script("notifications", EmbeddedFile.notifications_sql), script("bridge", EmbeddedFile.bridge_sql),
-        script("blocks", EmbeddedFile.blocks_sql),
+enum ConversationSchema {
+    static let scripts: [PostgresFunctions.Script] = [
+        .init("conversations", EmbeddedFile.conversations_sql),
+        .init("messages", EmbeddedFile.messages_sql),
+        .init("conversation-reading", EmbeddedFile.conversation_reading_sql),
+        .init("partner-conversations", EmbeddedFile.partner_conversations_sql),
+        .init("notifications", EmbeddedFile.notifications_sql),
+        .init("bridge", EmbeddedFile.bridge_sql),
+        .init("blocks", EmbeddedFile.blocks_sql),
     ]
-
-    private static func script(_ name: String, _ sql: EmbeddedFile) -> PostgresFunctions.Script {
-        PostgresFunctions.Script(name: name, sql: String(cString: sql.bytes))
-    }
 }

@@ -1,9 +1,12 @@
 import CEmbedded
 import Conversations
 import Domain
+package import Features
+import Matches
 import Notifications
 package import Postgres
 import Questions
+import Reminders
 import Schedule
 
 /// The daemon's tables and functions, embedded in the program from `SQL/`.
@@ -39,14 +42,19 @@ package enum DatabaseSchema {
             version: 26, name: "question-count", sql: text(EmbeddedFile.migration_0026_question_count_sql)),
     ]
 
+    /// All features, also those that a daemon leaves out. A feature comes after those whose types its functions use.
+    package static let features: [any Feature.Type] = [
+        ScheduleFeature.self, RemindersFeature.self, MatchesFeature.self, NotificationsFeature.self,
+        QuestionsFeature.self, ConversationsFeature.self,
+    ]
+
     private static let functions = PostgresFunctions(
         revision: 41, oldestUsable: 14,
-        scripts: SchedulingSchema.scripts + NotificationSchema.scripts + QuestionSchema.scripts
-            + ConversationSchema.scripts + [
-                PostgresFunctions.Script(name: "daemons", sql: text(EmbeddedFile.daemons_sql)),
-                PostgresFunctions.Script(name: "export", sql: text(EmbeddedFile.export_sql)),
-                PostgresFunctions.Script(name: "samples", sql: text(EmbeddedFile.samples_sql)),
-            ],
+        scripts: features.flatMap { $0.functions } + [
+            PostgresFunctions.Script("daemons", EmbeddedFile.daemons_sql),
+            PostgresFunctions.Script("export", EmbeddedFile.export_sql),
+            PostgresFunctions.Script("samples", EmbeddedFile.samples_sql),
+        ],
         // The tests put one of their own in its place.
         kept: ["clock"])
 

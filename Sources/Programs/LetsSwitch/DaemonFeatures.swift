@@ -6,6 +6,7 @@ import Notifications
 import Questions
 import Reminders
 import Schedule
+import Schema
 import Settings
 
 /// The features of the daemon. A new feature is added here.
@@ -33,10 +34,7 @@ struct DaemonFeatures: Sendable {
     }
 
     /// The types of all features, also of those that are left out.
-    static let types: [any Feature.Type] = [
-        NotificationsFeature.self, MatchesFeature.self, ScheduleFeature.self, RemindersFeature.self,
-        QuestionsFeature.self, ConversationsFeature.self,
-    ]
+    static let types = DatabaseSchema.features
 
     /// Returns the types of the features that are on.
     static func types(without leftOut: Set<OptionalFeature>) -> [any Feature.Type] {
