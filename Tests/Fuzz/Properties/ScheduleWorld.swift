@@ -52,7 +52,9 @@ actor ScheduleWorld {
         for _ in 0..<2 {
             let daemon = Daemon(configuration, log: Log(level: .error, format: .json, descriptor: nowhere))
             daemons.append(daemon)
-            guard let address = try await daemon.start(patience: .seconds(60)).first, let endpoint = ClientEndpoint("\(address)") else {
+            guard let address = try await daemon.start(patience: .seconds(60)).first,
+                let endpoint = ClientEndpoint("\(address)")
+            else {
                 throw BrokenProperty("a daemon that listens nowhere")
             }
             endpoints.append(endpoint)
