@@ -248,7 +248,7 @@ let package = Package(
         // Validates the messages that tests receive against the product's schemas.
         .target(
             name: "InterfaceTestSupport",
-            dependencies: ["APIDescription", "Features", "LetsSwitch", "Server", "TestSupport"],
+            dependencies: ["APIDescription", "Features", "Schema", "Server", "TestSupport"],
             path: "Tests/Support/InterfaceTestSupport",
             swiftSettings: testSettings),
         .testTarget(

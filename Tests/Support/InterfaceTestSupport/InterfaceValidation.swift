@@ -1,10 +1,10 @@
 import Features
+import Schema
 import Server
 package import TestSupport
 import Testing
 
 @testable import APIDescription
-@testable import LetsSwitch
 
 /// Validates each message that the tests receive against the schema in `/schemas/…` that describes it.
 package enum InterfaceValidation {
@@ -75,7 +75,7 @@ package enum InterfaceValidation {
 
     /// Each schema is parsed once.
     private static let checks = Dictionary(
-        uniqueKeysWithValues: MessageSchemas.documents(of: DaemonFeatures.types.map { $0.messages }).map { schemas in
+        uniqueKeysWithValues: MessageSchemas.documents(of: DatabaseSchema.features.map { $0.messages }).map { schemas in
             (schemas.name, Result { try SchemaCheck(try TestJSON(parsing: schemas.json)) })
         })
 
