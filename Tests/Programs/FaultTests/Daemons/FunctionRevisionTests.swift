@@ -1,5 +1,4 @@
 import Crypto
-import Features
 import Postgres
 import Schema
 import Testing
