@@ -108,10 +108,11 @@ package actor ClusterBackup {
     private func load(_ file: Int32, into location: PrivateClusterLocation) async throws {
         let data = Directory(path: location.dataDirectory)
         let tool = try tool("pg_restore", version: version(of: data))
-        let session: PostgresSession
+        var configuration = PostgresConfiguration(conninfo: location.conninfo, applicationName: names.program)
+        // A machine that has just started the server may be slow.
+        configuration.connectTimeout = .seconds(20)
         do {
-            session = try await PostgresSession.connect(
-                PostgresConfiguration(conninfo: location.conninfo, applicationName: names.program))
+            let session = try await PostgresSession.connect(configuration)
             let holds = try await session.execute(Self.holdsAnything)?[0].boolean("something") ?? true
             await session.close()
             guard !holds else {
