@@ -81,7 +81,8 @@ package struct ScheduleFeature: Feature {
         services = [
             SeriesWorker(store: series, log: log, made: news.seriesChanged),
             RematchWorker(
-                store: RematchStore(database: requests, settings: settings, grace: context.presenceGrace), invitations: invitations,
+                store: RematchStore(database: requests, settings: settings, grace: context.presenceGrace),
+                invitations: invitations,
                 log: log
             ) { pairs in
                 metrics.pairs.add(pairs)

@@ -21,7 +21,8 @@ package struct DaemonControl: ControlActions {
 
     package init(
         application: Application, ending: RoomEnding, reminder: TestReminder, exports: ExportStore,
-        functions: FunctionsRevision, eraser: DeviceEraser, kicks: ConnectionKicks, drain: ConnectionDrain, others: @escaping @Sendable () -> Int
+        functions: FunctionsRevision, eraser: DeviceEraser, kicks: ConnectionKicks, drain: ConnectionDrain,
+        others: @escaping @Sendable () -> Int
     ) {
         self.application = application
         self.ending = ending

@@ -41,11 +41,12 @@ package enum DatabaseSchema {
 
     private static let functions = PostgresFunctions(
         revision: 41, oldestUsable: 14,
-        scripts: SchedulingSchema.scripts + NotificationSchema.scripts + QuestionSchema.scripts + ConversationSchema.scripts + [
-            PostgresFunctions.Script(name: "daemons", sql: text(EmbeddedFile.daemons_sql)),
-            PostgresFunctions.Script(name: "export", sql: text(EmbeddedFile.export_sql)),
-            PostgresFunctions.Script(name: "samples", sql: text(EmbeddedFile.samples_sql)),
-        ],
+        scripts: SchedulingSchema.scripts + NotificationSchema.scripts + QuestionSchema.scripts
+            + ConversationSchema.scripts + [
+                PostgresFunctions.Script(name: "daemons", sql: text(EmbeddedFile.daemons_sql)),
+                PostgresFunctions.Script(name: "export", sql: text(EmbeddedFile.export_sql)),
+                PostgresFunctions.Script(name: "samples", sql: text(EmbeddedFile.samples_sql)),
+            ],
         // The tests put one of their own in its place.
         kept: ["clock"])
 

@@ -48,8 +48,8 @@ extension Configuration {
         if let twice = operationsListen.first(where: { listen.contains($0) && !$0.takesFreePort }) {
             throw UsageError("--operations-listen: \(twice) must not be an address of --listen too")
         }
-        try providers.checkCombinations()
         try checkFeatures()
+        try providers.checkCombinations()
         guard !tickets.areRequired || !tickets.secrets.isEmpty else {
             throw UsageError("--require-tickets: --ticket-secret is missing")
         }
@@ -74,7 +74,8 @@ extension Configuration {
         }
         if leftOut.contains(.conversations), amqpURL != nil, bus != .amqp {
             throw UsageError(
-                "--without conversations: --amqp-url connects conversations with RabbitMQ; remove one of the two, or set --bus amqp")
+                "--without conversations: --amqp-url connects conversations with RabbitMQ; remove one of the two, or set --bus amqp"
+            )
         }
         if leftOut.contains(.notifications), let name = providers.names.first {
             throw UsageError(

@@ -105,7 +105,8 @@ struct Composition: Sendable {
 
     /// Returns the names of all statements of a daemon with these settings, for metrics.
     static func statementNames(_ configuration: Configuration) -> [String] {
-        DaemonFeatures.types(without: configuration.leftOut).flatMap { $0.statementNames } + Database.statementNames + ConnectionKicks.statementNames
+        DaemonFeatures.types(without: configuration.leftOut).flatMap { $0.statementNames } + Database.statementNames
+            + ConnectionKicks.statementNames
             + ErasureStore.statementNames + StorageStore.statementNames + SampleStore.statementNames
             + DaemonStore.statementNames + NotifyBus.statementNames
     }

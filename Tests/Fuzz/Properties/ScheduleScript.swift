@@ -38,7 +38,9 @@ struct ScheduleScript {
         }
         let channel = String(decoding: parts[1], as: UTF8.self)
         // PostgreSQL's text can't contain a zero byte.
-        guard NotificationDispatch.channels(of: DaemonFeatures.types).contains(channel), !rest.contains(0) else { return nil }
+        guard NotificationDispatch.channels(of: DaemonFeatures.types).contains(channel), !rest.contains(0) else {
+            return nil
+        }
         return .notify(channel: channel, payload: String(decoding: rest, as: UTF8.self))
     }
 }

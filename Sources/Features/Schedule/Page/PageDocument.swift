@@ -14,7 +14,9 @@ package struct PageFacts: Sendable {
     /// Whether partners can open conversations.
     let offersConversations: Bool
 
-    package init(lead: Duration, roomDuration: Duration, lateJoin: Duration, offersPush: Bool, offersConversations: Bool) {
+    package init(
+        lead: Duration, roomDuration: Duration, lateJoin: Duration, offersPush: Bool, offersConversations: Bool
+    ) {
         self.lead = lead
         self.roomDuration = roomDuration
         self.lateJoin = lateJoin

@@ -37,7 +37,8 @@ package struct ConfigurationCheck: Sendable {
 
     private mutating func addFeatures(of configuration: Configuration) {
         let all = OptionalFeature.allCases
-        let on = ["schedule", "reminders", "matches"] + all.filter { !configuration.leftOut.contains($0) }.map(\.rawValue)
+        let on =
+            ["schedule", "reminders", "matches"] + all.filter { !configuration.leftOut.contains($0) }.map(\.rawValue)
         add("features: \(on.joined(separator: ", "))")
         let off = all.filter { configuration.leftOut.contains($0) }.map(\.rawValue)
         if !off.isEmpty { add("left out: \(off.joined(separator: ", "))") }

@@ -43,12 +43,13 @@ struct StartSummary {
     private var features: [String] {
         let features =
             OptionalFeature.allCases.map { ($0.rawValue, !configuration.leftOut.contains($0)) } + [
-            ("bridge", configuration.amqpURL != nil && !configuration.leftOut.contains(.conversations)),
-            ("tickets", !configuration.tickets.secrets.isEmpty),
-            ("required tickets", configuration.tickets.areRequired),
-            ("open questions", configuration.questions.hasOpenSession), ("open rooms", configuration.matches.openRooms),
-            ("echo", configuration.echo),
-        ]
+                ("bridge", configuration.amqpURL != nil && !configuration.leftOut.contains(.conversations)),
+                ("tickets", !configuration.tickets.secrets.isEmpty),
+                ("required tickets", configuration.tickets.areRequired),
+                ("open questions", configuration.questions.hasOpenSession),
+                ("open rooms", configuration.matches.openRooms),
+                ("echo", configuration.echo),
+            ]
         return features.filter(\.1).map(\.0)
     }
 

@@ -2,7 +2,6 @@ import Domain
 import ScheduleTestSupport
 import Testing
 
-
 /// Reads of conversations visit few rows, even with query plans made while the tables were empty or without statistics.
 @Suite struct ConversationPlanTests {
     /// A thousand groups of the same 64 users, with two messages each, among 5,000 users.

@@ -1,7 +1,6 @@
 import Basics
 import Foundation
 import JourneyTestSupport
-
 import Observability
 import Postgres
 import Rooms

@@ -52,9 +52,9 @@ import Testing
             let part = try await journey.daemon { $0.leftOut = [feature] }
             let share = Self.share(of: feature)
             for (method, target) in share.routes {
-                let answer = try await HTTPTestClient.request(at: part, method, target, body: "{}")
+                let answer = try await HTTPTestClient.request(at: part, method, target, body: Array("{}".utf8))
                 #expect(answer.status == 404, "\(method) \(target)")
-                let other = try await HTTPTestClient.request(at: whole, method, target, body: "{}")
+                let other = try await HTTPTestClient.request(at: whole, method, target, body: Array("{}".utf8))
                 #expect(other.status != 404, "\(method) \(target)")
             }
             for name in share.channels {
@@ -67,7 +67,8 @@ import Testing
                 #expect(try await whole.get("/schemas/\(schema).json").status == 200)
             }
             let (own, all) = (
-                Self.statements(try await part.get("/metrics").text), Self.statements(try await whole.get("/metrics").text)
+                Self.statements(try await part.get("/metrics").text),
+                Self.statements(try await whole.get("/metrics").text)
             )
             #expect(own.isStrictSubset(of: all))
             for name in share.statements {
