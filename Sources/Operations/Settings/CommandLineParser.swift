@@ -1,6 +1,7 @@
 package import Access
 import Features
 import Glibc
+import Notifications
 
 /// Turns arguments and environment into a command. Prints nothing, and reads only files that contain secrets.
 ///
@@ -165,9 +166,10 @@ package struct CommandLineParser: Sendable {
     /// effect.
     private func unknownVariables() -> [String] {
         let known = settings.map(\.variable)
-        return environment.keys.filter { $0.hasPrefix(Setting<Configuration>.variablePrefix) && !known.contains($0) }.sorted().map {
-            let near = Spelling.nearest(to: $0, among: known).map { " (did you mean \($0)?)" } ?? ""
-            return "the environment variable \($0) is unknown\(near)"
-        }
+        return environment.keys.filter { $0.hasPrefix(Setting<Configuration>.variablePrefix) && !known.contains($0) }
+            .sorted().map {
+                let near = Spelling.nearest(to: $0, among: known).map { " (did you mean \($0)?)" } ?? ""
+                return "the environment variable \($0) is unknown\(near)"
+            }
     }
 }

@@ -15,4 +15,8 @@ package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     init(source: String, _ value: InvalidValue) {
         description = "\(source): \(value.reason)"
     }
+
+    init(_ conflict: SettingConflict) {
+        description = conflict.description
+    }
 }

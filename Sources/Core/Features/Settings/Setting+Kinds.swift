@@ -38,7 +38,9 @@ extension Setting {
         }
     }
 
-    package static func boolean(_ name: String, _ field: Field<Bool>, _ section: SettingSection, _ help: String) -> Setting {
+    package static func boolean(_ name: String, _ field: Field<Bool>, _ section: SettingSection, _ help: String)
+        -> Setting
+    {
         Setting(
             name: name, section: section, kind: .boolean, help: help,
             defaultText: Values()[keyPath: field] ? "on" : "off"

@@ -71,7 +71,8 @@ import Testing
     func kinds() async throws {
         try await Journey.run { journey in
             let endpoints = [
-                try await journey.daemon { $0.matches.openRooms = true }, try await journey.daemon { $0.matches.openRooms = true },
+                try await journey.daemon { $0.matches.openRooms = true },
+                try await journey.daemon { $0.matches.openRooms = true },
             ]
             let room = UUID()
             let ada = try await WebSocketTestClient.connect(
