@@ -321,7 +321,7 @@ import Wire
             "ntfy-concurrency": "77",
             "webhook-batch": "77", "bus": "postgresql", "amqp-url": "amqp://x", "amqp-url-file": brokerFile,
             "ticket-secret": webhookSecret, "ticket-secret-file": secretFile,
-            "public-url": "https://example.org",
+            "public-url": "https://example.org", "without": "questions",
         ]
         for setting in SettingTable.all where samples[setting.name] == nil {
             switch setting.kind {
