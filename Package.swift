@@ -106,8 +106,9 @@ let package = Package(
         .target(
             name: "Settings",
             dependencies: [
-                "Access", "AMQP", "Basics", "Conversations", "Daemons", "Domain", "Notifications", "Observability",
-                "Postgres", "Questions", "Schedule", "Server", "Sockets", "Wire",
+                "Access", "AMQP", "Basics", "Conversations", "Daemons", "Domain", "Features", "Matches",
+                "Notifications", "Observability", "Postgres", "Questions", "Reminders", "Schedule", "Server", "Sockets",
+                "Wire",
             ],
             swiftSettings: swiftSettings),
         // Shared by the pages for browsers: a page in one answer, its assets, QR codes, and common scripts.
@@ -428,7 +429,7 @@ let package = Package(
             swiftSettings: testSettings),
         // Checks of the documentation: links, lengths, flags, journeys.
         .testTarget(
-            name: "DocumentationTests", dependencies: ["LetsSwitch", "Settings", "TestSupport"],
+            name: "DocumentationTests", dependencies: ["Features", "LetsSwitch", "Settings", "TestSupport"],
             swiftSettings: testSettings),
     ] + fuzzTargets
 )

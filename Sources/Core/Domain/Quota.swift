@@ -31,9 +31,9 @@ package enum Quota: String, Sendable, CaseIterable {
 /// 16 KB with the longest text and answer, a vote 0.1 KB. A conversation takes up to 8 KB with 64 participants, a
 /// message usually 0.4 KB and up to 8 KB. A block or preference takes 0.3 KB, up to 1.5 KB.
 package struct StorageLimits: Sendable, Hashable {
-    package var tasks: Int
-    package var addresses: Int
-    package var calendars: Int
+    package var tasks = 5_000_000
+    package var addresses = 1_000_000
+    package var calendars = 1_000_000
     /// Series of tasks. Each makes some tasks a week.
     package var series = 100_000
     /// Question sessions.
@@ -58,7 +58,9 @@ package struct StorageLimits: Sendable, Hashable {
     /// How long conversations and messages are kept.
     package var historyRetention: Duration = .seconds(365 * 86_400)
 
-    package init(tasks: Int = 5_000_000, addresses: Int = 1_000_000, calendars: Int = 1_000_000) {
+    package init() {}
+
+    package init(tasks: Int, addresses: Int, calendars: Int) {
         self.tasks = tasks
         self.addresses = addresses
         self.calendars = calendars

@@ -23,17 +23,16 @@ package struct MatchesFeature: Feature {
     private let attendance: AttendanceWriter
 
     /// - Parameters:
-    ///   - capacity: The maximum number of connections in a room.
     ///   - reminders: Knows the rooms in the database.
     ///   - attendance: Receives the people who enter and leave the rooms of `context`.
     ///   - defaultHandler: Handles WebSockets that name no room. If it is `nil`, they are refused.
     package init(
-        capacity: Int, reminders: RemindersFeature, attendance: AttendanceWriter,
+        _ settings: MatchSettings, reminders: RemindersFeature, attendance: AttendanceWriter,
         defaultHandler: (any DefaultSocketHandler)?, _ context: FeatureContext
     ) {
         self.attendance = attendance
         matches = MatchRooms(
-            rooms: context.rooms, keys: context.keys, policy: .match(capacity: capacity), metrics: metrics,
+            rooms: context.rooms, keys: context.keys, policy: .match(capacity: settings.roomSize), metrics: metrics,
             store: reminders.store, scheduler: reminders.scheduler)
         routes = [AleController(matches, defaultHandler: defaultHandler)]
         channels = [RoomChannel(matches: matches)]

@@ -35,11 +35,10 @@ package struct RemindersFeature: Feature {
     private let outbox: any EventOutbox
 
     /// - Parameters:
-    ///   - maxStreamsPerDevice: Beyond this number of streams, a device gets `429`.
     ///   - purge: Deletes old rows of all features.
     ///   - outbox: Sends the deliveries that a claim has written.
     package init(
-        _ settings: ScheduleSettings, maxStreamsPerDevice: Int, purge: ErasureStore, outbox: any EventOutbox,
+        _ settings: ReminderSettings, schedule: ScheduleSettings, purge: ErasureStore, outbox: any EventOutbox,
         metrics: ReminderMetrics, _ context: FeatureContext
     ) {
         self.metrics = metrics
@@ -52,7 +51,7 @@ package struct RemindersFeature: Feature {
         let acknowledgements = Acknowledgements(store: background, metrics: metrics, log: log)
         self.acknowledgements = acknowledgements
         let streams = EventStreams(
-            loops: context.loops, rooms: rooms, keys: context.keys, limitPerDevice: maxStreamsPerDevice,
+            loops: context.loops, rooms: rooms, keys: context.keys, limitPerDevice: settings.maxStreamsPerDevice,
             metrics: streamMetrics
         ) { reminders in
             Task { await acknowledgements.add(reminders) }
@@ -61,13 +60,13 @@ package struct RemindersFeature: Feature {
         let scheduler = Scheduler(
             SchedulerWork(
                 claims: ReminderStore(database: pools.claims), store: background, erasures: purge,
-                retention: settings.retention / .seconds(1), rooms: rooms, audience: streams, log: log),
+                retention: schedule.retention / .seconds(1), rooms: rooms, audience: streams, log: log),
             metrics: metrics, claimed: outbox.deliveriesWritten)
         self.scheduler = scheduler
         source = ReminderSource(
             streams: streams, ready: { try await context.database.checkPrepared() }, backlog: store.backlog)
         missed = MissedRematches(
-            store: RematchStore(database: pools.requests, settings: settings, grace: context.presenceGrace), log: log
+            store: RematchStore(database: pools.requests, settings: schedule, grace: context.presenceGrace), log: log
         ) { Self.publish($0, streams, rooms, scheduler) }
     }
 

@@ -1,5 +1,7 @@
 package import Access
+import Features
 import Glibc
+import Notifications
 
 /// Turns arguments and environment into a command. Prints nothing, and reads only files that contain secrets.
 ///
@@ -23,11 +25,11 @@ package struct CommandLineParser: Sendable {
         case version
     }
 
-    private let settings: [Setting]
+    private let settings: [Setting<Configuration>]
     private let environment: [String: String]
 
     package init(environment: [String: String]) {
-        self.settings = Setting.all
+        self.settings = SettingTable.all
         self.environment = environment
     }
 
@@ -77,7 +79,7 @@ package struct CommandLineParser: Sendable {
 
     /// Whether a setting comes from the environment variable of this name. libpq reads its own variables itself.
     package static func reads(_ name: String) -> Bool {
-        name.hasPrefix(Setting.variablePrefix)
+        name.hasPrefix(Setting<Configuration>.variablePrefix)
             || ["DATABASE_URL", "PORT", "STATE_DIRECTORY", "CREDENTIALS_DIRECTORY"].contains(name)
     }
 
@@ -87,13 +89,13 @@ package struct CommandLineParser: Sendable {
 
     /// The values of a setting, with its form and the name of its source.
     private struct Choice {
-        let form: Setting
+        let form: Setting<Configuration>
         let source: String
         let values: [String]
     }
 
     /// - Throws: ``UsageError`` if both a value and a file for it are given as flags, or both as variables.
-    private func choice(of setting: Setting, _ given: [String: [String]]) throws(UsageError) -> Choice? {
+    private func choice(of setting: Setting<Configuration>, _ given: [String: [String]]) throws(UsageError) -> Choice? {
         let forms = settings.filter { $0.name == setting.name || $0.standsFor == setting.name }
         let flags = forms.compactMap { form in
             given[form.name].map { Choice(form: form, source: form.flag, values: $0) }
@@ -112,7 +114,7 @@ package struct CommandLineParser: Sendable {
     }
 
     /// Returns the credential with the flag's name, from systemd.exec(5)'s `LoadCredential=tls-key:/etc/…`.
-    private func credential(for setting: Setting, _ form: Setting) -> Choice? {
+    private func credential(for setting: Setting<Configuration>, _ form: Setting<Configuration>) -> Choice? {
         guard setting.secrecy != .none, let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else {
             return nil
         }
@@ -164,9 +166,10 @@ package struct CommandLineParser: Sendable {
     /// effect.
     private func unknownVariables() -> [String] {
         let known = settings.map(\.variable)
-        return environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !known.contains($0) }.sorted().map {
-            let near = Spelling.nearest(to: $0, among: known).map { " (did you mean \($0)?)" } ?? ""
-            return "the environment variable \($0) is unknown\(near)"
-        }
+        return environment.keys.filter { $0.hasPrefix(Setting<Configuration>.variablePrefix) && !known.contains($0) }
+            .sorted().map {
+                let near = Spelling.nearest(to: $0, among: known).map { " (did you mean \($0)?)" } ?? ""
+                return "the environment variable \($0) is unknown\(near)"
+            }
     }
 }

@@ -49,7 +49,11 @@ extension Configuration {
             throw UsageError("--operations-listen: \(twice) must not be an address of --listen too")
         }
         try checkFeatures()
-        try providers.checkCombinations()
+        do {
+            try providers.checkCombinations()
+        } catch {
+            throw UsageError(error)
+        }
         guard !tickets.areRequired || !tickets.secrets.isEmpty else {
             throw UsageError("--require-tickets: --ticket-secret is missing")
         }

@@ -5,10 +5,12 @@ package import Daemons
 package import Domain
 package import Features
 import Glibc
+package import Matches
 package import Notifications
 package import Observability
 package import Postgres
 package import Questions
+package import Reminders
 package import Schedule
 package import Server
 package import Wire
@@ -16,8 +18,8 @@ package import Wire
 /// All settings of the daemon with their defaults. ``CommandLineParser`` creates the value from flags and environment.
 /// It doesn't change afterwards.
 ///
-/// ``Setting/all`` has the flag and the range of each setting.
-package struct Configuration: Sendable, Equatable {
+/// ``SettingTable/all`` has the flag and the range of each setting.
+package struct Configuration: SettingValues, Equatable {
     /// The addresses to accept connections on. The default is loopback, so that a first try isn't open to the network
     /// by accident.
     package var listen: [ListenAddress] = [.tcp(host: "127.0.0.1", port: 8080)]
@@ -48,6 +50,18 @@ package struct Configuration: Sendable, Equatable {
 
     /// The times and limits of tasks.
     package var schedule = ScheduleSettings()
+    /// The limits of reminder streams.
+    package var reminders = ReminderSettings()
+    /// The rooms of matches.
+    package var matches = MatchSettings()
+    /// The limits of question sessions and questions.
+    package var questions = QuestionSettings()
+    /// The limits of conversations, and how long their messages are kept.
+    package var conversations = ConversationSettings()
+    /// The providers that deliver reminders in addition to the event streams.
+    package var providers = ProviderSettings()
+    /// The limits of stored rows.
+    package var storage = StorageLimits()
     /// How long a person without a connection still counts as present. A person who returns within this time was never
     /// absent.
     package var presenceGrace: Duration = .seconds(15)
@@ -55,8 +69,6 @@ package struct Configuration: Sendable, Equatable {
     package var drainTimeout: Duration = .seconds(10)
     /// The secrets of tickets, and whether a ticket is required.
     package var tickets = TicketSettings()
-    /// Whether any UUID is a room at any time. For development, load tests, and use without the scheduler.
-    package var openRooms = false
     /// Whether `/echo` sends every WebSocket message back. For conformance suites.
     package var echo = false
 
@@ -69,8 +81,6 @@ package struct Configuration: Sendable, Equatable {
     /// The origins whose pages may use this server from a browser.
     package var allowedOrigins = AllowedOrigins()
 
-    /// The maximum number of connections in a match's room.
-    package var roomSize = 1_000
     // The limits per address allow 1,000 people behind one address who all arrive in the same second. Each person loads
     // the page (30 requests over up to 6 connections, a browser's maximum), reads the day, opens a stream, and
     // registers a task and a way to be reminded. That makes 6 × 1,000 connections, later 1,000 WebSocket handshakes,
@@ -82,24 +92,13 @@ package struct Configuration: Sendable, Equatable {
     /// The limits of connections. The number of connections may be below ``ServerLimits/maxConnections`` if there are
     /// fewer file descriptors. One address may have at most a quarter of them.
     package var limits = ServerLimits()
-    /// The maximum number of reminder streams of one device. Beyond it, the answer is `429`.
-    package var maxStreamsPerDevice = 16
     /// The limits of Action Cable connections.
     package var cable = CableLimits()
-    /// The limits of question sessions and questions.
-    package var questions = QuestionSettings()
-    /// The limits of conversations, and how long their messages are kept.
-    package var conversations = ConversationSettings()
-    /// The limits of stored rows.
-    package var storage = StorageLimits()
 
     /// The database connections for requests, without their address. ``connectionsBesideRequests`` come in addition. A
     /// request waits less than two seconds (``PostgresConfiguration/stallTimeout``), because it must be answered with
     /// `503` by then.
     package var postgres = PostgresConfiguration(conninfo: "", applicationName: "letsswitch")
-
-    /// The providers that deliver reminders in addition to the event streams.
-    package var providers = ProviderSettings()
 
     /// Events below this level are not logged.
     package var logLevel: LogLevel = .info

@@ -1,3 +1,4 @@
+import Features
 import Postgres
 
 /// The database that holds the tasks, chosen by flags and environment.

@@ -1,6 +1,8 @@
+package import Features
+
 /// The text of `--help`, made from the table of settings.
 package enum HelpText {
-    package static func render(_ settings: [Setting] = Setting.all) -> String {
+    package static func render(_ settings: [Setting<Configuration>] = SettingTable.all) -> String {
         var text = """
             Usage: letsswitchd [serve] [flags]
                    letsswitchd check [flags]
@@ -35,14 +37,14 @@ package enum HelpText {
             variable; an empty variable counts as not set. Durations are seconds (90), or 90s, 5m, 1h, 30d.
 
             """
-        for section in Setting.Section.allCases {
+        for section in SettingSection.allCases {
             text += "\n\(section.rawValue)\n"
             for setting in settings where setting.section == section { text += entry(setting) }
         }
         return text
     }
 
-    private static func entry(_ setting: Setting) -> String {
+    private static func entry(_ setting: Setting<Configuration>) -> String {
         let synopsis =
             switch setting.kind {
             case .value(let placeholder), .values(let placeholder): "\(setting.flag) \(placeholder)"

@@ -1,3 +1,4 @@
+package import Features
 import Glibc
 
 /// An address to accept connections on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` or `unix:/path`. With TLS,

@@ -1,5 +1,6 @@
 import Access
 import Domain
+import Features
 
 /// The arguments of `letsswitchd ticket`: a device, `--for` and `--topics`, and the common flags.
 struct TicketArguments {

@@ -1,3 +1,5 @@
+import Features
+
 /// An invalid command line or environment. The message goes to standard error.
 package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     /// `EX_USAGE` of sysexits.
@@ -13,24 +15,8 @@ package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     init(source: String, _ value: InvalidValue) {
         description = "\(source): \(value.reason)"
     }
-}
 
-/// The reason why the value of a setting is invalid. The caller adds the name of the flag or the variable in front.
-package struct InvalidValue: Error, Sendable, Equatable {
-    package let reason: String
-
-    init(_ text: some StringProtocol, _ reason: String) {
-        self.reason = "\"\(text)\": \(reason)"
-    }
-
-    /// Creates the reason for a value with a host name. Clients send names in ASCII only (RFC 5890 §2.3.2.1).
-    init(host text: some StringProtocol, _ reason: String) {
-        let hint = text.utf8.allSatisfy { $0 < 0x80 } ? "" : ", with the xn-- form of names that aren't ASCII"
-        self.init(text, reason + hint)
-    }
-
-    /// Creates the reason for a value that must not be repeated, such as one with a password.
-    init(secret reason: String) {
-        self.reason = reason
+    init(_ conflict: SettingConflict) {
+        description = conflict.description
     }
 }

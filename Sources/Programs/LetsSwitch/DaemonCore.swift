@@ -48,7 +48,7 @@ struct DaemonCore: Sendable {
             written: { outbox?.eventWritten() }, rushIsOver: AllocatorArenas.releaseFreePages)
         loops = try EventLoopGroup(count: configuration.loops)
         rooms = Rooms(
-            loops: loops.loops, anyRoomIsOpen: configuration.openRooms, aleFrame: AleFrame.aleResponse,
+            loops: loops.loops, anyRoomIsOpen: configuration.matches.openRooms, aleFrame: AleFrame.aleResponse,
             grace: configuration.presenceGrace, report: attendance.report)
         context = FeatureContext(
             daemon: id, loops: loops.loops, rooms: rooms, keys: database.roomKeys,

@@ -49,8 +49,8 @@ struct DaemonFeatures: Sendable {
         let providers = configuration.providers
         notifications = core.notifications
         reminders = RemindersFeature(
-            configuration.schedule, maxStreamsPerDevice: configuration.maxStreamsPerDevice, purge: purge,
-            outbox: outbox, metrics: metrics, context)
+            configuration.reminders, schedule: configuration.schedule, purge: purge, outbox: outbox,
+            metrics: metrics, context)
         schedule = ScheduleFeature(
             configuration.schedule, publicURL: providers.publicURL, offersPush: providers.webPush.contact != nil,
             offersConversations: !configuration.leftOut.contains(.conversations),
@@ -66,7 +66,7 @@ struct DaemonFeatures: Sendable {
                 broker: configuration.amqpURL.map { BridgeSettings($0, authorities: configuration.amqpCAFile) },
                 day: schedule.changes, events: outbox, context)
         matches = MatchesFeature(
-            capacity: configuration.roomSize, reminders: reminders, attendance: core.attendance,
+            configuration.matches, reminders: reminders, attendance: core.attendance,
             defaultHandler: questions?.openSession, context)
     }
 }

@@ -1,5 +1,7 @@
 import Domain
+import Features
 import Foundation
+import Matches
 import Testing
 
 @testable import Settings
@@ -131,7 +133,7 @@ import Testing
     func switchAcceptsWordsAndDigits(_ word: String, _ expected: Bool) throws {
         for command in [try parse(["--open-rooms=\(word)"]), try parse([], ["LETSSWITCH_OPEN_ROOMS": word])] {
             var configuration = Configuration()
-            configuration.openRooms = expected
+            configuration.matches.openRooms = expected
             #expect(command == .serve(configuration))
         }
     }
@@ -158,7 +160,7 @@ import Testing
 
     @Test("Help names every flag with its default") func helpNamesEveryFlagWithItsDefault() {
         let help = HelpText.render()
-        for setting in Setting.all {
+        for setting in SettingTable.all {
             #expect(help.contains("\n  \(setting.flag)"))
             #expect(help.contains("\(setting.help) [\(setting.defaultText)]"))
         }
@@ -166,6 +168,6 @@ import Testing
     }
 
     @Test("No two settings share a name") func noTwoSettingsShareAName() {
-        #expect(Set(Setting.all.map(\.name)).count == Setting.all.count)
+        #expect(Set(SettingTable.all.map(\.name)).count == SettingTable.all.count)
     }
 }

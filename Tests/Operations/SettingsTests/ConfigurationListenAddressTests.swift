@@ -1,3 +1,4 @@
+import Features
 import Testing
 
 @testable import Settings

@@ -1,5 +1,6 @@
 import Access
 import Foundation
+import Matches
 import Rooms
 import TestSupport
 import Testing
@@ -66,7 +67,7 @@ import Testing
         #expect(all.providers.apns.keyFile == "\(directory)/apns-key")
         #expect(all.tlsKey == "\(directory)/tls-key" && all.tlsCertificate == "\(directory)/tls-certificate")
         // There is no secret and no credential.
-        #expect(all.roomSize == Configuration().roomSize)
+        #expect(all.matches.roomSize == Configuration().matches.roomSize)
         let own = try configure(
             arguments + ["--ntfy-token", "tk_flag", "--tls-key", "/k"],
             environment.merging(["LETSSWITCH_DATABASE_URL": "postgres://variable"]) { $1 })

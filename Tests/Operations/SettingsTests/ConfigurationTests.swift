@@ -1,6 +1,8 @@
 import AMQP
 import Daemons
+import Features
 import Foundation
+import Matches
 import Rooms
 import Schedule
 import Server
@@ -44,8 +46,8 @@ import Wire
         #expect(configuration.schedule.roomDuration == .seconds(3600))
         #expect(configuration.drainTimeout == .seconds(10))
         #expect(configuration.schedule.retention == .seconds(2_592_000))
-        #expect(configuration.roomSize == 1000)
-        #expect(!configuration.openRooms && !configuration.echo)
+        #expect(configuration.matches.roomSize == 1000)
+        #expect(!configuration.matches.openRooms && !configuration.echo)
         #expect(configuration.logLevel == .info && configuration.logFormat == nil)
         #expect(configuration.warnings.isEmpty)
     }
@@ -55,7 +57,7 @@ import Wire
         let environment = ["LETSSWITCH_REMINDER_LEAD": "5m", "LETSSWITCH_ROOM_SIZE": "7"]
         let configuration = try configuration(["--reminder-lead", "2s"], environment)
         #expect(configuration.schedule.reminderLead == .seconds(2))
-        #expect(configuration.roomSize == 7)
+        #expect(configuration.matches.roomSize == 7)
         #expect(configuration.schedule.roomDuration == .seconds(3600))
     }
 
@@ -252,8 +254,8 @@ import Wire
         }
     }
 
-    @Test("Every setting is read by its flag and by its variable", arguments: Setting.all)
-    func everySettingIsReadByItsFlagAndByItsVariable(_ setting: Setting) throws {
+    @Test("Every setting is read by its flag and by its variable", arguments: SettingTable.all)
+    func everySettingIsReadByItsFlagAndByItsVariable(_ setting: Setting<Configuration>) throws {
         let sample = Self.samples[setting.name] ?? (setting.kind == .boolean ? "yes" : nil)
         let value = try #require(sample, "no sample for \(setting.flag)")
         let companions = Self.companions[setting.name] ?? Self.apnsCompanions(of: setting.name)
@@ -319,9 +321,9 @@ import Wire
             "ntfy-concurrency": "77",
             "webhook-batch": "77", "bus": "postgresql", "amqp-url": "amqp://x", "amqp-url-file": brokerFile,
             "ticket-secret": webhookSecret, "ticket-secret-file": secretFile,
-            "public-url": "https://example.org",
+            "public-url": "https://example.org", "without": "questions",
         ]
-        for setting in Setting.all where samples[setting.name] == nil {
+        for setting in SettingTable.all where samples[setting.name] == nil {
             switch setting.kind {
             case .value(placeholder: "N"): samples[setting.name] = "5555"
             case .value(placeholder: "FILE"): samples[setting.name] = "/c"

@@ -1,3 +1,4 @@
+import Features
 import LetsSwitch
 import Testing
 
@@ -88,7 +89,7 @@ import Testing
         let named = rows.flatMap { row in
             row.dropFirst(2).split(separator: " | ").first?.split(separator: ", ").map(String.init) ?? []
         }
-        #expect(named.sorted() == Setting.Section.allCases.map(\.rawValue).sorted())
+        #expect(named.sorted() == SettingSection.allCases.map(\.rawValue).sorted())
     }
 
     @Test("The daemon's manual has every command, and only flags that exist") func manual() throws {

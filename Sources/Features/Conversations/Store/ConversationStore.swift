@@ -178,44 +178,6 @@ package struct ConversationStore: Sendable {
     }
 }
 
-/// The limits of conversations and their retention. Flags set them: see ``Setting`` in the daemon.
-package struct ConversationSettings: Sendable, Hashable {
-    /// The maximum number of groups that a device makes in 30 days without an answer. `letsswitch.has_unanswered` has
-    /// the same number.
-    static let unanswered = 50
-
-    /// The most conversations of one device that it created or has written in. It may participate in the same number of
-    /// others that it hasn't answered.
-    package var perDevice = 1_000
-    /// The age after which messages are deleted.
-    package var retention: Duration = .seconds(365 * 86_400)
-
-    package init() {}
-
-    /// Returns the refusal for a function's code.
-    func refusal(_ code: String) throws -> RequestError {
-        switch code {
-        case "conversations_full": .storageFull(.conversations)
-        case "messages_full": .storageFull(.messages)
-        case "too_many_conversations":
-            RequestError(
-                status: 429, code: code,
-                reason: """
-                    The device is already in \(perDevice) conversations that it made or answered, the maximum. Leave one first.
-                    """,
-                quota: .conversationsPerDevice)
-        case "too_many_unanswered":
-            RequestError(
-                status: 429, code: "too_many_conversations",
-                reason: """
-                    Nobody has answered in \(Self.unanswered) groups that the device made in the last 30 days, the maximum.
-                    """,
-                quota: .conversationsPerDevice)
-        default: try .conversationRefused(code)
-        }
-    }
-}
-
 extension RequestError {
     package static let noSuchConversation = RequestError(
         status: 404, code: "no_such_conversation", reason: "There is no such conversation.")

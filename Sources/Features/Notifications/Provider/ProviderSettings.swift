@@ -1,7 +1,8 @@
+import Features
 import Wire
 
 /// The settings of the providers. By default none is on.
-package struct ProviderSettings: Sendable, Equatable {
+package struct ProviderSettings: SettingValues, Equatable {
     /// The `User-Agent` of requests.
     static let agent = "letsswitchd"
 

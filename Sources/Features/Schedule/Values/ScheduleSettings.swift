@@ -1,5 +1,8 @@
-/// The times and limits of tasks. Flags set them: see ``Setting`` in the daemon.
-package struct ScheduleSettings: Hashable, Sendable {
+package import Domain
+package import Features
+
+/// The times and limits of tasks.
+package struct ScheduleSettings: SettingValues, Hashable {
     /// The time before the start at which registration closes, the reminder is sent and the room opens.
     package var reminderLead: Duration = .seconds(60)
     /// How long after the start a task may be left or moved, and an abandoned partner may be joined.
@@ -25,4 +28,45 @@ package struct ScheduleSettings: Hashable, Sendable {
 
     /// The wait for a partner ends at the latest when the room closes.
     var lateJoinWindow: Duration { min(lateJoin, roomDuration) }
+}
+
+/// The feature's flags.
+extension ScheduleSettings {
+    private static let moment: Duration = .milliseconds(1)
+    private static let day: Duration = .seconds(86_400)
+
+    package static let settings: [Setting<ScheduleSettings>] = [
+        .duration(
+            "reminder-lead", \.reminderLead, in: moment...day, .schedule,
+            "time before the start at which registration closes, the reminder is sent and the room opens"),
+        .duration(
+            "room-duration", \.roomDuration, in: moment...day * 30, .schedule,
+            "how long after the start the room closes"),
+        .duration(
+            "late-join", \.lateJoin, in: .zero...day, .schedule,
+            "how long after the start a task can be left, and an abandoned partner paired again"),
+        .duration(
+            "no-show-after", \.noShowAfter, in: .zero...day, .schedule,
+            "how long after the start a partner who isn't there is replaced"),
+        .duration(
+            "invitation-hold", \.invitationHold, in: .zero...day, .schedule,
+            "how long before the reminder a task stops waiting only for its invited guest"),
+        .duration(
+            "retention", \.retention, in: .seconds(60)...day * 3_650, .schedule, "how long past tasks are kept"),
+        .integer(
+            "max-tasks-per-device", \.maxTasksPerDevice, in: 1...1_000_000, .limits,
+            "maximum tasks per device that haven't started"),
+        .integer(
+            "max-series-per-device", \.maxSeriesPerDevice, in: 1...1_000_000, .limits, "maximum series per device"),
+    ]
+
+    /// The quotas of the feature's tables.
+    package static let storage: [Setting<StorageLimits>] = [
+        .integer("max-stored-tasks", \.tasks, in: 1...1_000_000_000, .limits, "maximum stored tasks"),
+        .integer("max-stored-series", \.series, in: 1...1_000_000_000, .limits, "maximum stored series"),
+        .integer("max-stored-calendars", \.calendars, in: 1...1_000_000_000, .limits, "maximum stored calendars"),
+        .integer(
+            "max-stored-preferences", \.preferences, in: 1...1_000_000_000, .limits,
+            "maximum stored preferences for partners"),
+    ]
 }

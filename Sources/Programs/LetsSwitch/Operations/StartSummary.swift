@@ -1,6 +1,7 @@
 import Access
 import Daemons
 import Features
+import Matches
 import Notifications
 import Observability
 import Questions
@@ -45,7 +46,8 @@ struct StartSummary {
                 ("bridge", configuration.amqpURL != nil && !configuration.leftOut.contains(.conversations)),
                 ("tickets", !configuration.tickets.secrets.isEmpty),
                 ("required tickets", configuration.tickets.areRequired),
-                ("open questions", configuration.questions.hasOpenSession), ("open rooms", configuration.openRooms),
+                ("open questions", configuration.questions.hasOpenSession),
+                ("open rooms", configuration.matches.openRooms),
                 ("echo", configuration.echo),
             ]
         return features.filter(\.1).map(\.0)

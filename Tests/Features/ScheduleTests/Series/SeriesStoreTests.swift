@@ -229,7 +229,7 @@ import Testing
             #expect(try await store.extendNext()?.made.map(\.startsAt.description) == ["2026-10-26T09:00:00Z"])
             #expect(try await store.extendNext() == nil)
 
-            let quota = StorageQuota(StorageLimits(tasks: 1))
+            let quota = StorageQuota(StorageLimits(tasks: 1, addresses: 1, calendars: 1))
             quota.found([.tasks: 1], since: quota.added)
             let full = SeriesStore(database: database.client, settings: ScheduleSettings(), storage: quota)
             await #expect(throws: RequestError.storageFull(.tasks)) {

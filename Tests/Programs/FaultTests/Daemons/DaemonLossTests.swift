@@ -2,6 +2,7 @@ import BusTestSupport
 import Foundation
 import Glibc
 import JourneyTestSupport
+import Matches
 import Postgres
 import Settings
 import TestSupport
@@ -126,7 +127,7 @@ import Testing
     func clockSteps() async throws {
         try await Journey.run { journey in
             var daemons: [(daemon: Daemon, endpoint: ClientEndpoint)] = []
-            for _ in 0..<3 { daemons.append(try await journey.daemonAndEndpoint { $0.openRooms = true }) }
+            for _ in 0..<3 { daemons.append(try await journey.daemonAndEndpoint { $0.matches.openRooms = true }) }
             let endpoints = daemons.map(\.endpoint)
             for endpoint in endpoints { try await DaemonFleet.wait(at: endpoint, others: 2) }
             let crowd = try await FleetCrowd.gather(rooms: 2, of: 3, at: endpoints)

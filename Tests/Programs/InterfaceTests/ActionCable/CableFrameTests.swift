@@ -1,5 +1,6 @@
 import Foundation
 import JourneyTestSupport
+import Matches
 import Settings
 import TestSupport
 import Testing
@@ -21,7 +22,7 @@ import Testing
     @Test("A client subscribes and sends in text and binary, with several identifiers of one channel")
     func commands() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let peer = try await CablePeer.welcomed(at: endpoint)
             #expect(peer.socket.handshake.headers["Sec-WebSocket-Protocol"] == nil)
             let rooms = [UUID(), UUID()]

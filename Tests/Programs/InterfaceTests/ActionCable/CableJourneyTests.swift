@@ -20,7 +20,7 @@ import Testing
         ] as [(String?, String?)])
     func subprotocols(offered: String?, answered: String?) async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let headers: TestHeaders = offered.map { ["Sec-WebSocket-Protocol": $0] } ?? [:]
             let peer = try await CablePeer.welcomed(at: endpoint, headers: headers)
             #expect(peer.socket.handshake.headers["Sec-WebSocket-Protocol"] == answered)
@@ -59,7 +59,7 @@ import Testing
     )
     func transports() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let room = UUID()
             let (one, other) = (CablePeer.room(room), CablePeer.room(room, #","also":1"#))
             let socket = try await endpoint.enter(room)
@@ -96,7 +96,7 @@ import Testing
     @Test("A burst of ales with long identifiers arrives at the peer's speed and closes no connection")
     func bursts() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemonOnUnixSocket { $0.openRooms = true }
+            let endpoint = try await journey.daemonOnUnixSocket { $0.matches.openRooms = true }
             let (room, count) = (UUID(), 1_800)
             let identifier = CablePeer.room(room, #","filler":"\#(String(repeating: "y", count: 900))""#)
             let cable = try await CablePeer.welcomed(at: endpoint)
@@ -133,7 +133,7 @@ import Testing
     @Test("Commands take effect in order for each identifier, in text and in binary frames")
     func order() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let room = UUID()
             let identifier = CablePeer.room(room)
             let listener = try await CablePeer.welcomed(at: endpoint)
@@ -195,7 +195,7 @@ import Testing
     @Test("Thirty invalid frames are counted, and the connection stays")
     func nonsense() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let identifier = CablePeer.room(UUID())
             let (peer, listener) = (
                 try await CablePeer.welcomed(at: endpoint), try await CablePeer.welcomed(at: endpoint)
@@ -224,7 +224,7 @@ import Testing
     @Test("A message has at most 32,768 bytes, and a connection at most a hundred subscriptions")
     func limits() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let peer = try await CablePeer.welcomed(at: endpoint)
             let identifiers = (0..<101).map { _ in CablePeer.room(UUID()) }
             for identifier in identifiers.dropLast() { try await peer.enter(identifier) }
@@ -259,7 +259,7 @@ import Testing
     @Test("64 commands may wait for the welcome")
     func early() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let command = TestFrame(.text, CablePeer.command("subscribe", CablePeer.room(UUID()))).bytes()
             for (count, answer) in [(64, #"{"type":"welcome"}"#), (65, CablePeer.disconnect("invalid_request"))] {
                 let connection = try await RawConnection.connect(to: endpoint)
@@ -292,7 +292,7 @@ import Testing
     @Test("An erased device is disconnected and its subscriptions on other connections end; others stay")
     func erasure() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let ada = try await CablePeer.welcomed(at: endpoint, "?deviceId=ada")
             let bob = try await CablePeer.welcomed(at: endpoint, "?deviceId=bob")
             let (hers, his) = (CablePeer.room(UUID(), #","deviceId":"ada""#), CablePeer.room(UUID()))

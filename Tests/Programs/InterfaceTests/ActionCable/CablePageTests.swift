@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import JourneyTestSupport
+import Matches
 import Settings
 import TestSupport
 import Testing
@@ -38,7 +39,7 @@ struct CablePageTests {
         .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
     func javaScript() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let room = try #require(UUID(uuidString: "E866787E-12C7-4729-8F66-56AF8310A937"))
             let program = try Self.program("js", at: endpoint)
             #expect(program.contains(room.uuidString))

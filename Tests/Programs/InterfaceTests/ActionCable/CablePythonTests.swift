@@ -1,6 +1,7 @@
 import Foundation
 import InterfaceTestSupport
 import JourneyTestSupport
+import Matches
 import Settings
 import TestSupport
 import Testing
@@ -69,7 +70,7 @@ struct CablePythonTests {
         arguments: Library.allCases)
     func room(_ library: Library) async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let room = UUID()
             let peer = try await endpoint.enter(room)
             async let answer = PythonPackages.ofCable.run(

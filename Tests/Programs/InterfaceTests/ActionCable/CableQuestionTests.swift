@@ -1,6 +1,7 @@
 import Access
 import Foundation
 import JourneyTestSupport
+import Matches
 import Questions
 import Settings
 import TestSupport
@@ -275,7 +276,7 @@ import Testing
     @Test("A connection has at most a hundred subscriptions, also of one session and one room")
     func subscriptions() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let peer = try await CablePeer.welcomed(at: endpoint)
             let (session, room) = (try await TestSession.make(at: endpoint).id, UUID())
             /// The answer to a subscription; other messages are skipped.

@@ -73,7 +73,7 @@ import Testing
     @Test("A subscription that is taken back at once uses no place")
     func takenBack() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.maxStreamsPerDevice = 1 }
+            let endpoint = try await journey.daemon { $0.reminders.maxStreamsPerDevice = 1 }
             let peer = try await CablePeer.welcomed(at: endpoint, "?deviceId=ada")
             for _ in 0..<4 {
                 try await peer.subscribe(reminders)
@@ -93,7 +93,7 @@ import Testing
     @Test("The limit of streams per device counts event streams and subscriptions together")
     func quota() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.maxStreamsPerDevice = 2 }
+            let endpoint = try await journey.daemon { $0.reminders.maxStreamsPerDevice = 2 }
             let peer = try await CablePeer.welcomed(at: endpoint, "?deviceId=ada")
             try await peer.enter(reminders)
             let stream = try await endpoint.reminders(of: "ada")

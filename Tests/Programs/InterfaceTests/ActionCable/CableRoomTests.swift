@@ -1,6 +1,7 @@
 import Access
 import Foundation
 import JourneyTestSupport
+import Matches
 import Rooms
 import Server
 import Settings
@@ -12,7 +13,7 @@ import Testing
     @Test("A client that asks for presence gets the member count after the confirmation and at each change")
     func presence() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let room = UUID()
             let identifier = CablePeer.room(room, #","presence":true"#)
             let peer = try await CablePeer.welcomed(at: endpoint)
@@ -32,7 +33,7 @@ import Testing
     func presenceFirst() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
-                $0.openRooms = true
+                $0.matches.openRooms = true
                 $0.limits.messageRate = 0
             }
             for _ in 0..<12 {
@@ -59,7 +60,7 @@ import Testing
     func rate() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
-                $0.openRooms = true
+                $0.matches.openRooms = true
                 ($0.limits.requestRate, $0.limits.addressBurst) = (1, .seconds(3))
             }
             let peer = try await CablePeer.welcomed(at: endpoint, headers: ["X-Forwarded-For": "203.0.113.7"])
@@ -78,8 +79,8 @@ import Testing
     func roomSize() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
-                $0.openRooms = true
-                $0.roomSize = 2
+                $0.matches.openRooms = true
+                $0.matches.roomSize = 2
             }
             let room = UUID()
             let identifier = CablePeer.room(room)

@@ -1,6 +1,7 @@
 import Access
 import Foundation
 import JourneyTestSupport
+import Matches
 import Settings
 import TestSupport
 import Testing
@@ -38,7 +39,7 @@ import Testing
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
                 $0.tickets = TestTickets.own.settings
-                $0.openRooms = true
+                $0.matches.openRooms = true
             }
             let (conversation, session) = (
                 try await openConversation(at: endpoint), try await TestSession.make(at: endpoint).id
@@ -87,7 +88,7 @@ import Testing
             let endpoint = try await journey.daemon {
                 $0.tickets = TestTickets.own.settings
                 $0.tickets.areRequired = true
-                $0.openRooms = true
+                $0.matches.openRooms = true
             }
             let plain = try await CablePeer.welcomed(at: endpoint)
             let ticketed = try await CablePeer.welcomed(at: endpoint, "?token=\(try TestTickets.own.ticket())")
@@ -139,7 +140,7 @@ import Testing
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
                 $0.tickets = TestTickets.own.settings
-                $0.openRooms = true
+                $0.matches.openRooms = true
             }
             let conversation = try await openConversation(at: endpoint)
             let session = try await TestSession.make(at: endpoint)

@@ -2,6 +2,7 @@ import Access
 import Foundation
 import Glibc
 import JourneyTestSupport
+import Matches
 import Settings
 import TestSupport
 import Testing
@@ -14,7 +15,7 @@ import Testing
     func dialogue() async throws {
         let rails = try await RailsServer.start()
         try await Journey.run { journey in
-            let ours = try await dialogue(with: try await journey.daemon { $0.openRooms = true })
+            let ours = try await dialogue(with: try await journey.daemon { $0.matches.openRooms = true })
             let theirs = try await dialogue(with: rails.endpoint)
             #expect(ours == theirs)
             #expect(ours.count == 12)
@@ -69,7 +70,7 @@ import Testing
         .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
     func client() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let room = UUID()
             let client = try await RailsClient(to: endpoint, "?deviceId=ada")
             try await client.subscribe("room", parameters(room))
@@ -146,7 +147,7 @@ import Testing
         .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
     func minute() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let room = UUID()
             let client = try await RailsClient(to: endpoint)
             try await client.subscribe("room", parameters(room))

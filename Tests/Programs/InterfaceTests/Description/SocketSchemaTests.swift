@@ -2,6 +2,7 @@ import Conversations
 import Domain
 import Foundation
 import JourneyTestSupport
+import Matches
 import Questions
 import Settings
 import TestSupport
@@ -48,7 +49,7 @@ struct SocketSchemaTests {
 
     @Test("Messages of rooms match their schemas") func ale() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let room = UUID()
             let (first, second) = (
                 try await WebSocketTestClient.connect(to: endpoint, "/socket?id=\(room)&presence=true"),
@@ -102,7 +103,7 @@ struct SocketSchemaTests {
     @Test("Messages of Action Cable match their schemas on every channel") func cable() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
-                $0.openRooms = true
+                $0.matches.openRooms = true
                 $0.questions.hasOpenSession = true
             }
             for name in ["ada", "bob"] {

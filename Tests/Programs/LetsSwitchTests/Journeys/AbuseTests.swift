@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import JourneyTestSupport
+import Matches
 import Settings
 import TestSupport
 import Testing
@@ -53,7 +54,7 @@ import Testing
     @Test("A slow reader flooded with ales isn't disconnected but loses some")
     func flood() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemonOnUnixSocket { $0.openRooms = true }
+            let endpoint = try await journey.daemonOnUnixSocket { $0.matches.openRooms = true }
             let (room, burst, count) = (UUID(), 1_900, 8)
             let reader = try await endpoint.enter(room)
             let burstOfAles = Array(repeating: TestFrame(.text, RoomMessages.ale(room)).bytes(), count: burst).flatMap(

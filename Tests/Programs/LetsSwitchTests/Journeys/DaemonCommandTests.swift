@@ -1,3 +1,4 @@
+import Features
 import Foundation
 import Glibc
 import JourneyTestSupport
@@ -22,7 +23,7 @@ import Testing
         #expect(try await daemon.waitForExit() == .exited(0))
         #expect(daemon.process.lines.all.allSatisfy { $0.stream == .output })
         #expect(daemon.output.contains("Usage: letsswitchd"))
-        for setting in Setting.all { #expect(daemon.output.contains(setting.flag)) }
+        for setting in SettingTable.all { #expect(daemon.output.contains(setting.flag)) }
     }
 
     @Test("Completion in bash offers every command, every flag, and files where a path is expected")
@@ -43,7 +44,7 @@ import Testing
                 == Set(
                     ["serve", "check", "ticket", "backup", "restore"] + Inspection.allCases.map(\.rawValue)
                         + ControlOrder.Name.allCases.map(\.rawValue)))
-        #expect(try await offered("serve", "--").isSuperset(of: Setting.all.map(\.flag)))
+        #expect(try await offered("serve", "--").isSuperset(of: SettingTable.all.map(\.flag)))
         #expect(try await offered("serve", "--reminder-l") == ["--reminder-lead"])
         #expect(try await offered("restore", "/etc/os-r") == ["/etc/os-release"])
     }

@@ -1,5 +1,6 @@
 import Foundation
 import JourneyTestSupport
+import Matches
 import Settings
 import TestSupport
 import Testing
@@ -80,7 +81,7 @@ import Testing
     @Test("Close codes chosen by a peer add no lines to the metrics")
     func closeCodes() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let room = UUID()
             for code: UInt16 in [3000, 3001, 4000, 4001, 4999] {
                 try await endpoint.enter(room).closeHandshake(code)

@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import JourneyTestSupport
+import Reminders
 import Settings
 import TestSupport
 import Testing
@@ -76,7 +77,7 @@ import Testing
     @Test("A device has a limited number of streams, and a closed one frees its place")
     func limit() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.maxStreamsPerDevice = 3 }
+            let endpoint = try await journey.daemon { $0.reminders.maxStreamsPerDevice = 3 }
             var streams: [EventStreamTestClient] = []
             for _ in 0..<3 { streams.append(try await endpoint.reminders(of: "ada")) }
             let refused = await #expect(throws: StreamRefused.self) { try await endpoint.reminders(of: "ada") }

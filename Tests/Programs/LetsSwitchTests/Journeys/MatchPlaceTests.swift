@@ -1,5 +1,6 @@
 import Foundation
 import JourneyTestSupport
+import Matches
 import Settings
 import TestSupport
 import Testing
@@ -21,7 +22,7 @@ import Testing
     @Test("Both tasks of a match find a place in their room, whatever the partner and strangers hold")
     func tasks() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.roomSize = 3 }
+            let endpoint = try await journey.daemon { $0.matches.roomSize = 3 }
             let start = try await journey.instant(in: 3600)
             let ada = try await endpoint.register("ada", start, "History")
             let bob = try await endpoint.register("bob", start, "Maths")
@@ -58,8 +59,8 @@ import Testing
     func onePlace() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
-                $0.openRooms = true
-                $0.roomSize = 2
+                $0.matches.openRooms = true
+                $0.matches.roomSize = 2
             }
             let room = UUID()
             let cable = try await CablePeer.welcomed(at: endpoint)

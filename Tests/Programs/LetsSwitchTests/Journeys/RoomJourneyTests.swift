@@ -1,5 +1,6 @@
 import Foundation
 import JourneyTestSupport
+import Matches
 import Rooms
 import Server
 import Settings
@@ -10,7 +11,7 @@ import Testing
     @Test("With --open-rooms any UUID is a room, and rooms are separate")
     func openRooms() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon { $0.matches.openRooms = true }
             let rooms = (0..<8).map { _ in UUID() }
             let peers = try await rooms.asyncMap { room in
                 [try await endpoint.enter(room), try await endpoint.enter(room)]
@@ -39,8 +40,8 @@ import Testing
     func size() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
-                $0.openRooms = true
-                $0.roomSize = 3
+                $0.matches.openRooms = true
+                $0.matches.roomSize = 3
             }
             let room = UUID()
             let peers = try await (0..<3).map { $0 }.asyncMap { _ in try await endpoint.enter(room) }
@@ -70,7 +71,8 @@ import Testing
     func kinds() async throws {
         try await Journey.run { journey in
             let endpoints = [
-                try await journey.daemon { $0.openRooms = true }, try await journey.daemon { $0.openRooms = true },
+                try await journey.daemon { $0.matches.openRooms = true },
+                try await journey.daemon { $0.matches.openRooms = true },
             ]
             let room = UUID()
             let ada = try await WebSocketTestClient.connect(
@@ -106,7 +108,7 @@ import Testing
     func burst() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
-                $0.openRooms = true
+                $0.matches.openRooms = true
                 $0.limits.messageRate = 0
             }
             let room = UUID()
@@ -129,7 +131,7 @@ import Testing
     func everybodyCheers() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
-                $0.openRooms = true
+                $0.matches.openRooms = true
                 $0.limits.messageRate = 0
             }
             let room = UUID()

@@ -1,3 +1,4 @@
+import Features
 import Observability
 import Reminders
 import Server
@@ -43,7 +44,7 @@ import Testing
         }
         let causes = page.matches(of: /cause="([^"]*)"/).map { String($0.output.1) }
         #expect(causes.count > 20)
-        #expect(Set(causes).subtracting(Setting.all.map(\.name)).isEmpty)
+        #expect(Set(causes).subtracting(SettingTable.all.map(\.name)).isEmpty)
     }
 
     @Test("Every line of the metrics page is a sample or a header, and no family occurs twice")

@@ -1,9 +1,10 @@
+import Features
 import Server
 import Wire
 
 /// The settings of clients behind proxies and in browsers.
-extension Setting {
-    static let network: [Setting] = [
+extension SettingTable {
+    static let network: [Setting<Configuration>] = [
         list(
             "trusted-proxies", placeholder: "NETWORK", default: "loopback,unix",
             "trusted proxies (X-Forwarded-For, PROXY): 10.0.0.0/8, loopback, unix, none; a list"
@@ -15,7 +16,7 @@ extension Setting {
             }
             configuration.trustedProxies = networks
         },
-        boolean(
+        .boolean(
             "proxy-protocol", \.proxyProtocol, .network,
             "requires a PROXY header, v1 or v2, from a trusted proxy on every connection"),
         list(
@@ -43,35 +44,35 @@ extension Setting {
         },
     ]
 
-    static let addressLimits: [Setting] = [
-        integer(
+    static let addressLimits: [Setting<Configuration>] = [
+        .integer(
             "max-connections-per-address", \.limits.maxConnectionsPerAddress, in: 0...10_000_000, .limits,
             "maximum open connections per address, and never more than a quarter of all; 0 for no limit"),
-        integer(
+        .integer(
             "connection-rate", \.limits.connectionRate, in: 0...1_000_000, .limits,
             "maximum new connections per second from one address; 0 for no limit"),
-        integer(
+        .integer(
             "upgrade-rate", \.limits.upgradeRate, in: 0...1_000_000, .limits,
             "maximum WebSocket handshakes per second from one address; 0 for no limit"),
-        integer(
+        .integer(
             "request-rate", \.limits.requestRate, in: 0...1_000_000, .limits,
             "maximum other requests per second from one address; 0 for no limit"),
-        integer(
+        .integer(
             "write-rate", \.limits.writeRate, in: 0...1_000_000, .limits,
             "maximum of these requests per second that aren't GET, HEAD or OPTIONS; 0 for no limit"),
-        duration(
+        .duration(
             "address-burst", \.limits.addressBurst, in: .seconds(1) ... .seconds(3_600), .limits,
             "burst: what these four rates allow within this time may come at once"),
-        integer(
+        .integer(
             "registrations-per-day", \.limits.registrationsPerDay, in: 0...100_000_000, .limits,
             "maximum registrations per day from one address, such as tasks and names; 0 for no limit"),
-        integer(
+        .integer(
             "names-per-hour", \.limits.namesPerHour, in: 0...1_000_000, .limits,
             "maximum new names in conversations per hour from one address; 0 for no limit"),
-        integer(
+        .integer(
             "messages-per-day", \.limits.messagesPerDay, in: 0...100_000_000, .limits,
             "maximum questions, votes and messages per day from one address; 0 for no limit"),
-        integer(
+        .integer(
             "message-rate", \.limits.messageRate, in: 0...1_000_000, .limits,
             "maximum messages per second on one WebSocket; bursts are twice as large; 0 for no limit"),
     ]
@@ -80,7 +81,7 @@ extension Setting {
     private static func list(
         _ name: String, placeholder: String, default text: String, _ help: String,
         _ apply: @escaping @Sendable (inout Configuration, [Substring]) throws(InvalidValue) -> Void
-    ) -> Setting {
+    ) -> Setting<Configuration> {
         Setting(
             name: name, section: .network, kind: .values(placeholder: placeholder), help: help, defaultText: text
         ) { configuration, values throws(InvalidValue) in
@@ -92,20 +93,22 @@ extension Setting {
 }
 
 /// The settings of listeners that use TLS.
-extension Setting {
-    static let tls: [Setting] = [
+extension SettingTable {
+    static let tls: [Setting<Configuration>] = [
         file(
             "tls-certificate", \.tlsCertificate,
             "the certificate and its chain, in PEM; read again on SIGHUP"
         ).mayBeCredential,
         file("tls-key", \.tlsKey, "the certificate's private key, in PEM").mayBeCredential,
-        duration(
+        .duration(
             "hsts", \.strictTransport, in: .zero ... .seconds(3_650 * 86_400), .tls,
             "how long browsers must use TLS for this host, on every port; 0 doesn't require it"),
     ]
 
-    private static func file(_ name: String, _ field: Field<String?>, _ help: String) -> Setting {
-        text(name, .tls, placeholder: "FILE", default: "none", help) { configuration, value throws(InvalidValue) in
+    private static func file(
+        _ name: String, _ field: Setting<Configuration>.Field<String?>, _ help: String
+    ) -> Setting<Configuration> {
+        .text(name, .tls, placeholder: "FILE", default: "none", help) { configuration, value throws(InvalidValue) in
             guard !value.isEmpty else { throw InvalidValue(value, "must not be empty") }
             configuration[keyPath: field] = value
         }

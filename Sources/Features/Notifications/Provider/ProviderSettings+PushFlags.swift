@@ -1,47 +1,47 @@
-import Notifications
+import Features
 
 /// The settings of Apple's and browsers' push services.
-extension Setting {
-    static let apns: [Setting] = [
-        providerFile(
-            "apns-key", \.providers.apns.keyFile, "signing key for Apple's push notifications: AuthKey_….p8"
+extension ProviderSettings {
+    static let apnsFlags: [Setting<ProviderSettings>] = [
+        .providerFile(
+            "apns-key", \.apns.keyFile, "signing key for Apple's push notifications: AuthKey_….p8"
         ).mayBeCredential,
-        identifier("apns-key-id", \.providers.apns.keyId, placeholder: "ID", "identifier of the key: ten characters"),
-        identifier(
-            "apns-team-id", \.providers.apns.teamId, placeholder: "ID", "identifier of the team: ten characters"),
-        text(
+        .identifier("apns-key-id", \.apns.keyId, placeholder: "ID", "identifier of the key: ten characters"),
+        .identifier(
+            "apns-team-id", \.apns.teamId, placeholder: "ID", "identifier of the team: ten characters"),
+        .text(
             "apns-topic", .providers, placeholder: "BUNDLE", default: "none", "bundle identifier of the app"
-        ) { configuration, value throws(InvalidValue) in
+        ) { settings, value throws(InvalidValue) in
             guard (1...255).contains(value.utf8.count),
                 value.utf8.allSatisfy({ isAlphanumeric($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") })
             else { throw InvalidValue(value, "must be a bundle identifier like com.example.App") }
-            configuration.providers.apns.topic = value
+            settings.apns.topic = value
         },
-        text(
+        .text(
             "apns-url", .providers, placeholder: "URL", default: "Apple's",
             "server to use instead of Apple's, for tests"
-        ) { configuration, value throws(InvalidValue) in
-            configuration.providers.apns.url = try baseURL(value)
+        ) { settings, value throws(InvalidValue) in
+            settings.apns.url = try baseURL(value)
         },
-        providerFile(
-            "apns-ca", \.providers.apns.caFile, "certificate authorities to trust instead of the system's, in PEM"),
+        .providerFile(
+            "apns-ca", \.apns.caFile, "certificate authorities to trust instead of the system's, in PEM"),
     ]
 
-    static let webPush: [Setting] = [
-        text(
+    static let webPushFlags: [Setting<ProviderSettings>] = [
+        .text(
             "web-push-contact", .providers, placeholder: "URL", default: "none",
             "contact for push services: mailto:ops@example.org or an https URL; switches Web Push on"
-        ) { configuration, value throws(InvalidValue) in
+        ) { settings, value throws(InvalidValue) in
             guard isContact(value) else {
                 throw InvalidValue(value, "must be an address like mailto:ops@example.org, or an https URL")
             }
-            configuration.providers.webPush.contact = value
+            settings.webPush.contact = value
         },
-        boolean(
-            "web-push-private", \.providers.webPush.allowsPrivateAddresses, .providers,
+        .boolean(
+            "web-push-private", \.webPush.allowsPrivateAddresses, .providers,
             "allows push services in private networks and by http"),
-        providerFile(
-            "web-push-ca", \.providers.webPush.caFile,
+        .providerFile(
+            "web-push-ca", \.webPush.caFile,
             "certificate authorities to trust instead of the system's, in PEM"),
     ]
 
@@ -55,25 +55,27 @@ extension Setting {
         return ProviderURL(text)?.scheme == "https"
     }
 
-    /// An identifier in the format of Apple.
-    private static func identifier(
-        _ name: String, _ field: Field<String?>, placeholder: String, _ help: String
-    ) -> Setting {
-        text(name, .providers, placeholder: placeholder, default: "none", help) {
-            configuration, value throws(InvalidValue) in
-            guard value.utf8.count == 10, value.utf8.allSatisfy(isAlphanumeric) else {
-                throw InvalidValue(value, "must have ten characters, all letters or digits")
-            }
-            configuration[keyPath: field] = value
-        }
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    fileprivate static func isAlphanumeric(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "a")...UInt8(ascii: "z"):
             true
         default: false
+        }
+    }
+}
+
+extension Setting<ProviderSettings> {
+    /// An identifier in the format of Apple.
+    fileprivate static func identifier(
+        _ name: String, _ field: Field<String?>, placeholder: String, _ help: String
+    ) -> Setting {
+        text(name, .providers, placeholder: placeholder, default: "none", help) {
+            settings, value throws(InvalidValue) in
+            guard value.utf8.count == 10, value.utf8.allSatisfy(ProviderSettings.isAlphanumeric) else {
+                throw InvalidValue(value, "must have ten characters, all letters or digits")
+            }
+            settings[keyPath: field] = value
         }
     }
 }

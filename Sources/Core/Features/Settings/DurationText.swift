@@ -1,5 +1,5 @@
 /// The format of durations in settings: `90s`, `5m`, `1h`, `30d`, plain seconds, or a fraction of any (`0.5`, `1.5h`).
-enum DurationText {
+package enum DurationText {
     private static let units: [(suffix: Character, seconds: Int64)] = [
         ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1),
     ]
@@ -8,7 +8,7 @@ enum DurationText {
     private static let attosecondsPerSecond: Int64 = 1_000_000_000_000_000_000
 
     /// - Throws: ``InvalidValue`` unless the text is digits with at most one point and an optional unit.
-    static func parse(_ text: String) throws(InvalidValue) -> Duration {
+    package static func parse(_ text: String) throws(InvalidValue) -> Duration {
         var digits = text[...]
         var unit: Int64 = 1
         if let last = digits.last, let known = units.first(where: { $0.suffix == last }) {
@@ -31,7 +31,7 @@ enum DurationText {
     }
 
     /// Returns the shortest text: the largest unit without a fraction, otherwise seconds with a fraction.
-    static func format(_ duration: Duration) -> String {
+    package static func format(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         guard attoseconds != 0 else {
             let unit = units.first { seconds != 0 && seconds % $0.seconds == 0 } ?? (suffix: "s", seconds: 1)

@@ -1,25 +1,46 @@
 import Access
 import Conversations
 import Domain
-import Features
+package import Features
+import Matches
+import Notifications
 import Observability
 import Postgres
 import Questions
+import Reminders
 import Schedule
 import Server
 import Wire
 
-/// The table of settings, in the order of `--help`.
-extension Setting {
-    package static let all: [Setting] =
-        (service + tls + schedule + tickets + bus + providers + network + limits + addressLimits + waits
-        + databaseLimits + log)
-        .flatMap(\.withFileForm)
+/// The table of settings. `--help` groups it by section; within a section it has the order of the table.
+///
+/// The rows of a feature are in the feature's folder. The other rows are here and in the files beside this one.
+package enum SettingTable {
+    package static let all: [Setting<Configuration>] =
+        [service, tls, limits, features, shared, tickets, bus, network, addressLimits, waits, databaseLimits, log]
+        .joined().flatMap(\.withFileForm)
+
+    /// The settings of all features. A new feature's settings are added here, and their values in ``Configuration``.
+    private static let features: [Setting<Configuration>] = [
+        rows(ScheduleSettings.settings, \.schedule), rows(ScheduleSettings.storage, \.storage),
+        rows(ReminderSettings.settings, \.reminders),
+        rows(MatchSettings.settings, \.matches),
+        rows(ProviderSettings.settings, \.providers), rows(ProviderSettings.storage, \.storage),
+        rows(QuestionSettings.settings, \.questions), rows(QuestionSettings.storage, \.storage),
+        rows(ConversationSettings.settings, \.conversations), rows(ConversationSettings.storage, \.storage),
+    ].flatMap(\.self)
+
+    /// Returns settings whose values are at `field` of the configuration.
+    private static func rows<Values>(
+        _ settings: [Setting<Values>], _ field: Setting<Configuration>.Field<Values>
+    ) -> [Setting<Configuration>] {
+        settings.map { $0.lifted(field) }
+    }
 
     private static let day: Duration = .seconds(86_400)
     private static let moment: Duration = .milliseconds(1)
 
-    private static let service: [Setting] = [
+    private static let service: [Setting<Configuration>] = [
         Setting(
             name: "listen", section: .service, kind: .values(placeholder: "ADDRESS:PORT"),
             help: "listens on [::1]:80, unix:/path, tls:0.0.0.0:443; repeatable",
@@ -79,43 +100,17 @@ extension Setting {
         return addresses
     }
 
-    private static let schedule: [Setting] = [
-        .duration(
-            "reminder-lead", \.schedule.reminderLead, in: moment...day, .schedule,
-            "time before the start at which registration closes, the reminder is sent and the room opens"),
-        .duration(
-            "room-duration", \.schedule.roomDuration, in: moment...day * 30, .schedule,
-            "how long after the start the room closes"),
-        .duration(
-            "late-join", \.schedule.lateJoin, in: .zero...day, .schedule,
-            "how long after the start a task can be left, and an abandoned partner paired again"),
-        .duration(
-            "no-show-after", \.schedule.noShowAfter, in: .zero...day, .schedule,
-            "how long after the start a partner who isn't there is replaced"),
-        .duration(
-            "invitation-hold", \.schedule.invitationHold, in: .zero...day, .schedule,
-            "how long before the reminder a task stops waiting only for its invited guest"),
+    private static let shared: [Setting<Configuration>] = [
         .duration(
             "presence-grace", \.presenceGrace, in: .zero ... .seconds(3_600), .schedule,
             "how long a person who has lost the connection still counts as present"),
         .duration(
-            "retention", \.schedule.retention, in: .seconds(60)...day * 3_650, .schedule,
-            "how long past tasks are kept"),
-        .duration(
-            "history-retention", \.conversations.retention, in: .seconds(60)...day * 3_650, .schedule,
-            "how long messages of conversations are kept"),
-        .duration(
             "address-retention", \.storage.addressRetention, in: .seconds(60)...day * 3_650, .schedule,
             "how long unused addresses, calendars, preferences, series, blocks and names are kept"),
-        .boolean("open-rooms", \.openRooms, .schedule, "any UUID is a room at any time (for development and tests)"),
-        .boolean(
-            "open-questions", \.questions.hasOpenSession, .schedule,
-            "adds a question session that everyone can use: /socket without id, /questions"),
         .boolean("echo", \.echo, .schedule, "/echo sends every WebSocket message back (for conformance suites)"),
     ]
 
-    private static let limits: [Setting] = [
-        .integer("room-size", \.roomSize, in: 2...1_000_000, .limits, "maximum connections in a room"),
+    private static let limits: [Setting<Configuration>] = [
         .integer("max-connections", \.limits.maxConnections, in: 1...10_000_000, .limits, "maximum open connections"),
         .integer(
             "max-header-bytes", \.limits.http.headBytes, in: 512...65_535, .limits,
@@ -133,9 +128,6 @@ extension Setting {
             "send-queue-bytes", \.limits.sendQueueBytes, in: 1_024...268_435_456, .limits,
             "maximum bytes queued for one peer that doesn't read"),
         .integer(
-            "max-streams-per-device", \.maxStreamsPerDevice, in: 1...10_000, .limits,
-            "maximum reminder streams per device"),
-        .integer(
             "max-subscriptions", \.cable.subscriptions, in: 1...1_000, .limits,
             "maximum subscriptions per Action Cable connection"),
         .integer(
@@ -145,56 +137,9 @@ extension Setting {
             "device-message-rate", \.cable.messageRate, in: 0...1_000_000, .limits,
             "maximum messages per second per device, except in /socket; bursts are tenfold; 0 for no limit"
         ),
-        .integer(
-            "max-tasks-per-device", \.schedule.maxTasksPerDevice, in: 1...1_000_000, .limits,
-            "maximum tasks per device that haven't started"),
-        .integer(
-            "max-series-per-device", \.schedule.maxSeriesPerDevice, in: 1...1_000_000, .limits,
-            "maximum series per device"),
-        .integer("max-stored-tasks", \.storage.tasks, in: 1...1_000_000_000, .limits, "maximum stored tasks"),
-        .integer("max-stored-series", \.storage.series, in: 1...1_000_000_000, .limits, "maximum stored series"),
-        .integer(
-            "max-stored-addresses", \.storage.addresses, in: 1...1_000_000_000, .limits,
-            "maximum stored push tokens, browser subscriptions and ntfy topics"),
-        .integer(
-            "max-stored-calendars", \.storage.calendars, in: 1...1_000_000_000, .limits, "maximum stored calendars"),
-        .integer(
-            "session-size", \.questions.sessionSize, in: 2...1_000_000, .limits,
-            "maximum connections in a question session"),
-        .integer(
-            "max-sessions-per-device", \.questions.sessionsPerDevice, in: 1...1_000_000, .limits,
-            "maximum question sessions per device"),
-        .integer(
-            "max-questions-per-session", \.questions.questionsPerSession, in: 1...10_000_000, .limits,
-            "maximum questions per session"),
-        .integer(
-            "max-stored-sessions", \.storage.sessions, in: 1...1_000_000_000, .limits,
-            "maximum stored question sessions"),
-        .integer(
-            "max-stored-questions", \.storage.questions, in: 1...1_000_000_000, .limits, "maximum stored questions"),
-        .integer(
-            "max-stored-votes", \.storage.votes, in: 1...1_000_000_000, .limits, "maximum stored votes for questions"),
-        .integer(
-            "max-conversations-per-device", \.conversations.perDevice, in: 1...10_000, .limits,
-            "maximum conversations per device, counting those that it has made or answered"),
-        .integer(
-            "max-stored-users", \.storage.users, in: 1...1_000_000_000, .limits, "maximum stored names in conversations"
-        ),
-        .integer(
-            "max-stored-conversations", \.storage.conversations, in: 1...1_000_000_000, .limits,
-            "maximum stored conversations"),
-        .integer(
-            "max-stored-messages", \.storage.messages, in: 1...10_000_000_000, .limits,
-            "maximum stored messages of conversations"),
-        .integer(
-            "max-stored-blocks", \.storage.blocks, in: 1...1_000_000_000, .limits,
-            "maximum stored blocks"),
-        .integer(
-            "max-stored-preferences", \.storage.preferences, in: 1...1_000_000_000, .limits,
-            "maximum stored preferences for partners"),
     ]
 
-    private static let waits: [Setting] = [
+    private static let waits: [Setting<Configuration>] = [
         .duration(
             "tls-handshake-timeout", \.limits.tlsHandshakeTimeout, in: moment ... .seconds(3_600), .waits,
             "longest time for the TLS handshake of a new connection"),
@@ -220,7 +165,7 @@ extension Setting {
         ),
     ]
 
-    private static let databaseLimits: [Setting] = [
+    private static let databaseLimits: [Setting<Configuration>] = [
         .integer(
             "database-connections", \.postgres.maxConnections, in: 1...1_000, .database,
             "maximum connections for requests; reminders and deliveries use 8 more, or 10 with other daemons"),
@@ -232,7 +177,7 @@ extension Setting {
             "longest time that a request waits for a silent database before its 503"),
     ]
 
-    private static let log: [Setting] = [
+    private static let log: [Setting<Configuration>] = [
         .text(
             "log-level", .log, placeholder: "LEVEL", default: Configuration().logLevel.rawValue,
             "least severe messages in the log: \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))"

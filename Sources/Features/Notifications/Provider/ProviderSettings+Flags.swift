@@ -1,60 +1,68 @@
-import Notifications
+package import Domain
+package import Features
 
-/// The settings of the providers. Secrets can be in a file, and error messages never repeat them.
-extension Setting {
-    static let providers: [Setting] =
+/// The feature's flags. Secrets can be in a file, and error messages never repeat them.
+extension ProviderSettings {
+    package static let settings: [Setting<ProviderSettings>] =
         [
-            text(
+            .text(
                 "public-url", .providers, placeholder: "URL", default: "none",
                 "public address of this server, without a path, for links: https://example.org"
-            ) { configuration, value throws(InvalidValue) in
-                configuration.providers.publicURL = try publicURL(value)
+            ) { settings, value throws(InvalidValue) in
+                settings.publicURL = try publicURL(value)
             }
-        ] + webhook + ntfy + apns + webPush
+        ] + webhookFlags + ntfyFlags + apnsFlags + webPushFlags
 
-    private static let webhook: [Setting] = [
-        text(
+    /// The quota of the table of addresses.
+    package static let storage: [Setting<StorageLimits>] = [
+        .integer(
+            "max-stored-addresses", \.addresses, in: 1...1_000_000_000, .limits,
+            "maximum stored push tokens, browser subscriptions and ntfy topics")
+    ]
+
+    private static let webhookFlags: [Setting<ProviderSettings>] = [
+        .text(
             "webhook-url", .providers, placeholder: "URL", default: "none",
             "URL that every event is posted to, signed by Standard Webhooks"
-        ) { configuration, value throws(InvalidValue) in
-            configuration.providers.webhook.url = try url(value)
+        ) { settings, value throws(InvalidValue) in
+            settings.webhook.url = try url(value)
         },
         Setting(
             name: "webhook-secret", section: .providers, kind: .values(placeholder: "SECRET"),
             help: "secret for the signature: whsec_ and 24 to 64 bytes in base64; two during a rotation",
             defaultText: "none"
-        ) { configuration, values throws(InvalidValue) in
-            configuration.providers.webhook.secrets = try webhookSecrets(values.joined(separator: " "))
+        ) { settings, values throws(InvalidValue) in
+            settings.webhook.secrets = try webhookSecrets(values.joined(separator: " "))
         }.allowedInFile,
-        integer(
-            "webhook-concurrency", \.providers.webhook.concurrency, in: 1...1024, .providers,
+        .integer(
+            "webhook-concurrency", \.webhook.concurrency, in: 1...1024, .providers,
             "maximum concurrent requests; deliveries other than reminders use at most half"),
-        integer(
-            "webhook-batch", \.providers.webhook.batch, in: 1...LeaseLimits.perStatement, .providers,
+        .integer(
+            "webhook-batch", \.webhook.batch, in: 1...LeaseLimits.perStatement, .providers,
             "maximum events per request; above 1, each body is an array"),
-        providerFile(
-            "webhook-ca", \.providers.webhook.caFile, "certificate authorities to trust instead of the system's, in PEM"
+        .providerFile(
+            "webhook-ca", \.webhook.caFile, "certificate authorities to trust instead of the system's, in PEM"
         ),
     ]
 
-    private static let ntfy: [Setting] = [
-        text(
+    private static let ntfyFlags: [Setting<ProviderSettings>] = [
+        .text(
             "ntfy-server", .providers, placeholder: "URL", default: "none",
             "ntfy server that delivers reminders to phones: https://ntfy.sh"
-        ) { configuration, value throws(InvalidValue) in
-            configuration.providers.ntfy.server = try baseURL(value)
+        ) { settings, value throws(InvalidValue) in
+            settings.ntfy.server = try baseURL(value)
         },
-        text(
+        .text(
             "ntfy-token", .providers, placeholder: "TOKEN", default: "none",
             "access token for the ntfy server, if it requires one"
-        ) { configuration, value throws(InvalidValue) in
-            configuration.providers.ntfy.token = try ntfyToken(value)
+        ) { settings, value throws(InvalidValue) in
+            settings.ntfy.token = try ntfyToken(value)
         }.allowedInFile,
-        integer(
-            "ntfy-concurrency", \.providers.ntfy.concurrency, in: 1...1024, .providers,
+        .integer(
+            "ntfy-concurrency", \.ntfy.concurrency, in: 1...1024, .providers,
             "maximum concurrent requests; deliveries other than reminders use at most half"),
-        providerFile(
-            "ntfy-ca", \.providers.ntfy.caFile, "certificate authorities to trust instead of the system's, in PEM"),
+        .providerFile(
+            "ntfy-ca", \.ntfy.caFile, "certificate authorities to trust instead of the system's, in PEM"),
     ]
 
     private static func webhookSecrets(_ text: String) throws(InvalidValue) -> [WebhookSecret] {
@@ -114,12 +122,15 @@ extension Setting {
         guard !url.contains("*") else { throw InvalidValue(text, "must name one host, without an asterisk") }
         return url
     }
+}
 
+/// The kinds of rows of providers.
+extension Setting<ProviderSettings> {
     static func providerFile(_ name: String, _ field: Field<String?>, _ help: String) -> Setting {
         text(name, .providers, placeholder: "FILE", default: "none", help) {
-            configuration, value throws(InvalidValue) in
+            settings, value throws(InvalidValue) in
             guard !value.isEmpty else { throw InvalidValue(value, "must not be empty") }
-            configuration[keyPath: field] = value
+            settings[keyPath: field] = value
         }
     }
 }

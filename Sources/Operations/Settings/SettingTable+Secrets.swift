@@ -1,13 +1,8 @@
+import Features
 import Notifications
 
-/// The file forms of settings that are secrets, or files with secrets.
-extension Setting {
-    /// This setting, which can also come from `--…-file`, from `LETSSWITCH_…_FILE` and from a credential.
-    var allowedInFile: Setting { with(.value) }
-
-    /// This setting, whose file can also be a credential.
-    var mayBeCredential: Setting { with(.file) }
-
+/// The settings that name a file with the value of another setting, which is a secret.
+extension Setting<Configuration> {
     /// This setting, and the setting that names a file with its value, if there is one.
     var withFileForm: [Setting] {
         guard secrecy == .value else { return [self] }
@@ -18,12 +13,6 @@ extension Setting {
             for path in values { try apply(&configuration, self.values(ofVariable: Self.secret(inFile: path))) }
         }
         return [self, file]
-    }
-
-    private func with(_ secrecy: Secrecy) -> Setting {
-        var setting = self
-        setting.secrecy = secrecy
-        return setting
     }
 
     /// Returns the content of a file, without white space at both ends.

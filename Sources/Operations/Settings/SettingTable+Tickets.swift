@@ -1,16 +1,17 @@
 import Access
 import Domain
+import Features
 
 /// The settings about tickets.
-extension Setting {
-    static let tickets: [Setting] = [
-        text(
+extension SettingTable {
+    static let tickets: [Setting<Configuration>] = [
+        .text(
             "ticket-secret", .tickets, placeholder: "SECRET", default: "none",
             "secret that signs tickets: a line of at least 32 bytes; two lines during a rotation"
         ) { configuration, value throws(InvalidValue) in
             configuration.tickets.secrets = try ticketSecrets(value)
         }.allowedInFile,
-        boolean(
+        .boolean(
             "require-tickets", \.tickets.areRequired, .tickets,
             "requires a ticket for questions, conversations and Action Cable: a deviceId is not enough"),
     ]

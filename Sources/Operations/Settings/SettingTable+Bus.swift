@@ -1,10 +1,11 @@
 import AMQP
 import Daemons
+import Features
 
 /// The settings of other daemons on the same database.
-extension Setting {
-    static let bus: [Setting] = [
-        text(
+extension SettingTable {
+    static let bus: [Setting<Configuration>] = [
+        .text(
             "bus", .bus, placeholder: "BUS", default: Configuration().bus.rawValue,
             "how cheers and presence travel between daemons: \(BusChoice.allCases.map(\.rawValue).joined(separator: ", "))"
         ) { configuration, value throws(InvalidValue) in
@@ -14,7 +15,7 @@ extension Setting {
             }
             configuration.bus = choice
         },
-        text(
+        .text(
             "amqp-url", .bus, placeholder: "URL", default: "none",
             "RabbitMQ server for conversations and --bus amqp: amqp://user:password@host:5672/vhost"
         ) { configuration, value throws(InvalidValue) in
@@ -25,7 +26,7 @@ extension Setting {
                     secret: "must be a URL like amqp://user:password@host:5672/vhost: \(error.message)")
             }
         }.allowedInFile,
-        text(
+        .text(
             "amqp-ca", .bus, placeholder: "FILE", default: "none",
             "certificate authorities to trust for amqps://, in PEM, instead of the system's"
         ) { configuration, value throws(InvalidValue) in

@@ -1,21 +1,21 @@
-import Notifications
+package import Features
 
 extension ProviderSettings {
     /// Checks the settings that depend on each other.
     ///
-    /// - Throws: ``UsageError`` that names the flags.
-    func checkCombinations() throws(UsageError) {
+    /// - Throws: ``SettingConflict`` that names the flags.
+    package func checkCombinations() throws(SettingConflict) {
         switch (webhook.url, webhook.secrets.isEmpty) {
-        case (.some, true): throw UsageError("--webhook-url: --webhook-secret is missing")
-        case (nil, false): throw UsageError("--webhook-secret: --webhook-url is missing")
+        case (.some, true): throw SettingConflict("--webhook-url: --webhook-secret is missing")
+        case (nil, false): throw SettingConflict("--webhook-secret: --webhook-url is missing")
         default: break
         }
-        if ntfy.token != nil, ntfy.server == nil { throw UsageError("--ntfy-token: --ntfy-server is missing") }
+        if ntfy.token != nil, ntfy.server == nil { throw SettingConflict("--ntfy-token: --ntfy-server is missing") }
         try apns.check()
     }
 
     /// Warnings about settings that are valid, but that a provider's server refuses.
-    var warnings: [String] { [webPush.contactWarning].compactMap(\.self) }
+    package var warnings: [String] { [webPush.contactWarning].compactMap(\.self) }
 }
 
 extension WebPushSettings {
@@ -45,14 +45,14 @@ extension WebPushSettings {
 }
 
 extension APNsSettings {
-    /// - Throws: ``UsageError`` that names the missing flag.
-    fileprivate func check() throws(UsageError) {
+    /// - Throws: ``SettingConflict`` that names the missing flag.
+    fileprivate func check() throws(SettingConflict) {
         let parts = [
             ("--apns-key", keyFile), ("--apns-key-id", keyId), ("--apns-team-id", teamId), ("--apns-topic", topic),
         ]
         guard let given = parts.first(where: { $0.1 != nil }) else { return }
         if let missing = parts.first(where: { $0.1 == nil }) {
-            throw UsageError("\(given.0): \(missing.0) is missing")
+            throw SettingConflict("\(given.0): \(missing.0) is missing")
         }
     }
 }
