@@ -35,6 +35,13 @@ package struct RequestError: Error, Hashable, Sendable {
         status: 503, code: "database_unavailable",
         reason: "The database is unavailable. Please try again in a moment.", retryAfter: 1)
 
+    /// `503`: the database answers, but this daemon can't claim due reminders in it. For programs it is the same as
+    /// ``databaseUnavailable``.
+    package static let remindersUnavailable = RequestError(
+        status: 503, code: "database_unavailable",
+        reason: "This server can't send reminders at the moment, so it accepts no tasks. Please try again in a moment.",
+        retryAfter: 1)
+
     /// ``databaseUnavailable`` for an unavailable database or missing tables. Nil for other errors, which are the
     /// server's own.
     package init?(_ error: PostgresError) {

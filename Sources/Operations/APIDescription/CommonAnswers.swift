@@ -18,7 +18,11 @@ extension RouteDescription {
         .refusal(500, "internal_server_error", meaning: "The server failed. Its log has the details."),
         .refusal(501, "not_implemented", meaning: "The transfer coding is unknown."),
         .refusal(
-            503, "database_unavailable", meaning: "The database is unavailable. Try again after Retry-After seconds."),
+            503, "database_unavailable",
+            meaning: """
+                The database is unavailable, or new tasks are refused because reminders are late. Try again after \
+                Retry-After seconds.
+                """),
         .refusal(505, "http_version_not_supported", meaning: "The version is neither HTTP/1.0 nor HTTP/1.1."),
     ]
 

@@ -84,6 +84,63 @@ import Testing
         }
     }
 
+    @Test("A daemon that can't claim refuses new tasks with 503, answers all else, and accepts tasks once it can claim")
+    func registrations() async throws {
+        try await Journey.run(clock: .running) { journey in
+            let endpoint = try await journey.daemon()
+            let start = try await journey.instant(in: 3600)
+            let later = Instant(seconds: start.seconds + 86_400)
+            let ada = try await endpoint.reminders(of: "ada")
+            try await endpoint.register("ada", start)
+            let moving = try await endpoint.register("bob", later)
+            let inviting: TestJSON = [
+                "deviceId": "cleo", "startsAt": "\(later)", "title": "Maths", "timeZone": "UTC", "invite": true,
+            ]
+            let link = try await endpoint.post("/task", inviting).json()["invitation"].string ?? ""
+            let token = try #require(link.split(separator: "/").last)
+            let requests: [(target: String, body: TestJSON)] = [
+                ("/task", ClientEndpoint.task("dan", later, "Art")),
+                (
+                    "/task/\(moving.id.uuidString)/move",
+                    ["deviceId": "bob", "startsAt": "\(Instant(seconds: later.seconds + 60))", "timeZone": "UTC"]
+                ),
+                ("/invitations/\(token)", ["deviceId": "eva", "title": "Latin", "timeZone": "UTC"]),
+                (
+                    "/series",
+                    [
+                        "deviceId": "fay", "title": "Piano", "startTime": "09:00", "timeZone": "UTC",
+                        "days": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"],
+                    ]
+                ),
+            ]
+            let works = try await inject(.fails, into: "publish_batch", in: journey)
+            try await journey.advance(to: start, -60)
+            try await eventually("no readiness, for the reminders") {
+                let answer = try await endpoint.get("/readyz")
+                return try answer.status == 503
+                    && answer.json()["reason"].string?.hasPrefix("Reminders are late") == true
+            }
+            for (target, body) in requests {
+                let refused = try await endpoint.post(target, body)
+                #expect(refused.status == 503 && refused.code == "database_unavailable", "\(target) \(refused.text)")
+                #expect(refused.headers["Retry-After"] == "1")
+                #expect(try refused.json()["reason"].string?.hasPrefix("This server can't send reminders") == true)
+            }
+            #expect(try await journey.count("letsswitch.task") == 3)
+            // An invalid request gets its own refusal.
+            #expect(try await endpoint.post("/task", ["deviceId": "dan"]).status == 400)
+            #expect(try await endpoint.get("/history?deviceId=ada").status == 200)
+
+            try await journey.sql(works)
+            #expect(try await ada.nextReminder().title == "History")
+            try await eventually("readiness") { try await endpoint.get("/readyz").status == 200 }
+            for (target, body) in requests {
+                let accepted = try await endpoint.post(target, body)
+                #expect([200, 201].contains(accepted.status), "\(target) \(accepted.text)")
+            }
+        }
+    }
+
     @Test("A committed claim whose answer was lost is counted and sent to its streams")
     func lostClaim() async throws {
         try await Journey.run { journey in

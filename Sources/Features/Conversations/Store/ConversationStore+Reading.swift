@@ -94,7 +94,7 @@ extension ConversationStore {
             Statement.histories,
             [
                 .text(device.text), only.map { .text($0.text) } ?? .null,
-                since.map { .double(Double($0)) } ?? .null, .uuidArray(named),
+                since.map { .integer($0) } ?? .null, .uuidArray(named),
                 .integer(positionLimit),
             ])
         var histories: [UUID: KeptHistory] = [:]

@@ -25,9 +25,12 @@ package struct AddressStore: Sendable {
         static let allAddresses = PostgresStatement(
             name: "all_addresses_of",
             sql: """
-                SELECT channel, address, details, date_part('epoch', registered_at) AS registered_at,
-                    date_part('epoch', letsswitch.clock()) AS now
-                FROM letsswitch.address WHERE device_id = $1 ORDER BY channel, registered_at, id
+                SELECT channel, address, details, \(PostgresStatement.microseconds("registered_at", "now")) FROM (
+                    SELECT channel, address, details, id, date_part('epoch', registered_at) AS registered_at,
+                        date_part('epoch', letsswitch.clock()) AS now
+                    FROM letsswitch.address WHERE device_id = $1
+                ) AS address
+                ORDER BY channel, registered_at, id
                 """)
         static let keepSecret = PostgresStatement(
             name: "keep_secret", sql: "SELECT encode(letsswitch.keep_secret($1, decode($2, 'hex')), 'hex') AS value")
@@ -105,8 +108,8 @@ package struct AddressStore: Sendable {
         return try rows.compactMap { row in
             guard let provider = ProviderName(rawValue: try row.string("channel")) else { return nil }
             return Delivery(
-                test: content, by: provider, at: try row.double("now"), address: try row.string("address"),
-                details: try row.string("details"), registeredAt: try row.double("registered_at"))
+                test: content, by: provider, at: try row.epoch("now_us"), address: try row.string("address"),
+                details: try row.string("details"), registeredAt: try row.epoch("registered_at_us"))
         }
     }
 

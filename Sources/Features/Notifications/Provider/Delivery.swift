@@ -86,13 +86,13 @@ extension Delivery {
         id = try row.integer("id")
         self.provider = provider
         messageId = try row.uuid("message_id")
-        happenedAt = try row.double("happened_at")
-        deadline = try row.double("deadline")
-        asOf = try row.double("now")
+        happenedAt = try row.epoch("happened_at_us")
+        deadline = try row.epoch("deadline_us")
+        asOf = try row.epoch("now_us")
         attempt = try row.integer("attempt")
         address = try row.optionalString("address") ?? ""
         details = try row.optionalString("details") ?? ""
-        registeredAt = try row.optionalDouble("registered_at") ?? 0
+        registeredAt = try row.optionalEpoch("registered_at_us") ?? 0
         let type = try row.string("type")
         if try !row.isNull("conversation_id") {
             content = .messages(try UnreadMessages(row))

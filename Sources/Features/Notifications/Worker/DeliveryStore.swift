@@ -22,7 +22,11 @@ package struct DeliveryStore: Sendable {
         static let storeRefusal = PostgresStatement(
             name: "turn_away_provider", sql: "SELECT letsswitch.turn_away_provider($1, $2) AS is_off")
         static let lease = PostgresStatement(
-            name: "lease_deliveries", sql: "SELECT * FROM letsswitch.lease_deliveries($1, $2, $3, $4)")
+            name: "lease_deliveries",
+            sql: """
+                SELECT *, \(PostgresStatement.microseconds("happened_at", "deadline", "now", "registered_at"))
+                FROM letsswitch.lease_deliveries($1, $2, $3, $4)
+                """)
         static let renew = PostgresStatement(
             name: "renew_deliveries",
             sql: "SELECT id FROM letsswitch.renew_deliveries($1::bigint[], $2::integer[], $3)")
@@ -33,7 +37,12 @@ package struct DeliveryStore: Sendable {
                     $1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::integer[], $6::boolean[],
                     $7::double precision[])
                 """)
-        static let next = PostgresStatement(name: "next_delivery", sql: "SELECT * FROM letsswitch.next_delivery($1)")
+        static let next = PostgresStatement(
+            name: "next_delivery",
+            sql: """
+                SELECT waiting, \(PostgresStatement.microseconds("urgent", "others", "now"))
+                FROM letsswitch.next_delivery($1)
+                """)
         static let drop = PostgresStatement(
             name: "drop_deliveries", sql: "SELECT letsswitch.drop_deliveries($1, $2, $3) AS dropped")
         static let clear = PostgresStatement(
@@ -150,8 +159,8 @@ package struct DeliveryStore: Sendable {
     func next(_ provider: ProviderName, for kind: DeliveryKind) async throws -> NextDelivery {
         let row = try await client(for: kind).query(Statement.next, [.text(provider.rawValue)], timeout: nil)[0]
         return NextDelivery(
-            urgent: try row.optionalDouble("urgent"), others: try row.optionalDouble("others"),
-            now: try row.double("now"), waiting: try row.integer("waiting"))
+            urgent: try row.optionalEpoch("urgent_us"), others: try row.optionalEpoch("others_us"),
+            now: try row.epoch("now_us"), waiting: try row.integer("waiting"))
     }
 
     /// Deletes the provider's oldest deliveries, up to `limit`, unless they are among the `keep` newest of all

@@ -32,7 +32,11 @@ package struct QuestionStore: Sendable {
         static let setSession = PostgresStatement(
             name: "set_question_session", sql: "SELECT * FROM letsswitch.set_question_session($1, $2, $3)")
         static let ask = PostgresStatement(
-            name: "ask_question", sql: "SELECT * FROM letsswitch.ask_question($1, $2, $3, $4, $5, $6, $7, $8)")
+            name: "ask_question",
+            sql: """
+                SELECT *, \(PostgresStatement.microseconds("created_at"))
+                FROM letsswitch.ask_question($1, $2, $3, $4, $5, $6, $7, $8)
+                """)
         static let moderate = PostgresStatement(
             name: "moderate_question", sql: "SELECT * FROM letsswitch.moderate_question($1, $2, $3, $4, $5)")
         static let vote = PostgresStatement(
@@ -148,7 +152,7 @@ package struct QuestionStore: Sendable {
         switch code {
         case "asked":
             storage.added(.questions)
-            return Asked(id: id, createdAt: try row.double("created_at"), version: try row.integer("version"))
+            return Asked(id: id, createdAt: try row.epoch("created_at_us"), version: try row.integer("version"))
         case "too_fast":
             throw RequestError(
                 status: 429, code: "too_many_questions",

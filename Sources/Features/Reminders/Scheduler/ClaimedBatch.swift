@@ -46,7 +46,7 @@ extension ClaimedBatch {
                 reminders.append(try Reminder(row, id: id))
             }
             if try row.boolean("room_opened"), let room = try row.optionalUUID("room_id"), seen.insert(room).inserted {
-                rooms.append(OpenRoom(id: room, closesAt: try row.double("closes_at")))
+                rooms.append(OpenRoom(id: room, closesAt: try row.epoch("closes_at_us")))
             }
         }
         self.batch = batch
@@ -67,8 +67,8 @@ package struct NextDue: Hashable, Sendable {
 extension RoomState {
     init(_ row: PostgresRow) throws {
         switch try row.string("state") {
-        case "open": self = .open(closesAt: try row.double("closes_at"))
-        case "not_open": self = .notOpen(opensAt: try row.double("opens_at"), now: try row.double("now"))
+        case "open": self = .open(closesAt: try row.epoch("closes_at_us"))
+        case "not_open": self = .notOpen(opensAt: try row.epoch("opens_at_us"), now: try row.epoch("now_us"))
         case "closed": self = .closed
         case "unknown": self = .unknown
         default: throw PostgresError(kind: .decoding, message: "column state is not a valid state of a room")

@@ -41,8 +41,8 @@ extension Reminder {
         taskId = try row.uuid("task_id")
         device = DeviceID(stored: try row.string("device_id"))
         content = try ReminderContent(row, id: id)
-        due = try row.double("due")
-        firedAt = try row.double("fired_at")
+        due = try row.epoch("due_us")
+        firedAt = try row.epoch("fired_at_us")
         startsAt = try row.instant("starts_at")
         roomId = try row.optionalUUID("room_id")
         guard let state = State(rawValue: try row.string("state")) else {

@@ -30,8 +30,17 @@ package struct ReminderStore: Sendable {
             remindersOfMany, openRooms, findRoom, tasksOfRoom, closeRoom, tasksInRooms, devicesOfTasks,
         ]
 
-        static let claimDue = PostgresStatement(name: "claim_due", sql: "SELECT * FROM letsswitch.claim_due($1)")
-        static let claimEach = PostgresStatement(name: "claim_each", sql: "SELECT * FROM letsswitch.claim_each($1)")
+        /// The columns of `letsswitch.fired`.
+        private static let fired = """
+            fired.batch, fired.reminder_id, fired.seq, fired.task_id, fired.device_id, fired.title, fired.start_time,
+            fired.time_zone, fired.partner_task, fired.starts_at, fired.room_id, fired.room_opened, fired.state,
+            \(PostgresStatement.microseconds("due", "fired_at", "closes_at"))
+            """
+
+        static let claimDue = PostgresStatement(
+            name: "claim_due", sql: "SELECT \(fired) FROM letsswitch.claim_due($1) AS fired")
+        static let claimEach = PostgresStatement(
+            name: "claim_each", sql: "SELECT \(fired) FROM letsswitch.claim_each($1) AS fired")
         static let newestBatch = PostgresStatement(
             name: "newest_batch", sql: "SELECT coalesce(max(batch), 0) AS batch FROM letsswitch.claim")
         static let ownBatches = PostgresStatement(
@@ -40,8 +49,10 @@ package struct ReminderStore: Sendable {
                 SELECT batch FROM letsswitch.claim WHERE batch > $2 AND claimer = $1 ORDER BY batch LIMIT 1000
                 """)
         static let firedBetween = PostgresStatement(
-            name: "fired_between", sql: "SELECT * FROM letsswitch.fired_between($1, $2)")
-        static let nextDue = PostgresStatement(name: "next_due", sql: "SELECT * FROM letsswitch.next_due()")
+            name: "fired_between", sql: "SELECT \(fired) FROM letsswitch.fired_between($1, $2) AS fired")
+        static let nextDue = PostgresStatement(
+            name: "next_due",
+            sql: "SELECT \(PostgresStatement.microseconds("due", "expiry", "now")) FROM letsswitch.next_due()")
         static let markDelivered = PostgresStatement(
             name: "mark_delivered", sql: "SELECT reminder_id FROM letsswitch.mark_delivered($1::uuid[])")
         static let expire = PostgresStatement(
@@ -51,7 +62,7 @@ package struct ReminderStore: Sendable {
         static let backlogOf = PostgresStatement(
             name: "backlog_of",
             sql: """
-                SELECT fired.*, fired.seq > coalesce((
+                SELECT \(fired), fired.seq > coalesce((
                     SELECT reminder.seq FROM letsswitch.reminder JOIN letsswitch.task ON task.id = reminder.task_id
                     WHERE reminder.id = $2 AND task.device_id = $1
                 ), 0) AS is_unseen
@@ -60,15 +71,22 @@ package struct ReminderStore: Sendable {
         static let remindersOfMany = PostgresStatement(
             name: "reminders_of_many",
             sql: """
-                SELECT fired.* FROM unnest($1::text[]) AS device (id)
+                SELECT \(fired) FROM unnest($1::text[]) AS device (id)
                 CROSS JOIN LATERAL letsswitch.reminders_of(device.id, 0, $2) AS fired
                 ORDER BY fired.seq
                 """)
-        static let openRooms = PostgresStatement(name: "open_rooms", sql: "SELECT * FROM letsswitch.open_rooms()")
+        static let openRooms = PostgresStatement(
+            name: "open_rooms",
+            sql: "SELECT room_id, \(PostgresStatement.microseconds("closes_at")) FROM letsswitch.open_rooms()")
         static let tasksOfRoom = PostgresStatement(
             name: "tasks_of_room",
             sql: "SELECT id FROM letsswitch.visible_task WHERE room_id = $1 AND device_id IS NOT NULL LIMIT 16")
-        static let findRoom = PostgresStatement(name: "find_room", sql: "SELECT * FROM letsswitch.find_room($1)")
+        static let findRoom = PostgresStatement(
+            name: "find_room",
+            sql: """
+                SELECT state, \(PostgresStatement.microseconds("opens_at", "closes_at", "now"))
+                FROM letsswitch.find_room($1)
+                """)
         static let tasksInRooms = PostgresStatement(
             name: "tasks_in_rooms", sql: "SELECT id FROM letsswitch.tasks_in_rooms($1) AS tasks (id)")
         static let devicesOfTasks = PostgresStatement(
@@ -124,7 +142,8 @@ package struct ReminderStore: Sendable {
     package func nextDue() async throws -> NextDue {
         let row = try await database.query(Statement.nextDue, [], timeout: nil)[0]
         return NextDue(
-            due: try row.optionalDouble("due"), expiry: try row.optionalDouble("expiry"), now: try row.double("now"))
+            due: try row.optionalEpoch("due_us"), expiry: try row.optionalEpoch("expiry_us"),
+            now: try row.epoch("now_us"))
     }
 
     /// Marks reminders that a stream or a provider accepted. Returns those that weren't final before.
@@ -178,7 +197,7 @@ package struct ReminderStore: Sendable {
     /// Returns the open rooms, for a daemon that starts.
     package func openRooms() async throws -> [OpenRoom] {
         let rows = try await database.query(Statement.openRooms, [], timeout: nil)
-        return try rows.map { OpenRoom(id: try $0.uuid("room_id"), closesAt: try $0.double("closes_at")) }
+        return try rows.map { OpenRoom(id: try $0.uuid("room_id"), closesAt: try $0.epoch("closes_at_us")) }
     }
 
     /// Returns a device's tasks whose rooms are open.

@@ -1,5 +1,5 @@
 import Basics
-import Domain
+package import Domain
 package import FoundationEssentials
 import Observability
 import Postgres
@@ -30,6 +30,8 @@ package actor Scheduler: Service {
     private var state = SchedulerState(at: .now())
     /// The bits of ``SchedulerState/nextLook``.
     private nonisolated let nextLook = Atomic<UInt64>(Double.infinity.bitPattern)
+    /// ``SchedulerState/isBlocked(at:)``, so that a registration doesn't wait for the actor.
+    private nonisolated let isBlocked = Atomic(false)
     /// The jobs whose last try failed.
     private var failing: Set<SchedulerJob> = []
     /// The rooms that closed early. A claim's notification may arrive after the notification that its room has closed.
@@ -60,7 +62,7 @@ package actor Scheduler: Service {
                     guard !perform(action) else { continue }
                     group.addTask { await self.finish(await self.work.perform(action)) }
                 }
-                publishNextLook()
+                publish()
                 await timer.sleep(for: state.pause(at: .now()))
             }
         }
@@ -91,6 +93,12 @@ package actor Scheduler: Service {
         if epoch < next { await expect(epoch) }
     }
 
+    /// Throws `503` while reminders are late because this daemon's claims fail. Another daemon may still claim, but this
+    /// one can't know that, and a load balancer can pass the request on to it.
+    package nonisolated func checkWorking() throws(RequestError) {
+        if isBlocked.load(ordering: .sequentiallyConsistent) { throw .remindersUnavailable }
+    }
+
     /// Records a claim that this or another daemon committed.
     package func claimedElsewhere(_ batch: Int) async {
         await handle(.announced(batch: batch))
@@ -116,14 +124,16 @@ package actor Scheduler: Service {
 
     private func handle(_ event: SchedulerEvent) async {
         state.handle(event, at: .now())
-        publishNextLook()
+        publish()
         await timer.wake()
     }
 
     // MARK: Actions
 
-    private func publishNextLook() {
+    /// Publishes the parts of the state that registrations read.
+    private func publish() {
         nextLook.store(state.nextLook.bitPattern, ordering: .sequentiallyConsistent)
+        isBlocked.store(state.isBlocked(at: .now()), ordering: .sequentiallyConsistent)
     }
 
     /// - Returns: `true` if the action is complete, `false` if a database job must run.
@@ -159,6 +169,7 @@ package actor Scheduler: Service {
             }
             state.handle(event, at: .now())
         }
+        publish()
         if let error = result.error {
             metrics.failures.add(result.job)
             if failing.insert(result.job).inserted {

@@ -64,6 +64,12 @@ struct SchedulerState {
         return since
     }
 
+    /// Whether claims are late because the last claim, or the last look at the clock, has failed. A single failure is
+    /// retried long before claims are late.
+    func isBlocked(at now: MonotonicTime) -> Bool {
+        lateness(at: now) != nil && (self[.claim].failures > 0 || self[.look].failures > 0)
+    }
+
     private subscript(job: SchedulerJob) -> SchedulerJobState {
         get { jobs[job] ?? .ready }
         set { jobs[job] = newValue }

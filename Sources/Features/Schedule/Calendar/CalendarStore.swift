@@ -12,7 +12,10 @@ package struct CalendarStore: Sendable {
     private static let revoke = PostgresStatement(
         name: "revoke_calendar", sql: "SELECT letsswitch.revoke_calendar($1)")
     private static let read = PostgresStatement(
-        name: "read_calendar", sql: "SELECT * FROM letsswitch.read_calendar($1)")
+        name: "read_calendar",
+        sql: """
+            SELECT *, \(PostgresStatement.microseconds("reminds_at", "closes_at")) FROM letsswitch.read_calendar($1)
+            """)
 
     private let database: PostgresClient
     private let storage: StorageQuota
@@ -55,15 +58,12 @@ extension CalendarFeed.Entry {
     /// Returns `nil` for the row of a feed without tasks.
     fileprivate init?(_ row: PostgresRow) throws {
         guard let id = try row.optionalUUID("task_id") else { return nil }
-        guard let reminds = Instant(epoch: try row.double("reminds_at")),
-            let closes = Instant(epoch: try row.double("closes_at"))
-        else { throw PostgresError(kind: .decoding, message: "a task at no time") }
         taskId = id
         title = try row.string("title")
         partnerTitle = try row.optionalString("partner_title")
         isPaired = try row.boolean("is_paired")
         startsAt = try row.instant("starts_at")
-        remindsAt = reminds
-        closesAt = closes
+        remindsAt = try row.instant(microseconds: "reminds_at_us")
+        closesAt = try row.instant(microseconds: "closes_at_us")
     }
 }

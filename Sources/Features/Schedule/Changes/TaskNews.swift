@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 import Features
 import Observability
 
@@ -112,4 +112,7 @@ package protocol ReminderPlan: Sendable {
     ///
     /// - Parameter epoch: When its reminder is due, in epoch seconds.
     func registered(dueAt epoch: Double) async
+
+    /// Throws the refusal of new tasks while this daemon can't send reminders.
+    func checkWorking() throws(RequestError)
 }

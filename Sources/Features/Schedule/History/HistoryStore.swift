@@ -10,8 +10,7 @@ package struct HistoryStore: Sendable {
     /// The names of the statements, for metrics.
     package static let statementNames = [markStarted.name, historyOf.name]
 
-    private static let markStarted = PostgresStatement(
-        name: "mark_started", sql: "SELECT * FROM letsswitch.mark_started($1, $2)")
+    private static let markStarted = TaskRow.statement(calling: "mark_started", parameters: 2)
     private static let historyOf = PostgresStatement(
         name: "history_of", sql: "SELECT * FROM letsswitch.history_of($1, $2)")
 

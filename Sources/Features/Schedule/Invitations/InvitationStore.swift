@@ -9,7 +9,8 @@ package struct InvitationStore: Sendable {
     package static let statementNames = [read, lapsed, free].map(\.name)
 
     private static let read = PostgresStatement(
-        name: "read_invitation", sql: "SELECT * FROM letsswitch.read_invitation($1)")
+        name: "read_invitation",
+        sql: "SELECT *, \(PostgresStatement.microseconds("reminds_at")) FROM letsswitch.read_invitation($1)")
     private static let lapsed = PostgresStatement(
         name: "lapsed_invitations", sql: "SELECT id FROM letsswitch.lapsed_invitations($1, $2::uuid[])")
     private static let free = PostgresStatement(
@@ -31,12 +32,10 @@ package struct InvitationStore: Sendable {
                 status: 409, code: "registration_closed", reason: "It is too late: registration has closed.")
         case let code?: throw RequestError.invitation(code)
         }
-        guard let closesAt = Instant(epoch: try row.double("reminds_at")) else {
-            throw PostgresError(kind: .decoding, message: "column reminds_at is not a valid instant")
-        }
         return Invitation(
             title: try row.string("title"), startTime: try row.string("start_time"),
-            timeZone: try row.string("time_zone"), startsAt: try row.instant("starts_at"), closesAt: closesAt)
+            timeZone: try row.string("time_zone"), startsAt: try row.instant("starts_at"),
+            closesAt: try row.instant(microseconds: "reminds_at_us"))
     }
 
     /// Returns at most `limit` tasks whose guests haven't come in time. Tasks whose lead is still ahead come first.

@@ -13,11 +13,8 @@ package struct PartnerStore: Sendable {
     /// The names of the statements, for metrics.
     package static let statementNames = [leave.name, move.name]
 
-    private static let leave = PostgresStatement(
-        name: "leave_task", sql: "SELECT * FROM letsswitch.leave_task($1, $2, $3)")
-    private static let move = PostgresStatement(
-        name: "move_task",
-        sql: "SELECT * FROM letsswitch.move_task($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)")
+    private static let leave = TaskRow.statement(calling: "leave_task", parameters: 3)
+    private static let move = TaskRow.statement(calling: "move_task", parameters: 13)
 
     private let database: PostgresClient
     private let settings: ScheduleSettings

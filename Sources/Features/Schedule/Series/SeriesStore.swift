@@ -13,16 +13,16 @@ package struct SeriesStore: Sendable {
     private enum Statement {
         static let all = [begin, rename, end, list, extendNext]
 
-        static let begin = PostgresStatement(
-            name: "begin_series",
-            sql: "SELECT * FROM letsswitch.begin_series($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)")
-        static let rename = PostgresStatement(
-            name: "rename_series", sql: "SELECT * FROM letsswitch.rename_series($1, $2, $3, $4)")
-        static let end = PostgresStatement(name: "end_series", sql: "SELECT * FROM letsswitch.end_series($1, $2)")
+        static let begin = TaskRow.statement(calling: "begin_series", parameters: 13)
+        static let rename = TaskRow.statement(calling: "rename_series", parameters: 4)
+        static let end = TaskRow.statement(calling: "end_series", parameters: 2)
         static let list = PostgresStatement(
-            name: "list_series", sql: "SELECT listed.*, (listed.promise).* FROM letsswitch.list_series($1) AS listed")
-        static let extendNext = PostgresStatement(
-            name: "extend_next_series", sql: "SELECT * FROM letsswitch.extend_next_series($1, $2, $3, $4, $5, $6, $7)")
+            name: "list_series",
+            sql: """
+                SELECT \(TaskRow.columns)
+                FROM (SELECT listed.*, (listed.promise).* FROM letsswitch.list_series($1) AS listed) AS task
+                """)
+        static let extendNext = TaskRow.statement(calling: "extend_next_series", parameters: 7)
     }
 
     private let database: PostgresClient

@@ -16,14 +16,9 @@ package struct ScheduleStore: Sendable {
 
         static let timeZoneNames = PostgresStatement(
             name: "time_zone_names", sql: "SELECT name FROM letsswitch.zone_names() AS name")
-        static let register = PostgresStatement(
-            name: "register_task",
-            sql: "SELECT * FROM letsswitch.register_task($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)")
-        static let accept = PostgresStatement(
-            name: "accept_invitation",
-            sql: "SELECT * FROM letsswitch.accept_invitation($1, $2, $3, $4, $5, $6, $7, $8)")
-        static let cancel = PostgresStatement(
-            name: "cancel_task", sql: "SELECT * FROM letsswitch.cancel_task($1, $2, $3, $4, $5, $6, $7)")
+        static let register = TaskRow.statement(calling: "register_task", parameters: 13)
+        static let accept = TaskRow.statement(calling: "accept_invitation", parameters: 8)
+        static let cancel = TaskRow.statement(calling: "cancel_task", parameters: 7)
     }
 
     private let database: PostgresClient

@@ -8,6 +8,16 @@ struct TaskRow {
     let task: TaskResponse?
     let change: ScheduleChange?
 
+    /// The columns of `letsswitch.task_outcome`.
+    static let columns = "*, \(PostgresStatement.microseconds("reminds_at"))"
+
+    /// Returns the statement that calls a function with this number of parameters. The function returns
+    /// `letsswitch.task_outcome`, and its name is the statement's name.
+    static func statement(calling function: String, parameters count: Int) -> PostgresStatement {
+        let parameters = (1...count).map { "$\($0)" }.joined(separator: ", ")
+        return PostgresStatement(name: function, sql: "SELECT \(columns) FROM letsswitch.\(function)(\(parameters))")
+    }
+
     init(_ row: PostgresRow) throws {
         code = try row.string("code")
         guard let id = try row.optionalUUID("id") else {
@@ -15,13 +25,11 @@ struct TaskRow {
             change = nil
             return
         }
-        guard let remindsAt = Instant(epoch: try row.double("reminds_at")) else {
-            throw PostgresError(kind: .decoding, message: "column reminds_at is not a valid instant")
-        }
         let task = TaskResponse(
             id: id, device: DeviceID(stored: try row.string("device_id")), title: try row.string("title"),
             startTime: try row.string("start_time"), timeZone: try row.string("time_zone"),
-            startsAt: try row.instant("starts_at"), remindsAt: remindsAt, isPaired: try row.boolean("is_paired"),
+            startsAt: try row.instant("starts_at"), remindsAt: try row.instant(microseconds: "reminds_at_us"),
+            isPaired: try row.boolean("is_paired"),
             partnerTitle: try row.optionalString("partner_title"), socketId: try row.uuid("room_id"),
             seriesId: try row.optionalUUID("series_id"),
             invitation: try row.optionalString("invitation").flatMap(InvitationToken.init(_:)))

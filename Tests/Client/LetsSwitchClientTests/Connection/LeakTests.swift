@@ -1,5 +1,4 @@
 import Basics
-import Foundation
 import TestSupport
 import Testing
 
@@ -52,7 +51,7 @@ import Testing
     private static func sockets(to port: UInt16) throws -> Int {
         let digits = String(port, radix: 16, uppercase: true)
         let wanted = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
-        let table = try String(contentsOfFile: "/proc/self/net/tcp", encoding: .utf8)
+        let table = try KernelFile.read("/proc/self/net/tcp")
         // The kernel keeps sockets in TIME_WAIT (06) by itself.
         return table.split(separator: "\n").filter { line in
             let columns = line.split(separator: " ")

@@ -9,7 +9,7 @@ final class RawServer: Sendable {
     let port: UInt16
     let descriptor: CInt
 
-    init() throws {
+    init(backlog: CInt = 64) throws {
         descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -21,7 +21,7 @@ final class RawServer: Sendable {
         let descriptor = descriptor
         let listens = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, length) == 0 && listen(descriptor, 64) == 0
+                bind(descriptor, address, length) == 0 && listen(descriptor, backlog) == 0
                     && getsockname(descriptor, address, &length) == 0
             }
         }

@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 import Sockets
 import TestSupport
@@ -101,7 +102,8 @@ import Testing
         let tls = try TLSClientContext(authorities: nil)
         let opening = Task { () async -> ClientError? in
             do throws(ClientError) {
-                _ = try await SocketConnection.open(to: addresses, host: "127.0.0.1", tls: tls, within: .seconds(40))
+                _ = try await SocketConnection.open(
+                    to: addresses, host: "127.0.0.1", tls: tls, within: .seconds(40), delay: .seconds(40))
             } catch {
                 return error
             }
@@ -112,6 +114,114 @@ import Testing
         opening.cancel()
         #expect(await opening.value == .cancelled)
         #expect(!Self.isAsked(other))
+    }
+
+    /// Connects within an hour, to 127.0.0.1 at these ports.
+    private static func open(
+        _ ports: [UInt16], within limit: Duration = .seconds(3600), delay: Duration = .seconds(3600),
+        tls: TLSClientContext? = nil
+    ) async throws -> SocketConnection {
+        let addresses = try ports.flatMap { try SocketAddress.resolve(host: "127.0.0.1", port: $0) }
+        return try await SocketConnection.open(
+            to: addresses, host: "127.0.0.1", tls: tls, within: limit, delay: delay)
+    }
+
+    /// Runs `body` with a loop that has no other connections, so that all of its attempts are those of one race.
+    private static func withLoop(_ body: (EventLoop) async throws -> Void) async throws {
+        let loop = try EventLoop(index: 0, openSockets: SocketCount())
+        await loop.start()
+        do {
+            try await body(loop)
+            await loop.stop()
+        } catch {
+            await loop.stop()
+            throw error
+        }
+    }
+
+    /// Connects on `loop`, within an hour, to the first of 127.0.0.1's ports that answers.
+    private static func race(_ ports: [UInt16], on loop: EventLoop) async throws -> SocketConnection {
+        let addresses = try ports.flatMap { try SocketAddress.resolve(host: "127.0.0.1", port: $0) }
+        return try await SocketConnection.race(
+            addresses, on: loop, by: .now() + .seconds(3600), delay: .milliseconds(1)
+        ).winner
+    }
+
+    private static func wait(untilAttempts count: Int, on loop: EventLoop) async throws {
+        try await eventually("\(count) attempts") { await loop.run { ConnectionTable.on($0).attempts.count == count } }
+    }
+
+    @Test("An address that doesn't answer doesn't hold up the next one, and its attempt is closed")
+    func silentAddress() async throws {
+        let (silent, server) = (try SilentServer(), try RawServer())
+        try await Self.withLoop { loop in
+            async let accepted = server.accept()
+            let opening = Task { try await Self.race([silent.port, silent.port, server.port], on: loop) }
+            let peer = try await accepted
+            let connection = try await opening.value
+            try await connection.send([7])
+            #expect(try await peer.receiveExactly(1) == [7])
+            try await Self.wait(untilAttempts: 0, on: loop)
+            connection.drop()
+            try await peer.expectClosed()
+        }
+    }
+
+    @Test("A refused connection starts the next attempt at once")
+    func refusedAddress() async throws {
+        let server = try RawServer()
+        async let accepted = server.accept()
+        // The delay is an hour.
+        let port = try FreePort.find()
+        let opening = Task { try await Self.open([port, server.port]) }
+        _ = try await accepted
+        _ = try await opening.value
+    }
+
+    @Test("The next address isn't tried while an earlier one connects in time")
+    func fastAddress() async throws {
+        let (server, other) = (try RawServer(), try RawServer())
+        async let accepted = server.accept()
+        _ = try await Self.open([server.port, other.port])
+        _ = try await accepted
+        #expect(!Self.isAsked(other))
+    }
+
+    @Test("Cancelling closes all attempts to connect")
+    func cancelledAttempts() async throws {
+        let silent = try SilentServer()
+        try await Self.withLoop { loop in
+            let opening = Task { try await Self.race([silent.port, silent.port], on: loop) }
+            try await Self.wait(untilAttempts: 2, on: loop)
+            opening.cancel()
+            await #expect(throws: ClientError.cancelled) { try await opening.value }
+            try await Self.wait(untilAttempts: 0, on: loop)
+        }
+    }
+
+    @Test("Addresses of which none answers in time can't be reached")
+    func silentAddresses() async throws {
+        let silent = try SilentServer()
+        await #expect {
+            _ = try await Self.open(
+                [silent.port, silent.port], within: .milliseconds(50), delay: .milliseconds(1))
+        } throws: { error in
+            guard case ClientError.unreachable? = error as? ClientError else { return false }
+            return true
+        }
+    }
+
+    @Test("If a server closes the connection during the TLS handshake, the next address is tried")
+    func brokenHandshake() async throws {
+        let (server, other) = (try RawServer(), try RawServer())
+        let tls = try TLSClientContext(authorities: nil)
+        let opening = Task { try await Self.open([server.port, other.port], tls: tls) }
+        let peer = try await server.accept()
+        _ = try await peer.receive(upTo: 1)
+        await peer.close()
+        _ = try await other.accept()
+        opening.cancel()
+        _ = await opening.result
     }
 
     @Test("Cancelling a caller that waits for an answer ends the wait")

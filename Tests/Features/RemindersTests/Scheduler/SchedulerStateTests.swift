@@ -244,6 +244,28 @@ import Testing
         #expect(settled().lateness(at: time(24)) == nil)
         #expect(settled().lateness(at: time(26)) != nil)
     }
+
+    @Test("The scheduler is blocked while claims are late and fail, and not after a single failure or a long sleep")
+    func blocked() {
+        var state = settled(due: 1014)
+        _ = state.actions(at: time(14))
+        state.handle(.failed(.claim, isOutcomeUnknown: true), at: time(15))
+        #expect(!state.isBlocked(at: time(23)))
+        #expect(state.isBlocked(at: time(24.5)))
+        // The next try doesn't change that before it succeeds.
+        #expect(state.actions(at: time(24.5)).contains(.claim))
+        #expect(state.isBlocked(at: time(24.5)))
+        state.handle(.claimed(.sample(6)), at: time(25))
+        #expect(!state.isBlocked(at: time(25)))
+
+        // Without a failure, the machine was asleep, or a task became known late.
+        #expect(!settled(due: 1014).isBlocked(at: time(100)))
+        var looking = settled()
+        #expect(looking.actions(at: time(15)) == [.look])
+        looking.handle(.failed(.look, isOutcomeUnknown: true), at: time(16))
+        #expect(!looking.isBlocked(at: time(24)))
+        #expect(looking.isBlocked(at: time(26)))
+    }
 }
 
 extension SchedulerAction {

@@ -11,39 +11,36 @@
         private static let unsentLimit: UInt32 = 20 << 20
 
         private let socket: StreamSocket
-        private let number: UInt64
-        private var opener: ConnectionTable.Opener?
-        /// Called if the connection never opened, because then no caller drops it.
-        private let neverOpened: () -> Void
+        /// The caller that waits for the end of the TLS handshake.
+        private var opener: Awaited<Void>?
         private var input: [UInt8] = []
         private var reader: ConnectionTable.Reader?
         private var writers: [ConnectionTable.Writer] = []
         /// The end of the received bytes, with an error if there is one. `nil` while more can arrive.
         private var end: Result<Void, ClientError>?
 
-        init(_ socket: StreamSocket, number: UInt64, neverOpened: @escaping () -> Void) {
+        /// The socket isn't read before ``open(host:tls:by:_:)``, because the first bytes may belong to TLS.
+        init(_ socket: StreamSocket) {
             self.socket = socket
-            self.number = number
-            self.neverOpened = neverOpened
             socket.handler = self
             socket.sendLimit = Self.unsentLimit
             socket.reportsDrain = true
+            socket.setReading(false)
         }
 
-        func begin(host: String, tls: TLSClientContext?, by end: MonotonicTime, _ opener: ConnectionTable.Opener) {
+        func open(host: String, tls: TLSClientContext?, by end: MonotonicTime, _ opener: Awaited<Void>) {
+            guard socket.isOpen else {
+                opener.bring(.failure(.unreachable("the server closed the connection")))
+                return
+            }
+            socket.setReading(true)
+            guard let tls else {
+                opener.bring(.success(()))
+                return
+            }
             self.opener = opener
-            guard let tls else { return opened() }
             socket.deadline = end
             socket.beginTLS(tls, to: host, handler: self)
-        }
-
-        private func opened() {
-            guard let opener else { return }
-            self.opener = nil
-            guard !opener.bring(.success(number)) else { return }
-            // The caller was cancelled meanwhile.
-            neverOpened()
-            socket.close()
         }
 
         func read(_ reader: ConnectionTable.Reader) {
@@ -99,7 +96,6 @@
             guard let opener else { return }
             self.opener = nil
             opener.bring(.failure(error))
-            neverOpened()
         }
 
         // MARK: The socket
@@ -151,7 +147,8 @@
 
         func socketDidSecure(_ socket: StreamSocket) {
             socket.deadline = .distantFuture
-            opened()
+            opener?.bring(.success(()))
+            opener = nil
         }
 
         func socket(

@@ -21,12 +21,15 @@
 
             func resume(returning result: Result<Void, ClientError>) { continuation.resume(returning: result) }
         }
+        /// A caller that waits for a connection's number.
         typealias Opener = Awaited<UInt64>
 
         private static let key = LoopLocal<ConnectionTable>()
 
         private let reactor: Reactor
         private var connections: [UInt64: ConnectionState] = [:]
+        /// The attempts to connect, by their openers.
+        private(set) var attempts: [ObjectIdentifier: ConnectingSocket] = [:]
         private var lastNumber: UInt64 = 0
 
         private init(_ reactor: Reactor) {
@@ -37,17 +40,14 @@
             key.value(on: reactor) { ConnectionTable(reactor) }
         }
 
-        /// - Parameter limit: The time limit for connecting and the TLS handshake together.
-        func connect(
-            to address: SocketAddress, host: String, tls: TLSClientContext?, within limit: Duration,
-            _ opener: Opener
-        ) {
-            let end = reactor.now + limit
+        func connect(to address: SocketAddress, by end: MonotonicTime, _ opener: Opener) {
+            let key = ObjectIdentifier(opener)
             do throws(SocketError) {
-                // The reactor keeps the attempt alive until it ends.
-                _ = try ConnectingSocket(to: address, on: reactor, within: limit) { [self] result in
+                attempts[key] = try ConnectingSocket(to: address, on: reactor, within: end - reactor.now) {
+                    [self] result in
+                    attempts[key] = nil
                     switch result {
-                    case .success(let detached): adopt(detached, host: host, tls: tls, by: end, opener)
+                    case .success(let detached): adopt(detached, opener)
                     case .failure(let error): opener.bring(.failure(.unreachable("\(error)")))
                     }
                 }
@@ -56,20 +56,33 @@
             }
         }
 
-        private func adopt(
-            _ detached: DetachedSocket, host: String, tls: TLSClientContext?, by end: MonotonicTime,
-            _ opener: Opener
-        ) {
+        /// Closes an attempt to connect that nobody waits for.
+        func giveUp(_ opener: Opener) {
+            attempts.removeValue(forKey: ObjectIdentifier(opener))?.close()
+        }
+
+        private func adopt(_ detached: DetachedSocket, _ opener: Opener) {
             do throws(SocketError) {
                 let socket = try StreamSocket(detached, on: reactor)
                 lastNumber += 1
                 let number = lastNumber
-                let state = ConnectionState(socket, number: number) { [weak self] in self?.connections[number] = nil }
-                connections[number] = state
-                state.begin(host: host, tls: tls, by: end, opener)
+                connections[number] = ConnectionState(socket)
+                // If the caller was cancelled meanwhile, nobody else drops the connection.
+                if !opener.bring(.success(number)) { drop(number) }
             } catch {
                 opener.bring(.failure(.unreachable("\(error)")))
             }
+        }
+
+        /// Begins to read a new connection, after a TLS handshake if there is a context.
+        func open(
+            _ number: UInt64, host: String, tls: TLSClientContext?, by end: MonotonicTime, _ opener: Awaited<Void>
+        ) {
+            guard let state = connections[number] else {
+                opener.bring(.failure(.cancelled))
+                return
+            }
+            state.open(host: host, tls: tls, by: end, opener)
         }
 
         func read(_ number: UInt64, _ reader: Reader) {

@@ -11,7 +11,7 @@
         private let loop: EventLoop
         private let number: UInt64
 
-        fileprivate init(loop: EventLoop, number: UInt64) {
+        init(loop: EventLoop, number: UInt64) {
             self.loop = loop
             self.number = number
         }
@@ -67,25 +67,28 @@
             loop.submit { ConnectionTable.on($0).drop(number) }
         }
 
-        /// Connects to the first address that works, with the TLS handshake. A cancelled task stops waiting; an attempt
-        /// in progress ends by itself within the time limit.
+        /// Connects to the first of the addresses that answers, with the TLS handshake. If the handshake ends early, or takes
+        /// half of the time that is left, the other addresses are tried. All waits end when the task is cancelled.
         ///
-        /// - Parameter tls: The TLS context, or `nil` for a connection without TLS.
+        /// - Parameters:
+        ///   - tls: The TLS context, or `nil` for a connection without TLS.
+        ///   - limit: The time limit for all addresses and handshakes together.
+        ///   - delay: The time after which the next address is tried beside the earlier ones.
         static func open(
-            to addresses: [SocketAddress], host: String, tls: TLSClientContext?, within limit: Duration
+            to addresses: [SocketAddress], host: String, tls: TLSClientContext?, within limit: Duration,
+            delay: Duration = attemptDelay
         ) async throws(ClientError) -> SocketConnection {
             let loop = try await ClientLoop.shared()
+            let end = MonotonicTime.now() + limit
             var failure = ClientError.unreachable("\(host) has no IP address")
-            for address in addresses {
-                let opener = ConnectionTable.Opener()
+            var rest = addresses
+            while !rest.isEmpty {
+                let connection: SocketConnection
+                (connection, rest) = try await race(rest, on: loop, by: end, delay: delay)
+                let now = MonotonicTime.now()
                 do throws(ClientError) {
-                    let number = try await opener.value {
-                        loop.submit { reactor in
-                            ConnectionTable.on(reactor).connect(
-                                to: address, host: host, tls: tls, within: limit / max(1, addresses.count), opener)
-                        }
-                    }
-                    return SocketConnection(loop: loop, number: number)
+                    try await connection.begin(host: host, tls: tls, by: rest.isEmpty ? end : now + (end - now) / 2)
+                    return connection
                 } catch {
                     switch error {
                     // If a server answers but isn't trusted, no other address is tried.
@@ -95,6 +98,13 @@
                 }
             }
             throw failure
+        }
+
+        private func begin(host: String, tls: TLSClientContext?, by end: MonotonicTime) async throws(ClientError) {
+            let opener = Awaited<Void>()
+            try await opener.value { [loop, number] in
+                loop.submit { ConnectionTable.on($0).open(number, host: host, tls: tls, by: end, opener) }
+            }
         }
     }
 

@@ -1,0 +1,70 @@
+#if canImport(Glibc)
+    import Basics
+    import Sockets
+
+    extension SocketConnection {
+        /// The time after which the next address is tried beside the earlier ones (RFC 8305 §8).
+        static let attemptDelay = Duration.milliseconds(250)
+
+        private enum Event {
+            /// The latest of this number of attempts takes long.
+            case late(attempts: Int)
+            case ended(attempt: Int, Result<SocketConnection, ClientError>)
+        }
+
+        /// Connects to the addresses side by side, without TLS (RFC 8305 §5). The next attempt begins after a delay, or as
+        /// soon as an attempt fails. The first that connects wins, and the others are closed.
+        ///
+        /// - Returns: The connection, and the addresses that haven't failed yet.
+        static func race(
+            _ addresses: [SocketAddress], on loop: EventLoop, by end: MonotonicTime, delay: Duration
+        ) async throws(ClientError) -> (winner: SocketConnection, others: [SocketAddress]) {
+            var tried: Set<Int> = []
+            let result = await withTaskGroup(of: Event.self, returning: Result<SocketConnection, ClientError>.self) {
+                group in
+                defer { group.cancelAll() }
+                var begun = 0
+                var isNextDue = true
+                while true {
+                    if isNextDue, begun < addresses.count {
+                        let (attempt, address) = (begun, addresses[begun])
+                        begun += 1
+                        group.addTask { .ended(attempt: attempt, await connect(to: address, on: loop, by: end)) }
+                        group.addTask { [begun] in
+                            try? await Task.sleep(for: delay)
+                            return .late(attempts: begun)
+                        }
+                    }
+                    switch await group.next() {
+                    case .late(let attempts)?: isNextDue = attempts == begun
+                    case .ended(let attempt, let result)?:
+                        tried.insert(attempt)
+                        switch result {
+                        case .failure(let error) where error != .cancelled && tried.count < addresses.count:
+                            isNextDue = true
+                        default: return result
+                        }
+                    case nil: return .failure(.cancelled)
+                    }
+                }
+            }
+            let others = addresses.indices.filter { !tried.contains($0) }.map { addresses[$0] }
+            return (try result.get(), others)
+        }
+
+        private static func connect(
+            to address: SocketAddress, on loop: EventLoop, by end: MonotonicTime
+        ) async -> Result<SocketConnection, ClientError> {
+            let opener = ConnectionTable.Opener()
+            do throws(ClientError) {
+                let number = try await opener.value {
+                    loop.submit { ConnectionTable.on($0).connect(to: address, by: end, opener) }
+                }
+                return .success(SocketConnection(loop: loop, number: number))
+            } catch {
+                if error == .cancelled { loop.submit { ConnectionTable.on($0).giveUp(opener) } }
+                return .failure(error)
+            }
+        }
+    }
+#endif
