@@ -58,6 +58,7 @@ package struct ConversationsFeature: Feature {
             UserController(conversations: conversations, identities: identities, log: log),
             ConversationsController(conversations: conversations, identities: identities),
             MessageController(conversations: conversations, identities: identities),
+            ReactionController(conversations: conversations, identities: identities),
             PartnerController(store: store, identities: identities, day: day, log: log),
             BlockController(
                 store: BlockStore(database: pools.requests, storage: context.storage), identities: identities,
