@@ -89,9 +89,8 @@ let package = Package(
         .target(
             name: "Schema",
             dependencies: [
-                "CEmbedded", "Conversations", "Domain", "Matches", "Notifications", "Postgres", "Questions",
-                "Reminders",
-                "Schedule",
+                "CEmbedded", "Conversations", "Domain", "Features", "Matches", "Notifications", "Postgres", "Questions",
+                "Reminders", "Schedule",
             ],
             exclude: ["SQL"],
             swiftSettings: swiftSettings),
@@ -127,8 +126,8 @@ let package = Package(
         .target(
             name: "Features",
             dependencies: [
-                "Access", "ActionCable", "Basics", "Domain", "Observability", "Postgres", "Rooms", "Server", "Sockets",
-                "Wire",
+                "Access", "ActionCable", "Basics", "CEmbedded", "Domain", "Observability", "Postgres", "Rooms",
+                "Server", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
 
@@ -192,7 +191,7 @@ let package = Package(
         .target(
             name: "APIDescription",
             dependencies: [
-                "Basics", "CEmbedded", "Conversations", "Domain", "Notifications", "Questions", "Server", "Settings",
+                "ActionCable", "Basics", "CEmbedded", "Domain", "Features", "Notifications", "Server", "Settings",
                 "Wire",
             ],
             exclude: ["answers.txt", "embedded.inc", "refusals.txt"],
@@ -248,7 +247,8 @@ let package = Package(
             swiftSettings: testSettings),
         // Validates the messages that tests receive against the product's schemas.
         .target(
-            name: "InterfaceTestSupport", dependencies: ["APIDescription", "TestSupport"],
+            name: "InterfaceTestSupport",
+            dependencies: ["APIDescription", "Features", "LetsSwitch", "Server", "TestSupport"],
             path: "Tests/Support/InterfaceTestSupport",
             swiftSettings: testSettings),
         .testTarget(

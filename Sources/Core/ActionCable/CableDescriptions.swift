@@ -1,7 +1,8 @@
 import Server
 import Wire
 
-enum CableDescriptions {
+/// The description of `/cable` and its messages.
+package enum CableDescriptions {
     static let socket = RouteDescription.socket(
         "Rooms, reminders, questions and conversations by Action Cable",
         details: "A connection that isn't allowed receives the reason in a disconnect message on the WebSocket.",

@@ -2,6 +2,7 @@ package import ActionCable
 package import Basics
 package import Domain
 package import Observability
+package import Postgres
 package import Server
 
 /// A part of the product: questions, conversations, and so on. The daemon is a list of features.
@@ -13,6 +14,10 @@ package protocol Feature: Sendable {
     static var statementNames: [String] { get }
     /// The PostgreSQL channels (the names in `NOTIFY`) that the feature listens to.
     static var notificationChannels: [String] { get }
+    /// The feature's database functions.
+    static var functions: [PostgresFunctions.Script] { get }
+    /// The JSON Schemas of the feature's messages.
+    static var messages: FeatureMessages { get }
 
     /// The feature's routes.
     var routes: [any RouteCollection] { get }
@@ -43,6 +48,8 @@ package protocol Feature: Sendable {
 
 extension Feature {
     package static var notificationChannels: [String] { [] }
+    package static var functions: [PostgresFunctions.Script] { [] }
+    package static var messages: FeatureMessages { FeatureMessages() }
 
     package var routes: [any RouteCollection] { [] }
     package var channels: [any CableChannel] { [] }

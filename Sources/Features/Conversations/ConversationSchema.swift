@@ -1,26 +1,23 @@
 import CEmbedded
-package import Postgres
+import Features
+import Postgres
 
-/// The database functions of conversations, and the migrations of the feature: `SQL/`. The earlier migrations are in the
+/// The database functions of conversations, and the migrations of their tables: `SQL/`. The earlier migrations are in the
 /// target `Schema`.
-package enum ConversationSchema {
-    package static let migrations = [
-        PostgresMigration(version: 27, name: "reactions", sql: text(EmbeddedFile.migration_0027_reactions_sql))
+enum ConversationSchema {
+    static let migrations = [
+        PostgresMigration(
+            version: 27, name: "reactions", sql: String(cString: EmbeddedFile.migration_0027_reactions_sql.bytes))
     ]
 
-    package static let scripts = [
-        script("conversations", EmbeddedFile.conversations_sql),
-        script("messages", EmbeddedFile.messages_sql),
-        script("reactions", EmbeddedFile.reactions_sql),
-        script("conversation-reading", EmbeddedFile.conversation_reading_sql),
-        script("partner-conversations", EmbeddedFile.partner_conversations_sql),
-        script("notifications", EmbeddedFile.notifications_sql), script("bridge", EmbeddedFile.bridge_sql),
-        script("blocks", EmbeddedFile.blocks_sql),
+    static let scripts: [PostgresFunctions.Script] = [
+        .init("conversations", EmbeddedFile.conversations_sql),
+        .init("messages", EmbeddedFile.messages_sql),
+        .init("reactions", EmbeddedFile.reactions_sql),
+        .init("conversation-reading", EmbeddedFile.conversation_reading_sql),
+        .init("partner-conversations", EmbeddedFile.partner_conversations_sql),
+        .init("notifications", EmbeddedFile.notifications_sql),
+        .init("bridge", EmbeddedFile.bridge_sql),
+        .init("blocks", EmbeddedFile.blocks_sql),
     ]
-
-    private static func script(_ name: String, _ sql: EmbeddedFile) -> PostgresFunctions.Script {
-        PostgresFunctions.Script(name: name, sql: text(sql))
-    }
-
-    private static func text(_ sql: EmbeddedFile) -> String { String(cString: sql.bytes) }
 }

@@ -5,7 +5,7 @@ package import Basics
 package import Domain
 package import Features
 package import Observability
-import Postgres
+package import Postgres
 import Rooms
 package import Server
 
@@ -16,6 +16,9 @@ package struct ConversationsFeature: Feature {
         ConversationStore.statementNames + BridgeStore.statementNames + ListenerStore.statementNames
         + BlockStore.statementNames
     package static let notificationChannels = [ConversationStore.channel, ConversationStore.changesChannel]
+    package static let migrations = ConversationSchema.migrations
+    package static let functions = ConversationSchema.scripts
+    package static let messages = ConversationDescriptions.schemas
 
     package let routes: [any RouteCollection]
     package let channels: [any CableChannel]

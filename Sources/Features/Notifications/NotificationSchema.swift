@@ -1,16 +1,15 @@
 import CEmbedded
-package import Postgres
+import Features
+import Postgres
 
-/// The database functions of deliveries, in `SQL/`.
-package enum NotificationSchema {
-    package static let scripts = [
-        script("addresses", EmbeddedFile.addresses_sql), script("providers", EmbeddedFile.providers_sql),
-        script("deliveries", EmbeddedFile.deliveries_sql), script("notices", EmbeddedFile.notices_sql),
-        script("events", EmbeddedFile.events_sql), script("attendance", EmbeddedFile.attendance_sql),
-        script("retention", EmbeddedFile.retention_sql),
+/// The database functions of notifications: `SQL/`.
+enum NotificationSchema {
+    static let scripts: [PostgresFunctions.Script] = [
+        .init("addresses", EmbeddedFile.addresses_sql),
+        .init("providers", EmbeddedFile.providers_sql),
+        .init("deliveries", EmbeddedFile.deliveries_sql),
+        .init("notices", EmbeddedFile.notices_sql),
+        .init("events", EmbeddedFile.events_sql),
+        .init("retention", EmbeddedFile.retention_sql),
     ]
-
-    private static func script(_ name: String, _ sql: EmbeddedFile) -> PostgresFunctions.Script {
-        PostgresFunctions.Script(name: name, sql: String(cString: sql.bytes))
-    }
 }

@@ -3,6 +3,7 @@ package import Basics
 package import Domain
 package import Features
 package import Observability
+package import Postgres
 package import Server
 
 /// Notifications through providers: APNs, Web Push, ntfy and the webhook.
@@ -11,6 +12,7 @@ package struct NotificationsFeature: Feature {
     package static let statementNames =
         DeliveryStore.statementNames + AddressStore.statementNames + [AddressStore.tokenStatementName]
     package static let notificationChannels = [DeliveryStore.notifications]
+    package static let functions = NotificationSchema.scripts
 
     package let routes: [any RouteCollection]
     package let deliveries: DeliveryService

@@ -1,15 +1,12 @@
 import CEmbedded
-package import Postgres
+import Features
+import Postgres
 
 /// The database functions of questions: `SQL/`.
-package enum QuestionSchema {
-    package static let scripts = [
-        script("questions", EmbeddedFile.questions_sql),
-        script("question-reading", EmbeddedFile.question_reading_sql),
-        script("question-deletion", EmbeddedFile.question_deletion_sql),
+enum QuestionSchema {
+    static let scripts: [PostgresFunctions.Script] = [
+        .init("questions", EmbeddedFile.questions_sql),
+        .init("question-reading", EmbeddedFile.question_reading_sql),
+        .init("question-deletion", EmbeddedFile.question_deletion_sql),
     ]
-
-    private static func script(_ name: String, _ sql: EmbeddedFile) -> PostgresFunctions.Script {
-        PostgresFunctions.Script(name: name, sql: String(cString: sql.bytes))
-    }
 }

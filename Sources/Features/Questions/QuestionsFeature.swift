@@ -4,6 +4,7 @@ package import Domain
 package import Features
 import FoundationEssentials
 package import Observability
+package import Postgres
 package import Server
 
 /// Question sessions for an audience.
@@ -11,6 +12,8 @@ package struct QuestionsFeature: Feature {
     /// The names of the feature's statements, for metrics.
     package static let statementNames = QuestionStore.statementNames
     package static let notificationChannels = [QuestionStore.channel]
+    package static let functions = QuestionSchema.scripts
+    package static let messages = QuestionDescriptions.schemas
 
     package let routes: [any RouteCollection]
     package let channels: [any CableChannel]

@@ -4,6 +4,7 @@ package import Domain
 package import Features
 import FoundationEssentials
 package import Observability
+package import Postgres
 import Rooms
 package import Schedule
 package import Server
@@ -15,6 +16,8 @@ package struct RemindersFeature: Feature {
     package static let notificationChannels = [
         ReminderStore.dueChannel, ReminderStore.claimsChannel, PartnerStore.dissolvedChannel, RematchStore.channel,
     ]
+    package static let functions = ReminderSchema.scripts
+    package static let messages = EventStreamDescriptions.schemas
 
     package let scheduler: Scheduler
     package let streams: EventStreams

@@ -1,5 +1,5 @@
 import Basics
-import Features
+package import Features
 import Notifications
 package import Server
 package import Settings
@@ -11,16 +11,14 @@ package struct DescriptionController: RouteCollection {
     /// The server's public address. If it is `nil`, the documents use the request's `Host`.
     private let publicURL: String?
     private let maximumBodyBytes: Int
-    /// The schemas of the features that are on, by name.
-    private let schemas: [String: SocketSchemas]
+    private let schemas: [MessageSchemas]
     private let table = Locked<[DescribedRoute]>([])
 
-    package init(_ configuration: Configuration) {
+    /// - Parameter messages: The messages of the features that are on.
+    package init(_ configuration: Configuration, messages: [FeatureMessages]) {
         publicURL = configuration.providers.publicURL
         maximumBodyBytes = configuration.limits.http.bodyBytes
-        schemas = SocketSchemas.all.filter { name, _ in
-            OptionalFeature(rawValue: name).map { !configuration.leftOut.contains($0) } ?? true
-        }
+        schemas = MessageSchemas.documents(of: messages)
     }
 
     package func boot(routes: RoutesBuilder) {
@@ -34,7 +32,7 @@ package struct DescriptionController: RouteCollection {
         }
         routes.get("schemas", ":name", as: schema) { request in
             let name = request.parameters["name"].flatMap { $0.hasSuffix(".json") ? String($0.dropLast(5)) : nil }
-            guard let schemas = name.flatMap({ schemas[$0] }) else {
+            guard let schemas = schemas.first(where: { $0.name == name }) else {
                 throw Abort(
                     .notFound,
                     reason: "There is no such schema. The schemas are \(schemaFiles.joined(separator: ", ")).")
@@ -55,7 +53,7 @@ package struct DescriptionController: RouteCollection {
         "Get this description", answers: [.json("The routes as OpenAPI 3.1.", .object([.member("openapi", .text())]))],
         example: "/openapi.json")
 
-    private var schemaFiles: [String] { schemas.keys.sorted().map { "\($0).json" } }
+    private var schemaFiles: [String] { schemas.map { "\($0.name).json" }.sorted() }
 
     private var schema: RouteDescription {
         RouteDescription(

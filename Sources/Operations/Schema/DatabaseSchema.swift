@@ -1,15 +1,18 @@
 import CEmbedded
 import Conversations
 import Domain
+import Features
+import Matches
 import Notifications
 package import Postgres
 import Questions
+import Reminders
 import Schedule
 
 /// The daemon's tables and functions, embedded in the program from `SQL/`.
 package enum DatabaseSchema {
     /// The numbered migrations. Only they change tables. New ones are in the folders of their features.
-    private static let migrations = (ownMigrations + ConversationSchema.migrations).sorted { $0.version < $1.version }
+    private static let migrations = (ownMigrations + ConversationsFeature.migrations).sorted { $0.version < $1.version }
 
     private static let ownMigrations = [
         PostgresMigration(version: 1, name: "schema", sql: text(EmbeddedFile.migration_0001_schema_sql)),
@@ -41,12 +44,18 @@ package enum DatabaseSchema {
             version: 26, name: "question-count", sql: text(EmbeddedFile.migration_0026_question_count_sql)),
     ]
 
+    /// All features, also those that a daemon leaves out. A feature comes after those whose types its functions use.
+    private static let features: [any Feature.Type] = [
+        ScheduleFeature.self, RemindersFeature.self, MatchesFeature.self, NotificationsFeature.self,
+        QuestionsFeature.self, ConversationsFeature.self,
+    ]
+
     private static let functions = PostgresFunctions(
         revision: 42, oldestUsable: 14,
-        scripts: SchedulingSchema.scripts + NotificationSchema.scripts + QuestionSchema.scripts + ConversationSchema.scripts + [
-            PostgresFunctions.Script(name: "daemons", sql: text(EmbeddedFile.daemons_sql)),
-            PostgresFunctions.Script(name: "export", sql: text(EmbeddedFile.export_sql)),
-            PostgresFunctions.Script(name: "samples", sql: text(EmbeddedFile.samples_sql)),
+        scripts: features.flatMap { $0.functions } + [
+            PostgresFunctions.Script("daemons", EmbeddedFile.daemons_sql),
+            PostgresFunctions.Script("export", EmbeddedFile.export_sql),
+            PostgresFunctions.Script("samples", EmbeddedFile.samples_sql),
         ],
         // The tests put one of their own in its place.
         kept: ["clock"])

@@ -66,10 +66,11 @@ struct Composition: Sendable {
             OperationsController(readiness: report.readiness, metrics: report.metrics),
             DeviceController(eraser: eraser),
         ]
+        let types = DaemonFeatures.types(without: configuration.leftOut)
         let routes =
             features.all.flatMap(\.routes) + own + history.routes + (configuration.echo ? [EchoController()] : [])
             // Describes the routes before it.
-            + [DescriptionController(configuration)]
+            + [DescriptionController(configuration, messages: types.map { $0.messages })]
         application = Application(
             on: core.loops, limits: edge.limits, edge: edge.policy, tls: edge.tls,
             responder: Responder(
@@ -80,7 +81,6 @@ struct Composition: Sendable {
         let kicks = ConnectionKicks(
             daemon: core.id, application: application, database: core.pools.background,
             store: features.reminders.background, log: log)
-        let types = DaemonFeatures.types(without: configuration.leftOut)
         let dispatch = NotificationDispatch(
             features: features.all, bus: bus, kicks: kicks, connections: connections, log: log)
         listener = PostgresListener(

@@ -1,7 +1,10 @@
+import Features
+import Server
 package import TestSupport
 import Testing
 
 @testable import APIDescription
+@testable import LetsSwitch
 
 /// Validates each message that the tests receive against the schema in `/schemas/…` that describes it.
 package enum InterfaceValidation {
@@ -71,9 +74,10 @@ package enum InterfaceValidation {
     }
 
     /// Each schema is parsed once.
-    private static let checks = SocketSchemas.all.mapValues { schemas in
-        Result { try SchemaCheck(try TestJSON(parsing: schemas.json)) }
-    }
+    private static let checks = Dictionary(
+        uniqueKeysWithValues: MessageSchemas.documents(of: DaemonFeatures.types.map { $0.messages }).map { schemas in
+            (schemas.name, Result { try SchemaCheck(try TestJSON(parsing: schemas.json)) })
+        })
 
     /// Validates a server's message. Returns what is wrong with it.
     package static func violation(about message: [UInt8], _ event: String? = nil, _ name: String) -> String? {

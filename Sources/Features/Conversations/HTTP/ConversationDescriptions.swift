@@ -1,9 +1,9 @@
 import Domain
-package import Server
-package import Wire
+import Server
+import Wire
 
 /// Descriptions of the routes of conversations.
-package enum ConversationDescriptions {
+enum ConversationDescriptions {
     private static let device = JSONSchema.Member.optional("deviceId", .device)
     private static let asks: [RouteDescription.Parameter] = [
         .optional("deviceId", "The caller's device, unless a ticket names it.", .device),
@@ -17,7 +17,7 @@ package enum ConversationDescriptions {
     private static let nameRequired = RouteDescription.Answer.refusal(
         409, "name_required", "device_erased", meaning: "You have no name, or your device was erased.")
 
-    package static let message = JSONSchema.shared(
+    static let message = JSONSchema.shared(
         "Message",
         .object([
             .member("id", .uuid), .member("content", .text()), .member("author", .text()), .member("date", .instant),
@@ -25,7 +25,7 @@ package enum ConversationDescriptions {
             .optional("reactions", .array(reaction, most: 20)),
         ]))
 
-    private static let emoji = JSONSchema.text(length: 1...Emoji.maximumScalars)
+    static let emoji = JSONSchema.text(length: 1...Emoji.maximumScalars)
 
     private static let reaction = JSONSchema.shared(
         "Reaction",
@@ -39,7 +39,7 @@ package enum ConversationDescriptions {
         .member("participants", .array(.text())), .member("lastOffset", .count), .optional("lastMessage", message),
     ]
     /// The part of a conversation that is the same for all participants.
-    package static let summary = JSONSchema.shared("ConversationSummary", .object(summaryMembers))
+    static let summary = JSONSchema.shared("ConversationSummary", .object(summaryMembers))
 
     private static let conversation = JSONSchema.shared(
         "Conversation",
@@ -125,7 +125,7 @@ package enum ConversationDescriptions {
             .member("asked", .boolean), .member("partnerAsked", .boolean), .optional("conversation", conversation),
         ]))
 
-    package static let askPartner = RouteDescription(
+    static let askPartner = RouteDescription(
         "Ask for a conversation with your partner",
         details: "The conversation opens when both partners have asked for it.",
         parameters: [.path("task", "Your own task.", .uuid)],
@@ -135,7 +135,7 @@ package enum ConversationDescriptions {
             .json(202, "The partner hasn't asked yet.", partner),
         ] + partnerAnswers)
 
-    package static let lookAtPartner = RouteDescription(
+    static let lookAtPartner = RouteDescription(
         "Read who has asked for the conversation", parameters: [.path("task", "Your own task.", .uuid)] + asks,
         answers: [.json("Who has asked, and the conversation if it is open.", partner)] + partnerAnswers)
 

@@ -1,9 +1,9 @@
 import Domain
 import Server
-package import Wire
+import Wire
 
 /// Descriptions of the routes of question sessions.
-package enum QuestionDescriptions {
+enum QuestionDescriptions {
     private static let sessionID = RouteDescription.Parameter.path("session", "The session.", .uuid)
     private static let authorization = RouteDescription.Parameter.header(
         "Authorization", "Bearer, followed by the presenter's key.", .text())
@@ -29,7 +29,7 @@ package enum QuestionDescriptions {
                 "presenterKey", .described("The presenter's key. The server shows it only in this answer.", .text())),
         ]))
 
-    package static let question = JSONSchema.shared(
+    static let question = JSONSchema.shared(
         "Question",
         .object([
             .member("id", .uuid), .member("session", .uuid), .member("content", .text()), .member("answered", .boolean),
@@ -38,7 +38,7 @@ package enum QuestionDescriptions {
             .optional("askedFrom", .described("The id of the member that asked. Only presenters receive it.", .uuid)),
         ]))
 
-    private static let content = JSONSchema.text(length: 1...QuestionText.maximumScalars)
+    static let content = JSONSchema.text(length: 1...QuestionText.maximumScalars)
 
     static let table = RouteDescription(
         "Get the page that creates a session",

@@ -25,6 +25,11 @@ package struct Rematch: Message, Hashable {
         return json.bytes
     }
 
+    /// The schema of the members except the type.
+    package static let schema: [JSONSchema.Member] = [
+        .member("roomId", .uuid), .member("taskId", .uuid), .optional("partnerTask", .text()),
+    ]
+
     /// Writes the members except the type.
     package func write(to object: inout JSONText) {
         object.member("roomId", roomId.text)

@@ -1,7 +1,10 @@
 import Crypto
+import Features
 import Postgres
 import Schema
 import Testing
+
+@testable import LetsSwitch
 
 /// The functions in the database, and their revision.
 @Suite struct FunctionRevisionTests {
@@ -21,5 +24,14 @@ import Testing
             digest == Self.pinned.digest,
             "raise DatabaseSchema's revision (\(functions.revision)) if it isn't yet, then pin it here with \(digest)")
         #expect(functions.revision == Self.pinned.revision, "and this revision, with the digest of its text")
+    }
+
+    @Test("The schema has the functions of every feature, once")
+    func features() {
+        let names = DatabaseSchema.current.functions.scripts.map(\.name)
+        #expect(Set(names).count == names.count)
+        for type in DaemonFeatures.types {
+            #expect(Set(names).isSuperset(of: type.functions.map(\.name)), "\(type) isn't in DatabaseSchema")
+        }
     }
 }

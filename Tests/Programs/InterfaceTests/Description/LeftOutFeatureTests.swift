@@ -13,6 +13,10 @@ import Testing
         let routes: [(method: String, target: String)]
         var channels: [String] = []
         var schema: String?
+        /// Types of messages that only the feature's channels send.
+        var contents: [String] = []
+        /// Names of events that only the feature's streams send.
+        var events: [String] = []
         /// A word in the names of the feature's statements.
         let statements: [String]
     }
@@ -23,7 +27,8 @@ import Testing
             Share(
                 routes: [("GET", "/questions"), ("POST", "/questions")],
                 channels: [#"{"channel":"QuestionsChannel","session":"\#(UUID())","deviceId":"ada"}"#],
-                schema: "questions", statements: ["ask_question", "vote"])
+                schema: "questions", contents: ["questionResponse", "session"],
+                statements: ["ask_question", "vote"])
         case .conversations:
             Share(
                 routes: [
@@ -31,12 +36,27 @@ import Testing
                     ("POST", "/task/\(UUID())/conversation"),
                 ],
                 channels: [#"{"channel":"ConversationChannel","conversation":"\#(UUID())","deviceId":"ada"}"#],
-                schema: "conversations", statements: ["send_message"])
+                schema: "conversations", contents: ["new_chat", "history"], events: ["message", "left"],
+                statements: ["send_message"])
         case .notifications:
             Share(
                 routes: [("POST", "/token")],
                 statements: ["lease_deliveries"])
         }
+    }
+
+    /// Returns the types of messages in `/schemas/cable.json`, and the names of events in `/schemas/events.json`.
+    private static func described(by endpoint: ClientEndpoint) async throws -> (
+        contents: Set<String>, events: Set<String>
+    ) {
+        let (cable, events) = (
+            try await endpoint.get("/schemas/cable.json").json(), try await endpoint.get("/schemas/events.json").json()
+        )
+        let content = cable["$defs"]["server"]["anyOf"].array?.last?["properties"]["message"]["anyOf"].array ?? []
+        return (
+            Set(content.compactMap { $0["properties"]["type"]["enum"].array?.first?.string }),
+            Set((events["$defs"].object ?? [:]).keys)
+        )
     }
 
     private static func statements(_ page: String) -> Set<String> {
@@ -52,9 +72,9 @@ import Testing
             let part = try await journey.daemon { $0.leftOut = [feature] }
             let share = Self.share(of: feature)
             for (method, target) in share.routes {
-                let answer = try await HTTPTestClient.request(at: part, method, target, body: "{}")
+                let answer = try await HTTPTestClient.request(at: part, method, target, body: Array("{}".utf8))
                 #expect(answer.status == 404, "\(method) \(target)")
-                let other = try await HTTPTestClient.request(at: whole, method, target, body: "{}")
+                let other = try await HTTPTestClient.request(at: whole, method, target, body: Array("{}".utf8))
                 #expect(other.status != 404, "\(method) \(target)")
             }
             for name in share.channels {
@@ -66,8 +86,13 @@ import Testing
                 #expect(try await part.get("/schemas/\(schema).json").status == 404)
                 #expect(try await whole.get("/schemas/\(schema).json").status == 200)
             }
+            let (left, described) = (try await Self.described(by: part), try await Self.described(by: whole))
+            #expect(left.contents.isDisjoint(with: share.contents) && described.contents.isSuperset(of: share.contents))
+            #expect(left.events.isDisjoint(with: share.events) && described.events.isSuperset(of: share.events))
+            #expect(left.contents.isSuperset(of: ["aleResponse", "presence", "reminder", "error"]))
             let (own, all) = (
-                Self.statements(try await part.get("/metrics").text), Self.statements(try await whole.get("/metrics").text)
+                Self.statements(try await part.get("/metrics").text),
+                Self.statements(try await whole.get("/metrics").text)
             )
             #expect(own.isStrictSubset(of: all))
             for name in share.statements {
