@@ -12,9 +12,10 @@ import Schedule
 /// The daemon's tables and functions, embedded in the program from `SQL/`.
 package enum DatabaseSchema {
     /// The numbered migrations. Only they change tables. New ones are in the folders of their features.
-    private static let migrations = (ownMigrations + ConversationsFeature.migrations).sorted { $0.version < $1.version }
+    private static let migrations = (earlierMigrations + features.flatMap { $0.migrations })
+        .sorted { $0.version < $1.version }
 
-    private static let ownMigrations = [
+    private static let earlierMigrations = [
         PostgresMigration(version: 1, name: "schema", sql: text(EmbeddedFile.migration_0001_schema_sql)),
         PostgresMigration(version: 2, name: "daemons", sql: text(EmbeddedFile.migration_0002_daemons_sql)),
         PostgresMigration(version: 3, name: "presence", sql: text(EmbeddedFile.migration_0003_presence_sql)),

