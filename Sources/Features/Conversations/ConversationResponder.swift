@@ -41,6 +41,12 @@ package struct ConversationResponder: Sendable {
         return !entries.isEmpty
     }
 
+    /// Adds or removes a reaction. The database's notification publishes it.
+    func react(_ request: ReactionRequest, by member: ConversationMember) async throws -> ConversationStore.Reacted {
+        try member.check(request.conversation)
+        return try await store.react(request, by: member.device)
+    }
+
     /// Performs a subscriber's command.
     ///
     /// - Returns: The event for the subscriber.
@@ -62,13 +68,24 @@ package struct ConversationResponder: Sendable {
             } catch {
                 return .error(ref: ref, refusal(error))
             }
+        case .react(let request, let ref):
+            do {
+                return .reacted(ref: ref, try await react(request, by: member).message)
+            } catch {
+                return .error(ref: ref, refusal(error))
+            }
         }
     }
 
     /// Returns the event for a subscriber whose address has reached its daily limit.
     func refusal(ref: String?) -> ConversationEvent {
         metrics.messages.add(.refused)
-        return .error(ref: ref, refusal(RequestError.tooManyMessages(retryAfter: nil)))
+        return reactionRefusal(ref: ref)
+    }
+
+    /// Returns the event for a reaction of such a subscriber. It doesn't count as a message.
+    func reactionRefusal(ref: String?) -> ConversationEvent {
+        .error(ref: ref, refusal(RequestError.tooManyMessages(retryAfter: nil)))
     }
 
     private func refusal(_ error: any Error) -> RequestError {

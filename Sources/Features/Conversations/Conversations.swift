@@ -39,7 +39,11 @@ package final class Conversations: Sendable {
         let audience = ConversationListeners()
         self.audience = audience
         feeds = ConversationFeeds(store: store, log: log, audience: audience) { rooms.publish($0) }
-        changes = ConversationChanges(store: store, log: log, audience: audience) { rooms.publish($0, to: $1) }
+        changes = ConversationChanges(store: store, log: log, audience: audience) {
+            rooms.publish($0, to: $1)
+        } reaction: {
+            rooms.publish($0, to: $1)
+        }
         responder = ConversationResponder(store: store, feeds: feeds, metrics: metrics, log: log)
     }
 

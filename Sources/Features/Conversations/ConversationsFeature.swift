@@ -16,6 +16,7 @@ package struct ConversationsFeature: Feature {
         ConversationStore.statementNames + BridgeStore.statementNames + ListenerStore.statementNames
         + BlockStore.statementNames
     package static let notificationChannels = [ConversationStore.channel, ConversationStore.changesChannel]
+    package static let migrations = ConversationSchema.migrations
     package static let functions = ConversationSchema.scripts
     package static let messages = ConversationDescriptions.schemas
 
@@ -60,6 +61,7 @@ package struct ConversationsFeature: Feature {
             UserController(conversations: conversations, identities: identities, log: log),
             ConversationsController(conversations: conversations, identities: identities),
             MessageController(conversations: conversations, identities: identities),
+            ReactionController(conversations: conversations, identities: identities),
             PartnerController(store: store, identities: identities, day: day, log: log),
             BlockController(
                 store: BlockStore(database: pools.requests, storage: context.storage), identities: identities,

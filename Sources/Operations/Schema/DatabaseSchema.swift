@@ -11,8 +11,11 @@ import Schedule
 
 /// The daemon's tables and functions, embedded in the program from `SQL/`.
 package enum DatabaseSchema {
-    /// The numbered migrations. Only they change tables.
-    private static let migrations = [
+    /// The numbered migrations. Only they change tables. New ones are in the folders of their features.
+    private static let migrations = (earlierMigrations + features.flatMap { $0.migrations })
+        .sorted { $0.version < $1.version }
+
+    private static let earlierMigrations = [
         PostgresMigration(version: 1, name: "schema", sql: text(EmbeddedFile.migration_0001_schema_sql)),
         PostgresMigration(version: 2, name: "daemons", sql: text(EmbeddedFile.migration_0002_daemons_sql)),
         PostgresMigration(version: 3, name: "presence", sql: text(EmbeddedFile.migration_0003_presence_sql)),
@@ -49,7 +52,7 @@ package enum DatabaseSchema {
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 41, oldestUsable: 14,
+        revision: 42, oldestUsable: 14,
         scripts: features.flatMap { $0.functions } + [
             PostgresFunctions.Script("daemons", EmbeddedFile.daemons_sql),
             PostgresFunctions.Script("export", EmbeddedFile.export_sql),

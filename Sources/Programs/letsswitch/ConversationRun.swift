@@ -35,6 +35,7 @@ struct ConversationRun {
             switch item.event {
             case .entered(let name): try output.write("You are \(name). Press Ctrl-C to stop.")
             case .message(let message): try output.write(Self.line(message))
+            case .reaction(let change): try output.write(Self.line(change))
             case .waiting(let wait): try output.write("Not connected. Trying again in \(wait.components.seconds) s.")
             case .closed: break
             }
@@ -83,6 +84,11 @@ struct ConversationRun {
     private static func line(_ message: Message) -> String {
         let author = message.author.isEmpty ? "somebody" : message.author
         return Output.indented("\(message.date.formatted(.iso8601)) \(author): \(message.content)")
+    }
+
+    private static func line(_ change: ReactionChange) -> String {
+        let what = change.isAdded ? "reacts with \(change.emoji)" : "removes \(change.emoji)"
+        return Output.indented("\(change.user) \(what): message \(change.offset)")
     }
 
     private static func line(_ conversation: Conversation) -> String {

@@ -133,6 +133,41 @@ import Testing
         }
     }
 
+    @Test("A reaction is an event for the other participant, and is in the messages that are read")
+    func reactions() async throws {
+        try await RunningDaemon.with([]) { server, _ in
+            let (ada, bob) = (
+                LetsSwitchClient(server, deviceID: "ada").conversations,
+                LetsSwitchClient(server, deviceID: "bob").conversations
+            )
+            try await ada.takeName("ada")
+            try await bob.takeName("bob")
+            let message = try await ada.send("Tea?", to: ["bob"])
+            #expect(message.reactions.isEmpty)
+            var events = ada.events().makeAsyncIterator()
+            #expect(try await events.next() == .entered("ada"))
+            for _ in 0..<2 {
+                let reacted = try await bob.react(to: message, with: "🎉")
+                #expect(reacted.id == message.id)
+                #expect(reacted.reactions.map(\.emoji) == ["🎉"])
+                #expect(reacted.reactions.first?.count == 1 && reacted.reactions.first?.users == ["bob"])
+                #expect(try await ada.history(of: message.conversation).messages == [reacted])
+            }
+            for _ in 0..<2 { #expect(try await bob.removeReaction("🎉", from: message) == message) }
+            for isAdded in [true, false] {
+                guard case .reaction(let change) = try await events.next() else {
+                    throw ClientFailure.violation("no reaction")
+                }
+                #expect(change.conversation == message.conversation && change.messageID == message.id)
+                #expect(change.offset == 1 && change.user == "bob" && change.emoji == "🎉")
+                #expect(change.isAdded == isAdded)
+            }
+            let refusal = await #expect(throws: ClientError.self) { try await bob.react(to: message, with: "no") }
+            guard case .refused(let refusal) = refusal else { throw ClientFailure.violation("\(refusal as Any)") }
+            #expect(refusal.status == 400 && refusal.code == "invalid_request")
+        }
+    }
+
     @Test("Participants of a session receive their number after each change")
     func audience() async throws {
         try await RunningDaemon.with(["--presence-grace", "0"]) { server, _ in

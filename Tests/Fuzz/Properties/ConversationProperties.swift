@@ -15,7 +15,11 @@ enum ConversationProperties {
             try require(command.isRefused(ref: nil), "\(command), where a plain reading finds no JSON")
             return
         }
-        let names = ["type", "ref", "content", "conversation", "conversations", "routingKey", "id", "after", "limit"]
+        let names = [
+            "type", "ref", "content", "conversation", "conversations", "routingKey", "id", "after", "limit",
+            "messageId",
+            "emoji", "remove",
+        ]
         guard names.allSatisfy({ tree.text($0).isUnique }) else { return }
         let ref = tree.text("ref").text
         switch command {
@@ -28,6 +32,11 @@ enum ConversationProperties {
             try require(tree.text("type").text == "history" && answered == ref, "it is asked for")
             try require(conversation == PlainJSON.uuid(tree.text("conversation").text), "another conversation")
             try require(after >= 0 && limit > 0, "from \(after), \(limit) of them")
+        case .react(let reaction, let answered):
+            try require(tree.text("type").text == "react" && answered == ref, "it is a reaction")
+            try require(reaction.conversation == PlainJSON.uuid(tree.text("conversation").text), "another conversation")
+            try require(reaction.message == PlainJSON.uuid(tree.text("messageId").text), "another message")
+            try require(isSame(reaction.emoji.text, tree.text("emoji").text), "another emoji")
         case .refused(let error, let answered):
             try require(error.status == 400 && error.code == "invalid_request", "refused as \(error)")
             // A message without a type may be answered without a `ref`.

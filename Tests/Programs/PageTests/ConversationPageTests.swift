@@ -261,6 +261,38 @@ struct ConversationPageTests {
         }
     }
 
+    @Test("A person reacts by keyboard, sees others' reactions, and removes the own one by clicking it")
+    func reactions() async throws {
+        try await PageWorld.run { world in
+            try await world.name("ada", "bob")
+            let conversation = try await world.conversation("ada", "bob")
+            let message = try await world.send("Tea?", by: "bob", in: conversation)["messages"][0]["id"].string ?? ""
+            let reactions = "/conversations/\(conversation)/messages/\(message)/reactions"
+            try await world.post(reactions, ["deviceId": "bob", "emoji": "🎉"])
+            let page = try await world.converse("ada", in: conversation)
+            let buttons =
+                "[...document.querySelectorAll('.reactions button')].map(one => one.textContent + one.ariaPressed).join()"
+            try await page.wait(until: "\(buttons) === '🎉 1false'")
+            #expect(try await page.evaluate("document.querySelector('.reactions button').ariaLabel") == "🎉 from bob")
+            try await page.tab(to: "element.matches('.choices summary')")
+            try await page.press(.enter)
+            try await page.tab(to: "element.dataset.emoji === '❤️'")
+            try await page.press(.enter)
+            try await page.wait(until: "\(buttons) === '🎉 1false,❤️ 1true'")
+            #expect(try await page.evaluate("document.activeElement.matches('.choices summary')") == true)
+            #expect(try await page.evaluate("document.querySelector('.choices').open") == false)
+            try await world.post(reactions, ["deviceId": "bob", "emoji": "❤️"])
+            try await page.wait(until: "\(buttons) === '🎉 1false,❤️ 2true'")
+            try await page.click(".reactions [aria-pressed=true]")
+            try await page.wait(until: "\(buttons) === '🎉 1false,❤️ 1false'")
+            try await page.click(".reactions button")
+            try await page.wait(until: "\(buttons) === '🎉 2true,❤️ 1false'")
+            #expect(try await page.faults() == [])
+            let stored = try await world.messages(in: conversation, for: "bob")[0]["reactions"]
+            #expect(stored[0]["users"] == ["bob", "ada"] && stored[1]["users"] == ["bob"])
+        }
+    }
+
     @Test("Messages shown before the user turns away are marked as read, and later ones aren't")
     func turnedAway() async throws {
         try await PageWorld.run { world in

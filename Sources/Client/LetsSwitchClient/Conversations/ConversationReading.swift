@@ -119,6 +119,9 @@ package actor ConversationReading {
             case .ask(let after): await ask(message.conversation, after: after)
             case .repeated, .waits: return
             }
+        case "reaction":
+            guard let change = try? JSONDecoder().decode(ReactionChange.self, from: Data(bytes)) else { return }
+            ready.append(Item(event: .reaction(change), source: source))
         case "history":
             guard let conversation = incoming.ref.flatMap(UUID.init(uuidString:)), let page = HistoryEntry.page(bytes)
             else { return }

@@ -19,13 +19,15 @@ public struct Conversations: Sendable {
         case entered(String)
         /// A message of any participant, including this device: `case .message(let message): print(message.content)`
         case message(Message)
+        /// A person has added or removed a reaction: `case .reaction(let change): print(change.user, change.emoji)`
+        case reaction(ReactionChange)
         /// There is no connection. The next attempt follows after this time: `case .waiting(let wait): print(wait)`
         case waiting(Duration)
         /// The connection has ended: `case .closed(let code): print(code)`
         case closed(CloseCode)
     }
 
-    private let requests: DeviceRequests
+    let requests: DeviceRequests
 
     init(_ requests: DeviceRequests) {
         self.requests = requests

@@ -22,8 +22,10 @@ public struct Message: Sendable, Hashable, Codable {
     public let conversation: UUID
     /// The message's number in its conversation, counted from 1: `history(of: id, after: message.offset)`
     public let offset: Int
+    /// The reactions by emoji; empty in messages that come as events: `message.reactions.first?.emoji`
+    public let reactions: [Reaction]
 
-    private enum CodingKeys: String, CodingKey { case id, content, author, date, conversation, offset }
+    private enum CodingKeys: String, CodingKey { case id, content, author, date, conversation, offset, reactions }
 
     /// Decodes the server's JSON, from any transport: `try JSONDecoder().decode(Message.self, from: data)`
     public init(from decoder: any Decoder) throws {
@@ -34,6 +36,7 @@ public struct Message: Sendable, Hashable, Codable {
         date = try members.decode(WireDate.self, forKey: .date).date
         conversation = try members.decode(UUID.self, forKey: .conversation)
         offset = try members.decode(Int.self, forKey: .offset)
+        reactions = try members.decodeIfPresent([Reaction].self, forKey: .reactions) ?? []
     }
 
     /// Encodes the message in the server's format: `try JSONEncoder().encode(message)`
@@ -45,6 +48,7 @@ public struct Message: Sendable, Hashable, Codable {
         try members.encode(WireDate.text(date), forKey: .date)
         try members.encode(conversation, forKey: .conversation)
         try members.encode(offset, forKey: .offset)
+        if !reactions.isEmpty { try members.encode(reactions, forKey: .reactions) }
     }
 }
 

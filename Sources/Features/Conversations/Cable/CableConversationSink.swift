@@ -33,7 +33,7 @@ final class CableConversationSink: ConversationSink {
         case .presence(_, let users):
             if transport.isExtended { sendPresence(users) }
             if sendsPresence { transport.send(event.content) }
-        case .message, .left, .history, .error: transport.send(event.content)
+        case .message, .left, .reaction, .reacted, .history, .error: transport.send(event.content)
         }
     }
 

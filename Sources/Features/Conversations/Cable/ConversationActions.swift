@@ -11,6 +11,8 @@ extension ConversationCommand {
             self = Self.read { () throws(RequestError) in try Self.message(action.members, in: conversation) }
         } else if action.isNamed("history") {
             self = Self.read { () throws(RequestError) in try Self.history(action.members, in: conversation) }
+        } else if action.isNamed("react") {
+            self = Self.read { () throws(RequestError) in try Self.react(action.members, in: conversation) }
         } else {
             throw .unknownAction
         }
@@ -40,6 +42,23 @@ extension ConversationCommand {
         let (after, limit) = (members.count("after") ?? 0, members.count("limit") ?? ConversationPage.maximumCount)
         guard after >= 0, limit > 0 else { throw .invalid("after must be at least 0, and limit at least 1.") }
         return .history(try named(by: members, or: conversation), after: after, limit: limit, ref: nil)
+    }
+
+    private static func react(_ members: JSONObject, in conversation: UUID?) throws(RequestError) -> Self {
+        guard let message = members.text("messageId").flatMap(UUID.init(text:)) else {
+            throw .invalid("messageId", "must be a UUID")
+        }
+        guard let emoji = members.text("emoji") else { throw .invalid("emoji", "is missing") }
+        let action: ReactionRequest.Action =
+            switch members["remove"] {
+            case nil, .null?, .boolean(false)?: .add
+            case .boolean(true)?: .remove
+            default: throw .invalid("remove", "must be true or false")
+            }
+        let request = ReactionRequest(
+            conversation: try named(by: members, or: conversation), message: message, emoji: try Emoji(emoji),
+            action: action)
+        return .react(request, ref: nil)
     }
 
     private static func named(by members: JSONObject, or own: UUID?) throws(RequestError) -> UUID {

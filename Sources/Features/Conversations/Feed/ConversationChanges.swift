@@ -11,8 +11,8 @@ struct ConversationChange: Message {
     let summary: ConversationPage
 }
 
-/// Publishes such changes on this daemon, in the order of the database's notifications. They are hints: a client that
-/// misses one sees the change in its list.
+/// Publishes such changes and reactions on this daemon. Changes are in the order of the database's notifications. They
+/// are hints: a client that misses one sees the change in its list.
 package actor ConversationChanges {
     /// The maximum number of waiting changes. Further ones are dropped.
     private static let waitingLimit = 10_000
@@ -21,22 +21,28 @@ package actor ConversationChanges {
     private let log: Log
     private let audience: ConversationListeners
     private let publish: @Sendable (ConversationChange, [Substring]) -> Void
+    private let publishReaction: @Sendable (ReactionPublication, [Substring]) -> Void
     private var waiting: [ConversationNotice] = []
     private var isReading = false
 
-    /// - Parameter publish: Publishes a change to users.
+    /// - Parameters:
+    ///   - publish: Publishes a change to users.
+    ///   - reaction: Publishes a reaction to users.
     init(
         store: ConversationStore, log: Log, audience: ConversationListeners,
-        publish: @escaping @Sendable (ConversationChange, [Substring]) -> Void
+        publish: @escaping @Sendable (ConversationChange, [Substring]) -> Void,
+        reaction: @escaping @Sendable (ReactionPublication, [Substring]) -> Void = { _, _ in }
     ) {
         self.store = store
         self.log = log
         self.audience = audience
         self.publish = publish
+        publishReaction = reaction
     }
 
     /// Handles the payload of a notification.
     package func receive(_ payload: String) {
+        if let reaction = ReactionNotice(payload) { return publish(reaction) }
         guard let notice = ConversationNotice(payload), audience.hasSubscriber(among: notice.audience),
             waiting.count < Self.waitingLimit
         else { return }
@@ -44,6 +50,12 @@ package actor ConversationChanges {
         guard !isReading else { return }
         isReading = true
         Task { await readOn() }
+    }
+
+    /// A reaction needs nothing from the database. A user that leaves at this moment may still receive it.
+    private func publish(_ reaction: ReactionNotice) {
+        let users = reaction.routingKey.split(separator: ".")
+        if audience.hasSubscriber(among: users) { publishReaction(ReactionPublication(notice: reaction), users) }
     }
 
     private func readOn() async {

@@ -6,6 +6,7 @@ import Wire
 package enum ConversationCommand: Sendable, Equatable {
     case send(OutgoingMessage, ref: String?)
     case history(UUID, after: Int, limit: Int, ref: String?)
+    case react(ReactionRequest, ref: String?)
     /// An invalid command. The answer is the error.
     case refused(RequestError, ref: String?)
 
@@ -32,7 +33,8 @@ package enum ConversationCommand: Sendable, Equatable {
                 switch type {
                 case "send": command = .send(try ConversationFields(from: decoder).message(), ref: ref)
                 case "history": command = try Self.history(fields, ref: ref)
-                default: throw RequestError.invalid("type", "must be send or history")
+                case "react": command = try Self.react(fields, ref: ref)
+                default: throw RequestError.invalid("type", "must be send, history or react")
                 }
             } catch let error as RequestError {
                 command = .refused(error, ref: ref)
@@ -48,6 +50,19 @@ package enum ConversationCommand: Sendable, Equatable {
             guard after >= 0 else { throw RequestError.invalid("after", "must not be negative") }
             guard limit > 0 else { throw RequestError.invalid("limit", "must be more than 0") }
             return .history(conversation, after: after, limit: limit, ref: ref)
+        }
+
+        private static func react(_ fields: RequestFields, ref: String?) throws -> ConversationCommand {
+            guard let conversation = UUID(text: try fields.text("conversation")) else {
+                throw RequestError.invalid("conversation", "must be a UUID")
+            }
+            guard let message = UUID(text: try fields.text("messageId")) else {
+                throw RequestError.invalid("messageId", "must be a UUID")
+            }
+            let emoji = try Emoji(try fields.text("emoji"))
+            let action: ReactionRequest.Action = try fields.optionalBoolean("remove") == true ? .remove : .add
+            return .react(
+                ReactionRequest(conversation: conversation, message: message, emoji: emoji, action: action), ref: ref)
         }
     }
 }

@@ -12,10 +12,14 @@ package enum ConversationEvent: Sendable {
     case message(ConversationMessage, routingKey: String)
     /// A participant has left. `participants` remain.
     case left(conversation: UUID, user: String, participants: [String])
+    /// A participant has added or removed a reaction.
+    case reaction(ReactionNotice)
     /// The participants that are present.
     case presence(conversation: UUID, users: [String])
     /// For the sender: the message is stored.
     case sent(ref: String?, ConversationStore.Sent)
+    /// For the person who has reacted: the message with its reactions.
+    case reacted(ref: String?, ConversationMessage)
     case history(ref: String?, ConversationPage)
     case error(ref: String?, RequestError)
 
@@ -24,8 +28,10 @@ package enum ConversationEvent: Sendable {
         case .handshake: "handshake"
         case .message: "message"
         case .left: "left"
+        case .reaction: "reaction"
         case .presence: "presence"
         case .sent: "sent"
+        case .reacted: "reacted"
         case .history: "history"
         case .error: "error"
         }
@@ -55,6 +61,13 @@ package enum ConversationEvent: Sendable {
             json.array { array in
                 for participant in participants { array.string(participant) }
             }
+        case .reaction(let reaction):
+            json.member("conversation", reaction.conversation.text)
+            json.member("offset", reaction.offset)
+            json.member("messageId", reaction.message.text)
+            json.member("user", reaction.user)
+            json.member("emoji", reaction.emoji)
+            json.member("added", reaction.isAdded)
         case .presence(let conversation, let users):
             json.member("conversation", conversation.text)
             json.member("count", users.count)
@@ -68,6 +81,10 @@ package enum ConversationEvent: Sendable {
             json.array { array in
                 for message in sent.messages { array.string(message.id.text) }
             }
+        case .reacted(let ref, let message):
+            json.member("ref", ref)
+            json.name("message")
+            message.write(to: &json)
         case .history(let ref, let page):
             json.member("ref", ref)
             page.writeMembers(to: &json)

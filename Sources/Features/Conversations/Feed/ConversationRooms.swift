@@ -28,9 +28,9 @@ package struct ConversationRooms: Sendable {
         rooms.publish(page.routingKey.split(separator: ".").map { (publication, room(of: $0)) })
     }
 
-    /// Publishes a change to these users.
-    func publish(_ change: ConversationChange, to users: [Substring]) {
-        rooms.publish(users.map { (change, room(of: $0)) })
+    /// Publishes a change or a reaction to these users.
+    func publish(_ hint: any Message, to users: [Substring]) {
+        rooms.publish(users.map { (hint, room(of: $0)) })
     }
 
     // MARK: On a loop

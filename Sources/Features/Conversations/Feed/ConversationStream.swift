@@ -62,7 +62,10 @@ final class ConversationStream: ExclusiveConversationSink {
     func admits(messages count: Int) -> Bool { false }
 
     func send(_ event: ConversationEvent) {
-        if case .left = event { write(event) }
+        switch event {
+        case .left, .reaction: write(event)
+        case .handshake, .message, .presence, .sent, .reacted, .history, .error: break
+        }
     }
 
     func send(_ batch: SubscriberMessages) {

@@ -16,7 +16,9 @@ extension ConversationSubscriber {
         case .send(let message, let ref)
         where (try? member.check(message.target)) != nil && !sink.admits(messages: message.target.count):
             done(shard.conversations.responder.refusal(ref: ref))
-        case .send, .refused: shard.perform(command, for: self)
+        case .react(let reaction, let ref) where member.allows(reaction.conversation) && !sink.admits(messages: 1):
+            done(shard.conversations.responder.reactionRefusal(ref: ref))
+        case .send, .react, .refused: shard.perform(command, for: self)
         }
     }
 

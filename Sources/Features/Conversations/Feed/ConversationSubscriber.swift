@@ -66,6 +66,7 @@ package final class ConversationSubscriber: RoomListener {
 
     package func deliver(_ publication: Publication) {
         if let change = publication.message as? ConversationChange { return received(change) }
+        if let reaction = publication.message as? ReactionPublication { return received(reaction.notice) }
         guard let page = publication.page, member.allows(page.conversation) else { return }
         guard case .receiving(var progress, let isReading) = state else {
             mayHaveMissed = true
@@ -92,6 +93,10 @@ package final class ConversationSubscriber: RoomListener {
             }
             sink.send(.left(conversation: conversation, user: user, participants: summary.participants))
         }
+    }
+
+    private func received(_ reaction: ReactionNotice) {
+        if case .receiving = state, member.allows(reaction.conversation) { sink.send(.reaction(reaction)) }
     }
 
     // MARK: Missed messages

@@ -18,8 +18,9 @@ extension ConversationDescriptions {
                         ]),
                     .message("message", received),
                     .message("left", left),
+                    .message("reaction", change),
                     .message("presence", [.member("data", .object(presence))]),
-                    .message("sent", sent), .message("history", history),
+                    .message("sent", sent), .message("history", history), .message("reacted", reacted),
                     .message("error", [ref, .member("code", .text()), .member("reason", .text())]),
                 ],
                 client: [
@@ -34,17 +35,28 @@ extension ConversationDescriptions {
                     .message(
                         "history",
                         [ref, .member("conversation", .uuid), .optional("after", .count), .optional("limit", .count)]),
+                    .message(
+                        "react",
+                        [
+                            ref, .member("conversation", .uuid), .member("messageId", .uuid), .member("emoji", emoji),
+                            .optional("remove", .boolean),
+                        ]),
                 ])
         ],
         contents: [
             CableContentSchema("presence", .object(presence)), CableContentSchema("new_chat", summary),
             CableContentSchema("update_chat", summary), CableContentSchema("message", message),
             CableContentSchema("left", .object(left)), CableContentSchema("sent", .object(sent)),
-            CableContentSchema("history", .object(history)),
+            CableContentSchema("history", .object(history)), CableContentSchema("reaction", .object(change)),
+            CableContentSchema("reacted", .object(reacted)),
         ],
         streams: [
             FeatureMessages.Stream(
-                "/messages", [("message", .message("message", received)), ("left", .message("left", left))])
+                "/messages",
+                [
+                    ("message", .message("message", received)), ("left", .message("left", left)),
+                    ("reaction", .message("reaction", change)),
+                ])
         ])
 
     private static let received: [JSONSchema.Member] = [
@@ -53,6 +65,10 @@ extension ConversationDescriptions {
     private static let left: [JSONSchema.Member] = [
         .member("conversation", .uuid), .member("user", .text()), .member("participants", .array(.text())),
     ]
+    private static let change: [JSONSchema.Member] = [
+        .member("conversation", .uuid), .member("offset", .integer(1 ... .max)), .member("messageId", .uuid),
+        .member("user", .text()), .member("emoji", emoji), .member("added", .boolean),
+    ]
     private static let presence: [JSONSchema.Member] = [
         .member("conversation", .uuid), .member("count", .count), .member("users", .array(.text())),
     ]
@@ -60,6 +76,8 @@ extension ConversationDescriptions {
     private static let history: [JSONSchema.Member] = [
         ref, .member("messages", .array(message)), .member("lastOffset", .count),
     ]
+
+    private static let reacted: [JSONSchema.Member] = [ref, .member("message", message)]
 
     /// A text of the client's choice that the answer repeats.
     private static let ref = JSONSchema.Member.optional("ref", .text())

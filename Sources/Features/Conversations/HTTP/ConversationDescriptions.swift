@@ -22,6 +22,16 @@ enum ConversationDescriptions {
         .object([
             .member("id", .uuid), .member("content", .text()), .member("author", .text()), .member("date", .instant),
             .member("conversation", .uuid), .member("offset", .integer(1 ... .max)),
+            .optional("reactions", .array(reaction, most: 20)),
+        ]))
+
+    static let emoji = JSONSchema.text(length: 1...Emoji.maximumScalars)
+
+    private static let reaction = JSONSchema.shared(
+        "Reaction",
+        .object([
+            .member("emoji", emoji), .member("count", .integer(1 ... .max)),
+            .member("users", .array(name, most: Reaction.maximumNames)),
         ]))
 
     private static let summaryMembers: [JSONSchema.Member] = [
@@ -229,6 +239,37 @@ enum ConversationDescriptions {
                     """
             ), .storageFull,
         ] + refusals, example: "/messages")
+
+    private static let messageID = RouteDescription.Parameter.path("message", "The message's id.", .uuid)
+
+    private static let reactionAnswers: [RouteDescription.Answer] = [
+        .refusal(
+            404, "no_such_conversation", "no_such_message",
+            meaning:
+                "You aren't in such a conversation, or it has no such message, or the message's author was erased."),
+        .refusal(429, "too_many_messages", meaning: "The device or address has reached its limit of messages."),
+    ]
+
+    static let react = RouteDescription(
+        "React to a message",
+        details:
+            "A message can have 20 different emoji, and 5 of each person. A reaction counts as a message in all rates.",
+        parameters: [conversationID, messageID],
+        body: .init(.object([device, .member("emoji", emoji)]), example: #"{"deviceId":"anna-7c1f","emoji":"🎉"}"#),
+        answers: [
+            .json(201, "The message with the new reaction.", message),
+            .json(200, "You have already reacted with this emoji.", message),
+            .refusal(
+                409, "name_required", "too_many_reactions", "device_erased",
+                meaning: "You have no name, the message has too many reactions, or your device was erased."),
+            .storageFull,
+        ] + reactionAnswers + refusals)
+
+    static let unreact = RouteDescription(
+        "Remove your reaction to a message",
+        parameters: [conversationID, messageID] + asks + [.query("emoji", "The emoji of the reaction.", emoji)],
+        answers: [.json("The message without the reaction.", message), nameRequired] + reactionAnswers
+            + RouteDescription.ticketRefusals)
 
     private static let after = RouteDescription.Parameter.optional(
         "after",

@@ -21,11 +21,7 @@ package struct MessageController: RouteCollection {
 
     @Sendable private func send(_ request: Request) async throws -> Response {
         let (body, member) = try identities.decode(request) { try MessageRequest.decode(request.body, identify: $0) }
-        guard conversations.rates.pays(body.device, at: .now()) else {
-            throw RequestError(
-                status: 429, code: "too_many_messages",
-                reason: "This device sends messages too fast. Try again in a second.", retryAfter: 1)
-        }
+        guard conversations.rates.pays(body.device, at: .now()) else { throw RequestError.sendsTooFast }
         try member.check(body.message.target)
         if let seconds = request.wait(for: .message, times: body.message.target.count) {
             throw RequestError.tooManyMessages(retryAfter: seconds)
@@ -60,4 +56,10 @@ package struct MessageController: RouteCollection {
                 ConversationStream.begin(stream, member, user: user, after: after, on: shard)
             })
     }
+}
+
+extension RequestError {
+    static let sendsTooFast = RequestError(
+        status: 429, code: "too_many_messages", reason: "This device sends messages too fast. Try again in a second.",
+        retryAfter: 1)
 }

@@ -445,7 +445,8 @@ LANGUAGE sql AS $$
     ))
 $$;
 
--- Retires a device's name for ever, and makes it leave its conversations. Its messages are deleted by empty_messages.
+-- Retires a device's name for ever, and makes it leave its conversations. Its messages and reactions are deleted by
+-- empty_messages.
 CREATE FUNCTION letsswitch.retire_user(p_device text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -482,9 +483,9 @@ LANGUAGE sql AS $$
 $$;
 
 -- Deletes names that weren't used since p_before, p_limit at a time; they can then be taken again. A name is kept if
--- its user is in the schedule or in a conversation, is connected, has written a message that is kept, or was blocked by
--- that name, because the block would then seem to concern the name's next user. Returns how many it looked at; more may
--- be left until that is 0.
+-- its user is in the schedule or in a conversation, is connected, has written a message or added a reaction that is kept,
+-- or was blocked by that name, because the block would then seem to concern the name's next user. Returns how many it
+-- looked at; more may be left until that is 0.
 CREATE FUNCTION letsswitch.delete_unused_names(p_before timestamptz, p_limit integer) RETURNS integer
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -500,6 +501,7 @@ BEGIN
         own.used_at >= p_before
         OR letsswitch.takes_part(own.id)
         OR EXISTS (SELECT FROM letsswitch.message WHERE message.author_id = own.id)
+        OR EXISTS (SELECT FROM letsswitch.reaction WHERE reaction.user_id = own.id)
         OR EXISTS (SELECT FROM letsswitch.listener WHERE listener.user_id = own.id)
         OR EXISTS (SELECT FROM letsswitch.block WHERE block.blocked_id = own.device_id AND block.name IS NOT NULL)
         OR letsswitch.is_in_schedule(own.device_id)

@@ -216,8 +216,8 @@ $$;
 
 -- Forgetting -------------------------------------------------------------------------------------------------------
 
--- Empties p_limit messages of a device that was erased; their numbers stay. Returns how many it emptied: more may be left until that is
--- less.
+-- Empties messages of a device that was erased, whose numbers stay, and deletes its reactions; p_limit rows in all.
+-- Returns how many: more may be left until that is less.
 CREATE FUNCTION letsswitch.empty_messages(p_device text, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -228,6 +228,7 @@ BEGIN
     LOOP
         SELECT id INTO v_user FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NULL LIMIT 1;
         EXIT WHEN NOT FOUND OR v_count >= p_limit;
+        v_count := v_count + letsswitch.delete_reactions(v_user, (p_limit - v_count)::integer);
         UPDATE letsswitch.message SET author_id = NULL, content = NULL WHERE message.ctid = ANY (ARRAY(
             SELECT said.ctid FROM letsswitch.message AS said WHERE said.author_id = v_user LIMIT p_limit - v_count FOR UPDATE
         ));
@@ -242,9 +243,9 @@ BEGIN
 END
 $$;
 
--- Deletes messages older than p_retention seconds, conversations without messages since then, and groups that all
--- participants have left, with their messages; p_limit of each at a time. Returns how many; more may be left until that
--- is 0.
+-- Deletes messages older than p_retention seconds with their reactions, conversations without messages since then, and
+-- groups that all participants have left, with their messages; p_limit of each at a time. Returns how many; more may be
+-- left until that is 0.
 CREATE FUNCTION letsswitch.purge_messages(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -252,15 +253,17 @@ DECLARE
     v_looked uuid[];
     v_left uuid[];
     v_conversations uuid[];
+    v_numbers bigint[];
     v_users bigint[];
     v_taken bigint;
     v_emptied bigint;
 BEGIN
-    DELETE FROM letsswitch.message WHERE message.ctid = ANY (ARRAY(
-        SELECT past.ctid FROM letsswitch.message AS past
-        WHERE past.sent_at < v_before ORDER BY past.sent_at LIMIT p_limit FOR UPDATE SKIP LOCKED
-    ));
-    GET DIAGNOSTICS v_taken = ROW_COUNT;
+    SELECT array_agg(past.conversation_id), array_agg(past.number) INTO v_conversations, v_numbers
+    FROM (
+        SELECT said.conversation_id, said.number FROM letsswitch.message AS said
+        WHERE said.sent_at < v_before ORDER BY said.sent_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ) AS past;
+    v_taken := letsswitch.delete_messages(v_conversations, v_numbers, p_limit);
     v_looked := ARRAY(
         SELECT past.id FROM letsswitch.conversation AS past
         WHERE past.look_at < v_before ORDER BY past.look_at LIMIT p_limit FOR UPDATE SKIP LOCKED
@@ -269,14 +272,16 @@ BEGIN
     v_left := ARRAY(
         SELECT past.id FROM letsswitch.conversation AS past WHERE past.id = ANY (v_looked) AND past.look_at = '-infinity'
     );
-    DELETE FROM letsswitch.message WHERE message.ctid = ANY (ARRAY(
-        SELECT own.place FROM unnest(v_left) AS past (id)
+    SELECT array_agg(own.conversation_id), array_agg(own.number) INTO v_conversations, v_numbers
+    FROM (
+        SELECT held.conversation_id, held.number FROM unnest(v_left) AS past (id)
         CROSS JOIN LATERAL (
-            SELECT said.ctid AS place FROM letsswitch.message AS said WHERE said.conversation_id = past.id
-        ) AS own
+            SELECT said.conversation_id, said.number FROM letsswitch.message AS said
+            WHERE said.conversation_id = past.id FOR UPDATE SKIP LOCKED
+        ) AS held
         LIMIT p_limit
-    ));
-    GET DIAGNOSTICS v_emptied = ROW_COUNT;
+    ) AS own;
+    v_emptied := letsswitch.delete_messages(v_conversations, v_numbers, p_limit);
     -- A conversation in use is looked at again when its last message is old enough.
     UPDATE letsswitch.conversation SET look_at = conversation.used_at
     WHERE conversation.id = ANY (v_looked) AND conversation.id <> ALL (v_left) AND conversation.used_at >= v_before;

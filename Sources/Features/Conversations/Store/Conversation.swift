@@ -63,6 +63,8 @@ package struct ConversationMessage: Sendable, Hashable {
     package let conversation: UUID
     /// 1, 2, 3 … in its conversation.
     package let offset: Int
+    /// The reactions, by their emoji. Empty if they weren't read: in new messages, and in the list of conversations.
+    package internal(set) var reactions: [Reaction] = []
 
     package init(id: UUID, content: String, author: String, date: Instant, conversation: UUID, offset: Int) {
         self.id = id
@@ -81,7 +83,18 @@ package struct ConversationMessage: Sendable, Hashable {
             object.member("date", date.description)
             object.member("conversation", conversation.text)
             object.member("offset", offset)
+            guard !reactions.isEmpty else { return }
+            object.name("reactions")
+            object.array { array in
+                for reaction in reactions { reaction.write(to: &array) }
+            }
         }
+    }
+
+    package var json: [UInt8] {
+        var json = JSONText()
+        write(to: &json)
+        return json.bytes
     }
 }
 

@@ -126,11 +126,13 @@ extension ConversationStore {
     /// Returns messages in the order of their offsets, as many as fit into a page.
     ///
     /// - Parameter device: The reader. Throws ``Domain/RequestError/noSuchConversation`` unless it takes part. `nil`
-    ///   for the server itself.
+    ///   for the server itself, which publishes new messages without reactions.
     package func messages(
         in conversation: UUID, _ range: MessageRange, limit: Int = ConversationPage.maximumCount, for device: DeviceID?
     ) async throws -> ConversationPage {
-        try await messages(in: conversation, range, limit: limit, Statement.messages, device?.text)
+        let page = try await messages(in: conversation, range, limit: limit, Statement.messages, device?.text)
+        guard device != nil else { return page }
+        return page.adding(try await reactions(to: page.messages, in: conversation), from: range)
     }
 
     /// - Parameter reader: The reader as a parameter of the statement.

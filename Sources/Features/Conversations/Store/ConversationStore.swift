@@ -9,7 +9,7 @@ package import Postgres
 ///
 /// ```
 /// NOTIFY letsswitch_messages        payload: ``MessageNotice``
-/// NOTIFY letsswitch_conversations   payload: ``ConversationNotice``
+/// NOTIFY letsswitch_conversations   payload: ``ConversationNotice`` or ``ReactionNotice``
 /// ```
 package struct ConversationStore: Sendable {
     package static let channel = "letsswitch_messages"
@@ -22,7 +22,7 @@ package struct ConversationStore: Sendable {
         static let all = [
             takeName, make, askPartner, participant, send, sendTogether, receive, userName, userNames, users,
             conversations,
-            positions, histories, messages, messagesByName,
+            positions, histories, messages, messagesByName, react, reactions,
         ]
 
         static let takeName = PostgresStatement(
@@ -68,6 +68,10 @@ package struct ConversationStore: Sendable {
                 CROSS JOIN LATERAL letsswitch.list_messages(own.device_id, $2, $3, $4, $5, $6) AS seen
                 WHERE own.name = $1
                 """)
+        static let react = PostgresStatement(
+            name: "react", sql: "SELECT * FROM letsswitch.react($1, $2::uuid, $3::uuid, $4, $5, $6)")
+        static let reactions = PostgresStatement(
+            name: "reactions_of", sql: "SELECT * FROM letsswitch.reactions_of($1::uuid, $2::bigint[], $3)")
     }
 
     let database: PostgresClient

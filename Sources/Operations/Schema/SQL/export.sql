@@ -82,6 +82,10 @@ LANGUAGE sql STABLE AS $$
         FROM letsswitch.chat_user AS own JOIN letsswitch.message ON message.author_id = own.id
         WHERE own.device_id = p_device ORDER BY message.sent_at)
     UNION ALL (
+        SELECT 'reactions', to_jsonb(reaction) - 'user_id'
+        FROM letsswitch.chat_user AS own JOIN letsswitch.reaction ON reaction.user_id = own.id
+        WHERE own.device_id = p_device ORDER BY reaction.reacted_at)
+    UNION ALL (
         SELECT 'blocks', to_jsonb(block) - 'device_id' - 'blocked_id'
         FROM letsswitch.block WHERE block.device_id = p_device ORDER BY block.blocked_at)
     UNION ALL (

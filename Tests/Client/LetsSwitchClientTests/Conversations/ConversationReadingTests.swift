@@ -85,6 +85,40 @@ import Testing
         for offset in 5...6 { #expect(try await receiveOffset(reading) == offset) }
     }
 
+    @Test("A reaction is an event with all its members, and an invalid one is ignored")
+    func reactions() async throws {
+        let link = transport.accept()
+        let reading = reading(after: [tea: 3])
+        let message = UUID()
+        func reaction(_ added: String) -> String {
+            #"{"type":"reaction","conversation":"\#(tea)","offset":3,"messageId":"\#(message)","user":"bob","emoji":"🎉","added":\#(added)}"#
+        }
+        link.deliver(handshake(3))
+        for added in ["true", "\"no\"", "false"] { link.deliver(reaction(added)) }
+        var received: [(change: ReactionChange, source: String?)] = []
+        while received.count < 2, let item = try await reading.next() {
+            if case .reaction(let change) = item.event { received.append((change, item.source)) }
+        }
+        #expect(received.map(\.change.isAdded) == [true, false])
+        #expect(received.map(\.source) == [reaction("true"), reaction("false")])
+        let change = try #require(received.first?.change)
+        #expect(change.conversation == tea && change.offset == 3 && change.messageID == message)
+        #expect(change.user == "bob" && change.emoji == "🎉")
+    }
+
+    @Test("A message is decoded and encoded with its reactions, and without the member if there are none")
+    func coding() throws {
+        let plain = bare(4)
+        let reacted = plain.dropLast() + #","reactions":[{"count":2,"emoji":"🎉","users":["ada","bob"]}]}"#
+        for (text, count) in [(plain, 0), (String(reacted), 1)] {
+            let message = try JSONDecoder().decode(Message.self, from: Data(text.utf8))
+            #expect(message.reactions.count == count)
+            let encoded = try TestJSON(parsing: Array(JSONEncoder().encode(message)))
+            #expect(encoded["reactions"].isAbsent == (count == 0))
+            #expect(try JSONDecoder().decode(Message.self, from: JSONEncoder().encode(message)) == message)
+        }
+    }
+
     /// Returns what a reader returns that has missed messages 4 to 6 and receives these pages.
     private func given(of pages: [String]) async throws -> [String] {
         let link = laterTransport.accept()

@@ -161,7 +161,14 @@ import Testing
         _ = try await post(
             "/messages", ["deviceId": "anna-7c1f", "content": "Tea?", "routingKey": "ben", "id": message], play)
         try await play.play("postMessages", 200, more: ["id": message])
-        try await play.play("getConversationsConversationMessages", path: conversation, query: Self.asking)
+        let listed = try await play.play(
+            "getConversationsConversationMessages", path: conversation, query: Self.asking)
+        let first = conversation.merging(["message": try id(listed["messages"][0])]) { $1 }
+        try await play.play("postConversationsConversationMessagesMessageReactions", 201, path: first)
+        try await play.play("postConversationsConversationMessagesMessageReactions", 200, path: first)
+        try await play.play(
+            "deleteConversationsConversationMessagesMessageReactions", path: first,
+            query: "\(Self.asking)&emoji=%F0%9F%8E%89")
         try await play.play("postConversationsConversationRead", path: conversation)
         try await play.play("postConversationsConversationMute", path: conversation)
         try await play.play("getConversations", query: Self.asking)

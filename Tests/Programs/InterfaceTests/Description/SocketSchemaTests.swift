@@ -93,6 +93,16 @@ struct SocketSchemaTests {
             var sent = [try await send(["type": "send", "content": "Tea?", "routingKey": "user2", "ref": "1"], socket)]
             var received = try await receive(socket, ["handshake", "message", "sent"])
             let conversationID = received.first { $0["type"] == "message" }?["message"]["conversation"] ?? .absent
+            let messageID = received.first { $0["type"] == "message" }?["message"]["id"] ?? .absent
+            for isRemoved in [false, true] {
+                sent.append(
+                    try await send(
+                        [
+                            "type": "react", "conversation": conversationID, "messageId": messageID, "emoji": "🎉",
+                            "remove": .bool(isRemoved), "ref": "2",
+                        ], socket))
+                received += try await receive(socket, ["reaction", "reacted"])
+            }
             sent.append(try await send(["type": "history", "conversation": conversationID, "after": 0], socket))
             _ = try await send(["type": "nonsense"], socket)
             received += try await receive(socket, ["history", "error"])

@@ -78,6 +78,14 @@ import Testing
                 ]
                 #expect(try await endpoint.post("/messages", message).status == 201)
             }
+            let conversations = try await endpoint.get("/conversations?deviceId=device-of-ada").json()["conversations"]
+            let last = conversations[0]["lastMessage"]
+            let reactions =
+                "/conversations/\(last["conversation"].string ?? "")/messages/\(last["id"].string ?? "")/reactions"
+            for (device, emoji) in [("device-of-ada", "🎉"), ("device-of-bob", "👍")] {
+                let reaction: TestJSON = ["deviceId": .string(device), "emoji": .string(emoji)]
+                #expect(try await endpoint.post(reactions, reaction).status == 201)
+            }
             let block: TestJSON = ["deviceId": "device-of-ada", "name": "bob"]
             #expect(try await endpoint.post("/blocks", block).status < 300)
             let own = try await endpoint.register("device-of-ada", start, "History")
@@ -92,6 +100,7 @@ import Testing
             #expect(stored["tasks"]?.map { $0["title"] } == ["History"] && stored["due"]?.count == 1)
             #expect(stored["names"]?.map { $0["name"] } == ["ada"])
             #expect(stored["messages"]?.map { $0["content"] } == ["said by ada"])
+            #expect(stored["reactions"]?.map { $0["emoji"] } == ["🎉"])
             #expect(stored["conversations"]?.count == 1 && stored["sessions"]?.map { $0["title"] } == ["Talk"])
             #expect(stored["blocks"]?.map { $0["name"] } == ["bob"])
             #expect(stored["preferences"]?.map { $0["title"] } == ["Maths"])

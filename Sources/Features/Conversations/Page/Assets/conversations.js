@@ -56,6 +56,7 @@ const feed = new Feed(new Api(clockless, deviceId), () => {
     hasOpened = true
     if (isFirst) route()
     if (thread.talk?.trouble || thread.talk?.isKept) readMore(thread.talk)
+    else readReactions(thread.talk)
     outgoing.pump()
     drawSoon()
   },
@@ -82,6 +83,10 @@ const feed = new Feed(new Api(clockless, deviceId), () => {
       talk.part(user, participants)
       if (!talk.muted) setText(find('#said'), talk.type === 'group' ? `${user} has left the group with ${talk.title(me)}.` : `${user} has left.`)
     }
+    drawSoon()
+  },
+  reaction(change) {
+    talks.get(change.conversation)?.react(change)
     drawSoon()
   },
   lost() {
@@ -146,7 +151,29 @@ const thread = new Thread({
   earlier: () => readMore(thread.talk),
   again: id => outgoing.again(id),
   drop: id => outgoing.drop(id),
+  react: (id, emoji, added) => react(thread.talk, id, emoji, added),
 })
+
+/** Adds or removes an own reaction. */
+async function react(talk, id, emoji, added) {
+  const path = `/conversations/${talk.id}/messages/${id}/reactions`
+  setText(find('#say-note'), '')
+  try {
+    const { offset } = await api[added ? 'post' : 'delete'](path, { emoji })
+    talk.react({ offset, user: me, emoji, added })
+  } catch (refusal) {
+    setText(find('#say-note'), sentence(refusal))
+  }
+  drawSoon()
+}
+
+/** Reads the reactions to the last messages again. Changes aren't repeated after a lost connection. */
+async function readReactions(talk) {
+  if (!talk?.messages || talk.isKept) return
+  const page = await api.get(`/conversations/${talk.id}/messages`, { before: talk.received + 1, limit: PAGE }).catch(() => null)
+  if (page) talk.takeReactions(page)
+  drawSoon()
+}
 
 const reading = new Set()
 
@@ -315,8 +342,10 @@ async function route() {
   thread.open(talk, me)
   draw()
   if (!talk) return left && inbox.focus(left.id)
-  if (talk.messages) readOn(talk)
-  else readMore(talk)
+  if (talk.messages) {
+    readOn(talk)
+    readReactions(talk)
+  } else readMore(talk)
   find(matchMedia('(pointer: coarse)').matches || talk.hasLeft(me) ? '#title' : '#content').focus()
 }
 

@@ -7,7 +7,7 @@ const GREETING = 10_000
 /** If the page was hidden for longer, its connection may be dead without an event. */
 const SLEEP = 30_000
 /** The server's messages without a request. */
-const FORWARDED = ['message', 'presence', 'left']
+const FORWARDED = ['message', 'presence', 'left', 'reaction']
 
 export class Feed {
   #api

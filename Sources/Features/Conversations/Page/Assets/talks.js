@@ -7,6 +7,15 @@ const KEPT = { talks: 50, messages: 30, characters: 400_000 }
 /** A valid name. */
 export const isName = text => /^[\w-]{1,32}$/.test(text)
 
+/** Returns the reactions after a user has added or removed one. A repetition changes nothing. */
+export function reacted(reactions = [], { user, emoji, added }) {
+  const before = reactions.find(one => one.emoji === emoji) ?? { emoji, count: 0, users: [] }
+  if (before.users.includes(user) === added) return reactions
+  const users = added ? [...before.users, user] : before.users.filter(name => name !== user)
+  const after = { emoji, count: before.count + (added ? 1 : -1), users }
+  return (before.count ? reactions.map(one => one === before ? after : one) : [...reactions, after]).filter(({ count }) => count)
+}
+
 /** A conversation. Its known messages are consecutive up to `received`; there are none until they were read. */
 export class Talk {
   id
@@ -75,6 +84,18 @@ export class Talk {
     this.messages = [...older, ...this.messages ?? []]
     for (const message of older) this.#stands(message)
     this.hasEarlier = older.length > 0 && older[0].offset > 1
+  }
+
+  /** Applies a reaction that was added or removed. */
+  react(change) {
+    const message = this.messages?.find(({ offset }) => offset === change.offset)
+    if (message) message.reactions = reacted(message.reactions, change)
+  }
+
+  /** Takes the reactions of a page that was read again. */
+  takeReactions(page) {
+    const read = new Map(page.messages.map(message => [message.id, message.reactions]))
+    for (const message of this.messages ?? []) if (read.has(message.id)) message.reactions = read.get(message.id)
   }
 
   /** Removes a participant. */

@@ -30,7 +30,7 @@ export class Thread {
   /** Messages after this offset were unread when the conversation was opened. */
   #readTo = Infinity
 
-  /** `handlers` has `send(content)`, `earlier()`, `again(id)`, `drop(id)`. */
+  /** `handlers` has `send(content)`, `earlier()`, `again(id)`, `drop(id)`, `react(id, emoji, added)`. */
   constructor(handlers) {
     this.#handlers = handlers
     const box = find('#messages')
@@ -132,8 +132,10 @@ export class Thread {
     return row
   }
 
-  #line({ id, author, content, state, fault }, at, me, follows) {
+  #line(message, at, me, follows) {
+    const { id, author, content, state, fault } = message
     const row = this.#row(id, () => this.#newLine(id))
+    this.#drawReactions(row, message, me)
     const isOwn = author === me
     row.classList.toggle('own', isOwn)
     row.classList.toggle('follows', follows)
@@ -160,7 +162,38 @@ export class Thread {
       this.#handlers.drop(id)
       find('#content').focus()
     }
+    row.addEventListener('click', ({ target }) => {
+      const button = target.closest('[data-emoji]')
+      if (!button) return
+      const choices = button.closest('details')
+      if (choices) choices.firstElementChild.focus()
+      if (choices) choices.open = false
+      this.#handlers.react(id, button.dataset.emoji, button.getAttribute('aria-pressed') !== 'true')
+    })
     return row
+  }
+
+  /** Shows the reactions to a message. Each is a button that adds or removes the own one. */
+  #drawReactions(row, { author, state, reactions = [] }, me) {
+    const box = part(row, 'reactions')
+    const canReact = !state && author && !this.#talk.hasLeft(me)
+    part(row, 'choices').hidden = !canReact
+    const shown = JSON.stringify([reactions, canReact])
+    if (box.dataset.shown === shown) return
+    box.dataset.shown = shown
+    const focused = box.contains(document.activeElement) && document.activeElement.dataset.emoji
+    const buttons = reactions.map(({ emoji, count, users }) => {
+      const button = stamp('reaction')
+      const more = count > users.length ? ` and ${count - users.length} more` : ''
+      const title = `${users.map(name => name === me ? 'you' : name).join(', ')}${more}`
+      button.dataset.emoji = emoji
+      button.setAttribute('aria-pressed', users.includes(me))
+      button.setAttribute('aria-label', `${emoji} from ${title}`)
+      return Object.assign(button, { title, disabled: !canReact, textContent: `${emoji} ${count}` })
+    })
+    box.replaceChildren(...buttons)
+    // A button that is drawn again keeps the focus.
+    if (focused) (buttons.find(({ dataset }) => dataset.emoji === focused) ?? part(row, 'choices').firstElementChild).focus()
   }
 
   #send() {

@@ -1,0 +1,86 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The reactions to a message with the same emoji.
+///
+/// ```swift
+/// for reaction in message.reactions { print(reaction.emoji, reaction.count) }
+/// ```
+public struct Reaction: Sendable, Hashable, Codable {
+    /// The emoji: `reaction.emoji` is `"🎉"`
+    public let emoji: String
+    /// The number of people who reacted with this emoji: `reaction.count`
+    public let count: Int
+    /// The names of the first 20 of these people: `reaction.users.contains("ada")`
+    public let users: [String]
+}
+
+/// A person has added or removed a reaction. It isn't repeated after a lost connection; ``Message/reactions`` of a message
+/// that is read again has all of them.
+///
+/// ```swift
+/// if case .reaction(let change) = event, change.isAdded { print(change.user, change.emoji) }
+/// ```
+public struct ReactionChange: Sendable, Hashable, Decodable {
+    /// The conversation of the message: `change.conversation`
+    public let conversation: UUID
+    /// The offset of the message: `messages.first { $0.offset == change.offset }`
+    public let offset: Int
+    /// The id of the message: `messages.first { $0.id == change.messageID }`
+    public let messageID: UUID
+    /// The name of the person who has reacted: `change.user`
+    public let user: String
+    /// The emoji: `change.emoji` is `"🎉"`
+    public let emoji: String
+    /// Whether the reaction was added, and not removed: `if change.isAdded { show(change.emoji) }`
+    public let isAdded: Bool
+
+    private enum CodingKeys: String, CodingKey {
+        case conversation, offset, user, emoji
+        case messageID = "messageId"
+        case isAdded = "added"
+    }
+}
+
+extension Conversations {
+    private struct Body: Encodable {
+        let deviceId: String
+        let emoji: String
+    }
+
+    /// Reacts to a message with an emoji. A repeated reaction has no effect. A message can have 20 different emoji, and 5
+    /// of each person.
+    ///
+    /// ```swift
+    /// let message = try await client.conversations.react(to: message, with: "🎉")
+    /// ```
+    ///
+    /// - Returns: The message with its reactions.
+    /// - Throws: ``ClientError``, such as a ``ClientError/refused(_:)`` with `too_many_reactions`.
+    @discardableResult
+    public func react(to message: Message, with emoji: String) async throws -> Message {
+        let body = Body(deviceId: requests.deviceID, emoji: emoji)
+        return try await requests.post(target(message), body).decoded(as: "message")
+    }
+
+    /// Removes this device's reaction with an emoji. Removing it again has no effect.
+    ///
+    /// ```swift
+    /// try await client.conversations.removeReaction("🎉", from: message)
+    /// ```
+    ///
+    /// - Returns: The message with the other reactions.
+    /// - Throws: ``ClientError``, such as a ``ClientError/refused(_:)`` with `no_such_message`.
+    @discardableResult
+    public func removeReaction(_ emoji: String, from message: Message) async throws -> Message {
+        let query = "\(requests.identity)&emoji=\(escaped(emoji))"
+        return try await requests.delete("\(target(message))?\(query)").decoded(as: "message")
+    }
+
+    private func target(_ message: Message) -> String {
+        "/conversations/\(message.conversation.uuidString)/messages/\(message.id.uuidString)/reactions"
+    }
+}
