@@ -310,7 +310,7 @@ import Wire
     /// A value for each setting, none of them its default.
     private static let samples: [String: String] = {
         var samples = [
-            "listen": "localhost:1", "without": "questions", "operations-listen": "localhost:2", "hosts": "example.org",
+            "listen": "localhost:1", "operations-listen": "localhost:2", "hosts": "example.org",
             "database-url": "postgres://x", "database-url-file": databaseFile, "state-dir": "/x",
             "tls-certificate": "/c",
             "tls-key": "/k", "log-level": "DEBUG",
