@@ -16,6 +16,24 @@ public struct Reaction: Sendable, Hashable, Codable {
     public let count: Int
     /// The names of the first 20 of these people: `reaction.users.contains("ada")`
     public let users: [String]
+
+    private enum CodingKeys: String, CodingKey { case emoji, count, users }
+
+    /// Decodes the server's JSON, from any transport: `try JSONDecoder().decode(Reaction.self, from: data)`
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        emoji = try members.decode(String.self, forKey: .emoji)
+        count = try members.decode(Int.self, forKey: .count)
+        users = try members.decode([String].self, forKey: .users)
+    }
+
+    /// Encodes the reaction in the server's format: `try JSONEncoder().encode(reaction)`
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(emoji, forKey: .emoji)
+        try members.encode(count, forKey: .count)
+        try members.encode(users, forKey: .users)
+    }
 }
 
 /// A person has added or removed a reaction. It isn't repeated after a lost connection; ``Message/reactions`` of a message
@@ -42,6 +60,17 @@ public struct ReactionChange: Sendable, Hashable, Decodable {
         case conversation, offset, user, emoji
         case messageID = "messageId"
         case isAdded = "added"
+    }
+
+    /// Decodes the server's JSON, from any transport: `try JSONDecoder().decode(ReactionChange.self, from: data)`
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        conversation = try members.decode(UUID.self, forKey: .conversation)
+        offset = try members.decode(Int.self, forKey: .offset)
+        messageID = try members.decode(UUID.self, forKey: .messageID)
+        user = try members.decode(String.self, forKey: .user)
+        emoji = try members.decode(String.self, forKey: .emoji)
+        isAdded = try members.decode(Bool.self, forKey: .isAdded)
     }
 }
 

@@ -87,8 +87,8 @@ import Testing
 
     @Test("A reaction is an event with all its members, and an invalid one is ignored")
     func reactions() async throws {
-        let link = transport.accept()
-        let reading = reading(after: [tea: 3])
+        let link = laterTransport.accept()
+        let reading = reading(after: [tea: 3], over: laterTransport)
         let message = UUID()
         func reaction(_ added: String) -> String {
             #"{"type":"reaction","conversation":"\#(tea)","offset":3,"messageId":"\#(message)","user":"bob","emoji":"🎉","added":\#(added)}"#
