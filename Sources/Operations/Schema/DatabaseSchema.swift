@@ -52,7 +52,7 @@ package enum DatabaseSchema {
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 42, oldestUsable: 14,
+        revision: 43, oldestUsable: 14,
         scripts: features.flatMap { $0.functions } + [
             PostgresFunctions.Script("daemons", EmbeddedFile.daemons_sql),
             PostgresFunctions.Script("export", EmbeddedFile.export_sql),

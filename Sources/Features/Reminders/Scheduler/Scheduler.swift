@@ -30,8 +30,8 @@ package actor Scheduler: Service {
     private var state = SchedulerState(at: .now())
     /// The bits of ``SchedulerState/nextLook``.
     private nonisolated let nextLook = Atomic<UInt64>(Double.infinity.bitPattern)
-    /// ``SchedulerState/isBlocked(at:)``, so that a registration doesn't wait for the actor.
-    private nonisolated let isBlocked = Atomic(false)
+    /// ``SchedulerState/isFailing``, so that a registration waits for the actor only while the scheduler fails.
+    private nonisolated let isFailing = Atomic(false)
     /// The jobs whose last try failed.
     private var failing: Set<SchedulerJob> = []
     /// The rooms that closed early. A claim's notification may arrive after the notification that its room has closed.
@@ -95,9 +95,12 @@ package actor Scheduler: Service {
 
     /// Throws `503` while reminders are late because this daemon's claims fail. Another daemon may still claim, but this
     /// one can't know that, and a load balancer can pass the request on to it.
-    package nonisolated func checkWorking() throws(RequestError) {
-        if isBlocked.load(ordering: .sequentiallyConsistent) { throw .remindersUnavailable }
+    package nonisolated func checkWorking() async throws(RequestError) {
+        guard isFailing.load(ordering: .sequentiallyConsistent), await isBlocked else { return }
+        throw .remindersUnavailable
     }
+
+    private var isBlocked: Bool { state.isBlocked(at: .now()) }
 
     /// Records a claim that this or another daemon committed.
     package func claimedElsewhere(_ batch: Int) async {
@@ -133,7 +136,7 @@ package actor Scheduler: Service {
     /// Publishes the parts of the state that registrations read.
     private func publish() {
         nextLook.store(state.nextLook.bitPattern, ordering: .sequentiallyConsistent)
-        isBlocked.store(state.isBlocked(at: .now()), ordering: .sequentiallyConsistent)
+        isFailing.store(state.isFailing, ordering: .sequentiallyConsistent)
     }
 
     /// - Returns: `true` if the action is complete, `false` if a database job must run.

@@ -64,11 +64,11 @@ struct SchedulerState {
         return since
     }
 
-    /// Whether claims are late because the last claim, or the last look at the clock, has failed. A single failure is
-    /// retried long before claims are late.
-    func isBlocked(at now: MonotonicTime) -> Bool {
-        lateness(at: now) != nil && (self[.claim].failures > 0 || self[.look].failures > 0)
-    }
+    /// Whether the last claim, or the last look at the clock, has failed.
+    var isFailing: Bool { self[.claim].failures > 0 || self[.look].failures > 0 }
+
+    /// Whether claims are late because they fail. A single failure is retried long before claims are late.
+    func isBlocked(at now: MonotonicTime) -> Bool { isFailing && lateness(at: now) != nil }
 
     private subscript(job: SchedulerJob) -> SchedulerJobState {
         get { jobs[job] ?? .ready }

@@ -114,5 +114,5 @@ package protocol ReminderPlan: Sendable {
     func registered(dueAt epoch: Double) async
 
     /// Throws the refusal of new tasks while this daemon can't send reminders.
-    func checkWorking() throws(RequestError)
+    func checkWorking() async throws(RequestError)
 }

@@ -25,7 +25,7 @@ struct InvitationController: RouteCollection {
     @Sendable private func accept(_ request: Request) async throws -> Response {
         let asked = try InvitationRequest.decode(
             token: request.parameters["token"] ?? "", request.body, zones: await zones.names())
-        try news.plan.checkWorking()
+        try await news.plan.checkWorking()
         let outcome = try await schedule.accept(asked)
         // A task that the device already had now has a partner.
         if case .retitled(let task, _) = outcome, task.isPaired { news.metrics.pairs.add() }

@@ -53,12 +53,12 @@ BEGIN
         RETURN;
     END IF;
     v_erased := letsswitch.erased_up_to(v_device);
-    SELECT coalesce(array_agg(entry ORDER BY entry.starts_at), '{}') INTO v_entries FROM (
+    SELECT coalesce(array_agg(own.entry ORDER BY (own.entry).starts_at), '{}') INTO v_entries FROM (
         SELECT (
             task.id, task.title, partner.title, task.partner_id IS NOT NULL,
             date_part('epoch', task.starts_at)::bigint, date_part('epoch', task.reminds_at),
             date_part('epoch', task.closes_at)
-        )::letsswitch.calendar_entry AS row
+        )::letsswitch.calendar_entry AS entry
         FROM letsswitch.task
         LEFT JOIN LATERAL (
             SELECT visible.title FROM letsswitch.visible_task AS visible WHERE visible.id = task.partner_id LIMIT 1
@@ -66,8 +66,7 @@ BEGIN
         WHERE task.device_id = v_device AND task.registered > v_erased
         ORDER BY task.starts_at DESC
         LIMIT 2000
-    ) AS own
-    CROSS JOIN LATERAL (SELECT (own.row).*) AS entry;
+    ) AS own;
     v_digest := md5(v_entries::text);
     UPDATE letsswitch.calendar SET
         digest = v_digest, revised_at = letsswitch.clock(),

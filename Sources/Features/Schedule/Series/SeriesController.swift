@@ -21,7 +21,7 @@ struct SeriesController: RouteCollection {
 
     @Sendable private func begin(_ request: Request) async throws -> Response {
         let asked = try SeriesRequest.decode(request.body, zones: await zones.names())
-        try news.plan.checkWorking()
+        try await news.plan.checkWorking()
         // The route has paid for one registration. A series pays for each of its tasks too.
         let most = store.mostTasks(of: asked)
         if let seconds = request.wait(for: .registration, times: most) {

@@ -22,7 +22,7 @@ struct TaskController: RouteCollection {
 
     @Sendable private func register(_ request: Request) async throws -> Response {
         let asked = try TaskRequest.decode(request.body, zones: await zones.names())
-        try news.plan.checkWorking()
+        try await news.plan.checkWorking()
         let outcome = try await store.register(asked)
         // After the start, this outcome isn't only a new title: the repeated request has found a partner.
         if case .retitled(let task, _) = outcome, task.isPaired,
@@ -46,7 +46,7 @@ struct TaskController: RouteCollection {
 
     @Sendable private func move(_ request: Request) async throws -> Response {
         let asked = try MoveRequest.decode(id: request.pathID, request.body, zones: await zones.names())
-        try news.plan.checkWorking()
+        try await news.plan.checkWorking()
         return .json(try await news.partnerChanged(try await partners.move(asked), as: .moved).json)
     }
 
