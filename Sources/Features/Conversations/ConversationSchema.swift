@@ -1,8 +1,11 @@
 import CEmbedded
 package import Postgres
 
-/// The database functions of conversations: `SQL/`.
+/// The tables and database functions of conversations: `SQL/`.
 package enum ConversationSchema {
+    /// The tables, for the first migration.
+    package static let tables = [String(cString: EmbeddedFile.conversations_tables_sql.bytes)]
+
     package static let scripts = [
         script("conversations", EmbeddedFile.conversations_sql),
         script("messages", EmbeddedFile.messages_sql),

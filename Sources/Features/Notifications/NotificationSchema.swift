@@ -1,8 +1,11 @@
 import CEmbedded
 package import Postgres
 
-/// The database functions of deliveries, in `SQL/`.
+/// The tables and database functions of notifications: `SQL/`.
 package enum NotificationSchema {
+    /// The tables, for the first migration.
+    package static let tables = [String(cString: EmbeddedFile.notifications_tables_sql.bytes)]
+
     package static let scripts = [
         script("addresses", EmbeddedFile.addresses_sql), script("providers", EmbeddedFile.providers_sql),
         script("deliveries", EmbeddedFile.deliveries_sql), script("notices", EmbeddedFile.notices_sql),

@@ -1,8 +1,11 @@
 import CEmbedded
 package import Postgres
 
-/// The database functions of questions: `SQL/`.
+/// The tables and database functions of questions: `SQL/`.
 package enum QuestionSchema {
+    /// The tables, for the first migration.
+    package static let tables = [String(cString: EmbeddedFile.questions_tables_sql.bytes)]
+
     package static let scripts = [
         script("questions", EmbeddedFile.questions_sql),
         script("question-reading", EmbeddedFile.question_reading_sql),

@@ -1,8 +1,15 @@
 import CEmbedded
 package import Postgres
 
-/// The database functions for scheduling: `SQL/`.
+/// The tables of the schedule, reminders and matches, and the database functions for scheduling: `SQL/`.
 package enum SchedulingSchema {
+    /// The tables, for the first migration.
+    package static let tables = [
+        String(cString: EmbeddedFile.schedule_tables_sql.bytes),
+        String(cString: EmbeddedFile.reminders_tables_sql.bytes),
+        String(cString: EmbeddedFile.matches_tables_sql.bytes),
+    ]
+
     package static let scripts = [
         script("basics", EmbeddedFile.basics_sql), script("zones", EmbeddedFile.zones_sql),
         script("tasks", EmbeddedFile.tasks_sql), script("partners", EmbeddedFile.partners_sql),
