@@ -17,7 +17,7 @@ package enum DatabaseSchema {
         + QuestionSchema.tables + ConversationSchema.tables).joined(separator: "\n")
 
     private static let functions = PostgresFunctions(
-        revision: 41, oldestUsable: 14,
+        revision: 1, oldestUsable: 1,
         scripts: SchedulingSchema.scripts + NotificationSchema.scripts + QuestionSchema.scripts
             + ConversationSchema.scripts + [
                 PostgresFunctions.Script(name: "daemons", sql: text(EmbeddedFile.daemons_sql)),

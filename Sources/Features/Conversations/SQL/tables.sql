@@ -13,27 +13,27 @@ CREATE TABLE letsswitch.chat_user (
     named_at timestamptz NOT NULL,
     -- When the user last connected or repeated the name, to about a day.
     used_at timestamptz NOT NULL DEFAULT now(),
-    -- The next time that the deletion of unused names checks this user, never before the name can be old enough. Only that
-    -- deletion changes the column.
-    look_at timestamptz NOT NULL DEFAULT now()
+    -- When the deletion of unused names last found the user in use, or when the name was taken. Only that deletion changes
+    -- the column.
+    checked_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE UNIQUE INDEX chat_user_device ON letsswitch.chat_user (device_id) WHERE name IS NOT NULL;
 CREATE INDEX chat_user_erased ON letsswitch.chat_user (device_id) WHERE name IS NULL AND device_id IS NOT NULL;
-CREATE INDEX chat_user_look ON letsswitch.chat_user (look_at) WHERE name IS NOT NULL;
+CREATE INDEX chat_user_check ON letsswitch.chat_user (checked_at) WHERE name IS NOT NULL;
 
 -- Digests of names that nobody can take any more.
 CREATE TABLE letsswitch.retired_name (
     digest text PRIMARY KEY
 );
 
--- Users who are connected, and the daemon they are connected to. They need no notifications. Rows of a dead daemon don't
--- count.
-CREATE TABLE letsswitch.listener (
+-- Users who receive their conversations now, and the daemon they are connected to. They need no notifications. Rows of a
+-- dead daemon don't count.
+CREATE TABLE letsswitch.connected_user (
     user_id bigint NOT NULL,
     daemon_id uuid NOT NULL,
     PRIMARY KEY (user_id, daemon_id)
 );
-CREATE INDEX listener_daemon ON letsswitch.listener (daemon_id);
+CREATE INDEX connected_user_daemon ON letsswitch.connected_user (daemon_id);
 
 -- Users whom a device doesn't want to meet, neither as a partner nor in conversations. The other user isn't notified.
 CREATE TABLE letsswitch.block (
@@ -69,9 +69,9 @@ CREATE TABLE letsswitch.conversation (
     created_at timestamptz NOT NULL,
     -- When the last message was sent, or the conversation was created. It is in no index, so that messages write to none.
     used_at timestamptz NOT NULL,
-    -- When purging next looks at the conversation, not before it can be old enough. It may be behind used_at. Only purging
-    -- changes it. -infinity: all participants have left the group, so the next purge deletes it.
-    look_at timestamptz NOT NULL,
+    -- An earlier value of used_at: purging reads conversations in this order, and then brings the value up to date. Only
+    -- purging changes it. -infinity: all participants have left the group, so the next purge deletes it.
+    checked_at timestamptz NOT NULL,
     -- Distinguishes a conversation from an earlier one with the same id, so that an offset in one isn't used in the other.
     epoch text NOT NULL DEFAULT encode(substring(uuid_send(gen_random_uuid()) FROM 1 FOR 4), 'hex'),
     -- The user who created this group, while nobody else has written in it.
@@ -80,7 +80,7 @@ CREATE TABLE letsswitch.conversation (
 WITH (fillfactor = 50);
 CREATE UNIQUE INDEX conversation_pair ON letsswitch.conversation (members) WHERE kind = 'person';
 CREATE INDEX conversation_members ON letsswitch.conversation (members, created_at) WHERE kind = 'group';
-CREATE INDEX conversation_look ON letsswitch.conversation (look_at);
+CREATE INDEX conversation_check ON letsswitch.conversation (checked_at);
 CREATE INDEX conversation_unanswered ON letsswitch.conversation (unanswered_by, created_at) WHERE unanswered_by IS NOT NULL;
 
 --   inside ──leaves──▶ left, with the messages up to then ──a message in the conversation of two──▶ inside

@@ -8,7 +8,7 @@ CREATE TABLE letsswitch.attendance (
     task_id uuid,
     closes_at timestamptz NOT NULL,
     -- The first time.
-    came_at timestamptz NOT NULL,
+    joined_at timestamptz NOT NULL,
     -- The last join or leave.
     changed_at timestamptz NOT NULL,
     -- The number of connections in the room.

@@ -29,7 +29,7 @@ CREATE TABLE letsswitch.provider (
     seen_at timestamptz NOT NULL,
     -- When the provider's server refused a daemon for good. Nothing is written for the provider until another daemon starts
     -- with it. NULL: in use.
-    turned_away_at timestamptz
+    disabled_at timestamptz
 );
 
 -- Events that a subscriber still has to receive. An event is written in the transaction that makes it true.
@@ -88,7 +88,7 @@ CREATE TABLE letsswitch.delivery (
     user_id bigint,
     from_number bigint,
     -- The last message of the notification that is being sent. NULL: it wasn't sent yet, or isn't of a conversation.
-    told_number bigint,
+    until_number bigint,
     created_at timestamptz NOT NULL,
     -- While the delivery is leased: when the lease ends.
     next_try_at timestamptz NOT NULL,
@@ -102,5 +102,5 @@ CREATE INDEX delivery_due ON letsswitch.delivery (channel, urgent, next_try_at);
 CREATE INDEX delivery_event ON letsswitch.delivery (event_id) WHERE event_id IS NOT NULL;
 -- For each conversation and each of a user's providers at most one notification waits. It covers all messages that are
 -- unread when it is sent.
-CREATE UNIQUE INDEX delivery_way ON letsswitch.delivery (conversation_id, user_id, channel, coalesce(address_id, 0))
+CREATE UNIQUE INDEX delivery_conversation ON letsswitch.delivery (conversation_id, user_id, channel, coalesce(address_id, 0))
     WHERE conversation_id IS NOT NULL;

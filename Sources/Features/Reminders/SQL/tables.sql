@@ -28,12 +28,12 @@ CREATE INDEX due_retry ON letsswitch.due (retry_at) WHERE retry_at IS NOT NULL;
 CREATE TABLE letsswitch.reminder (
     -- Begins with seq, so that new entries go to the end of the index. At random places each would cost a page.
     id uuid PRIMARY KEY,
-    -- The order of claims: the batch, and twelve bits for the place in it. Claims are serialised, so this is the order of
-    -- commits too.
+    -- The order in which tasks were claimed: the batch, and twelve bits for the place in it. Claims are serialised, so this
+    -- is the order of commits too.
     seq bigint NOT NULL,
     task_id uuid NOT NULL,
     starts_at timestamptz NOT NULL,
-    fired_at timestamptz NOT NULL,
+    claimed_at timestamptz NOT NULL,
     state text NOT NULL CHECK (state IN ('pending', 'delivered', 'missed')),
     delivered_at timestamptz
 )

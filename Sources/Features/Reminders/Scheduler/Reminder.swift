@@ -42,7 +42,7 @@ extension Reminder {
         device = DeviceID(stored: try row.string("device_id"))
         content = try ReminderContent(row, id: id)
         due = try row.double("due")
-        firedAt = try row.double("fired_at")
+        firedAt = try row.double("claimed_at")
         startsAt = try row.instant("starts_at")
         roomId = try row.optionalUUID("room_id")
         guard let state = State(rawValue: try row.string("state")) else {

@@ -7,10 +7,10 @@ package import Rooms
 /// holds nothing. Throws `PostgresError`.
 ///
 ///     NOTIFY letsswitch_due    payload: epoch seconds of a task that is due earlier than known before
-///     NOTIFY letsswitch_fired  payload: the batch of a committed claim
+///     NOTIFY letsswitch_claimed  payload: the batch of a committed claim
 package struct ReminderStore: Sendable {
     package static let dueChannel = "letsswitch_due"
-    package static let claimsChannel = "letsswitch_fired"
+    package static let claimsChannel = "letsswitch_claimed"
 
     /// The identity of this process in its claims (the setting `letsswitch.claimer` of its sessions). With it, the
     /// daemon finds its claims whose answers were lost.
@@ -40,7 +40,7 @@ package struct ReminderStore: Sendable {
                 SELECT batch FROM letsswitch.claim WHERE batch > $2 AND claimer = $1 ORDER BY batch LIMIT 1000
                 """)
         static let firedBetween = PostgresStatement(
-            name: "fired_between", sql: "SELECT * FROM letsswitch.fired_between($1, $2)")
+            name: "claim_results", sql: "SELECT * FROM letsswitch.claim_results($1, $2)")
         static let nextDue = PostgresStatement(name: "next_due", sql: "SELECT * FROM letsswitch.next_due()")
         static let markDelivered = PostgresStatement(
             name: "mark_delivered", sql: "SELECT reminder_id FROM letsswitch.mark_delivered($1::uuid[])")
@@ -51,18 +51,18 @@ package struct ReminderStore: Sendable {
         static let backlogOf = PostgresStatement(
             name: "backlog_of",
             sql: """
-                SELECT fired.*, fired.seq > coalesce((
+                SELECT claimed.*, claimed.seq > coalesce((
                     SELECT reminder.seq FROM letsswitch.reminder JOIN letsswitch.task ON task.id = reminder.task_id
                     WHERE reminder.id = $2 AND task.device_id = $1
                 ), 0) AS is_unseen
-                FROM letsswitch.reminders_of($1, $3, $4) AS fired
+                FROM letsswitch.reminders_of($1, $3, $4) AS claimed
                 """)
         static let remindersOfMany = PostgresStatement(
             name: "reminders_of_many",
             sql: """
-                SELECT fired.* FROM unnest($1::text[]) AS device (id)
-                CROSS JOIN LATERAL letsswitch.reminders_of(device.id, 0, $2) AS fired
-                ORDER BY fired.seq
+                SELECT claimed.* FROM unnest($1::text[]) AS device (id)
+                CROSS JOIN LATERAL letsswitch.reminders_of(device.id, 0, $2) AS claimed
+                ORDER BY claimed.seq
                 """)
         static let openRooms = PostgresStatement(name: "open_rooms", sql: "SELECT * FROM letsswitch.open_rooms()")
         static let tasksOfRoom = PostgresStatement(

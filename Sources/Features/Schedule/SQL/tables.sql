@@ -26,8 +26,8 @@ CREATE TABLE letsswitch.task (
     closes_at timestamptz NOT NULL,
     -- The partner's task. No foreign key, because the partner's row may be erased when the match is over.
     partner_id uuid,
-    -- Whether the partner cancelled or moved its task.
-    was_let_down boolean NOT NULL DEFAULT false,
+    -- Whether the task was in a match that was dissolved: the partner cancelled, moved its task, or didn't join.
+    was_dissolved boolean NOT NULL DEFAULT false,
     -- Whether the user wasn't in the room when the partner was matched again. The user gets no partner until joining.
     is_absent boolean NOT NULL DEFAULT false,
     -- Until this time another user may still become the partner in an open room. Without a partner: the partner left after
@@ -37,7 +37,7 @@ CREATE TABLE letsswitch.task (
     -- registering in time.
     paired_at timestamptz,
     -- When the user is notified of a changed partner by a provider: the last time, or the next if it is in the future.
-    noticed_at timestamptz,
+    notified_at timestamptz,
     -- When the task was last moved to another room, and from which one. A client without a connection at that time is
     -- notified later.
     rematched_at timestamptz,
@@ -51,7 +51,7 @@ CREATE TABLE letsswitch.task (
     series_day date,
     -- The digest of the token that makes its holder the partner. NULL: nobody is invited.
     invitation bytea,
-    -- Until this time the task waits only for the invited guest. NULL: for anybody.
+    -- Until this time the task waits only for the invited guest. NULL: the task waits for any partner.
     invites_until timestamptz,
     -- The task of the guest who accepted. It may be deleted.
     guest_id uuid,
@@ -68,7 +68,7 @@ CREATE INDEX task_room ON letsswitch.task (room_id);
 CREATE INDEX task_single ON letsswitch.task (starts_at, reminds_at) WHERE partner_id IS NULL AND invites_until IS NULL;
 CREATE INDEX task_anonymous ON letsswitch.task (starts_at) WHERE device_id IS NULL;
 -- Tasks whose partner hasn't joined.
-CREATE INDEX task_forsaken ON letsswitch.task (starts_at) WHERE waits_until IS NOT NULL AND partner_id IS NOT NULL;
+CREATE INDEX task_absent_partner ON letsswitch.task (starts_at) WHERE waits_until IS NOT NULL AND partner_id IS NOT NULL;
 CREATE INDEX task_rematched ON letsswitch.task (rematched_at) WHERE rematched_at IS NOT NULL;
 CREATE UNIQUE INDEX task_invitation ON letsswitch.task (invitation) WHERE invitation IS NOT NULL;
 CREATE INDEX task_inviting ON letsswitch.task (invites_until) WHERE invites_until IS NOT NULL;
@@ -94,15 +94,15 @@ CREATE TABLE letsswitch.series (
     -- The last day. NULL: no end.
     until date,
     -- The last day that was handled: its task was created, or skipped. No more tasks are created up to this day.
-    made_to date NOT NULL,
+    created_until date NOT NULL,
     -- When the next tasks are created.
-    look_at timestamptz NOT NULL,
+    next_check_at timestamptz NOT NULL,
     -- When the series' user last used the schedule.
     used_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT series_later CHECK ((later_title IS NULL) = (later_from IS NULL)),
     CONSTRAINT series_once UNIQUE (device_id, wall_time, time_zone, days)
 );
-CREATE INDEX series_look ON letsswitch.series (look_at);
+CREATE INDEX series_check ON letsswitch.series (next_check_at);
 
 -- Former partners whom a device would like to have again. The other user isn't notified.
 CREATE TABLE letsswitch.preference (

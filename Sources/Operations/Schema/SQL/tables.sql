@@ -32,19 +32,19 @@ CREATE TABLE letsswitch.daemon (
     -- The host name and build version, shown to operators only. No code depends on them.
     host text NOT NULL,
     build text NOT NULL,
-    -- The version of the bus messages that the daemon understands, and the bus that it uses.
-    language integer NOT NULL,
+    -- The version of the bus's messages that the daemon understands, and the bus that it uses.
+    bus_version integer NOT NULL,
     bus text NOT NULL,
     -- When `beats` last changed. A newly started daemon recognises rows of dead daemons by it.
     seen_at timestamptz NOT NULL,
     -- Whether the bus is connected. False for a daemon that needs no bus.
-    bus_stands boolean,
+    is_bus_connected boolean NOT NULL,
     -- The milliseconds of the last round trip of a packet to the daemon itself, or since a packet last came back. NULL
     -- before the first packet, and without a bus.
     bus_delay bigint,
     -- Since the daemon's start: other daemons' ales that never arrived, and its own ales that no other daemon received.
-    bus_lost bigint,
-    bus_dropped bigint
+    bus_lost bigint NOT NULL,
+    bus_dropped bigint NOT NULL
 )
 -- Each row is updated every few seconds. The space lets the update stay on its page.
 WITH (fillfactor = 50);
