@@ -14,8 +14,8 @@ package protocol Feature: Sendable {
     static var statementNames: [String] { get }
     /// The PostgreSQL channels (the names in `NOTIFY`) that the feature listens to.
     static var notificationChannels: [String] { get }
-    /// The migrations that the feature's tables need. Their versions are numbered together with those of all features.
-    static var migrations: [PostgresMigration] { get }
+    /// The SQL of the feature's tables, a part of the first migration.
+    static var tables: String { get }
     /// The feature's database functions.
     static var functions: [PostgresFunctions.Script] { get }
     /// The JSON Schemas of the feature's messages.
@@ -50,7 +50,7 @@ package protocol Feature: Sendable {
 
 extension Feature {
     package static var notificationChannels: [String] { [] }
-    package static var migrations: [PostgresMigration] { [] }
+    package static var tables: String { "" }
     package static var functions: [PostgresFunctions.Script] { [] }
     package static var messages: FeatureMessages { FeatureMessages() }
 

@@ -11,7 +11,7 @@ package struct StorageStore: Sendable {
 
     private static let stored = PostgresStatement(name: "stored", sql: "SELECT * FROM letsswitch.stored()")
     private static let deleteUnused = PostgresStatement(
-        name: "forget_unused", sql: "SELECT letsswitch.forget_unused($1, $2) AS taken")
+        name: "delete_unused", sql: "SELECT letsswitch.delete_unused($1, $2) AS taken")
 
     private static let analyzeGrown = PostgresStatement(
         name: "analyze_grown", sql: "SELECT letsswitch.analyze_grown() AS count")

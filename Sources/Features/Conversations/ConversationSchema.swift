@@ -2,13 +2,9 @@ import CEmbedded
 import Features
 import Postgres
 
-/// The database functions of conversations, and the migrations of their tables: `SQL/`. The earlier migrations are in the
-/// target `Schema`.
+/// The tables and database functions of conversations: `SQL/`.
 enum ConversationSchema {
-    static let migrations = [
-        PostgresMigration(
-            version: 27, name: "reactions", sql: String(cString: EmbeddedFile.migration_0027_reactions_sql.bytes))
-    ]
+    static let tables = String(cString: EmbeddedFile.conversations_tables_sql.bytes)
 
     static let scripts: [PostgresFunctions.Script] = [
         .init("conversations", EmbeddedFile.conversations_sql),

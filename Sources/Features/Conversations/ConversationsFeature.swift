@@ -16,7 +16,7 @@ package struct ConversationsFeature: Feature {
         ConversationStore.statementNames + BridgeStore.statementNames + ListenerStore.statementNames
         + BlockStore.statementNames
     package static let notificationChannels = [ConversationStore.channel, ConversationStore.changesChannel]
-    package static let migrations = ConversationSchema.migrations
+    package static let tables = ConversationSchema.tables
     package static let functions = ConversationSchema.scripts
     package static let messages = ConversationDescriptions.schemas
 

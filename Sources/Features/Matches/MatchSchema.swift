@@ -2,8 +2,10 @@ import CEmbedded
 import Features
 import Postgres
 
-/// The database functions of matches' rooms: `SQL/`.
+/// The tables and database functions of matches' rooms: `SQL/`.
 enum MatchSchema {
+    static let tables = String(cString: EmbeddedFile.matches_tables_sql.bytes)
+
     static let scripts: [PostgresFunctions.Script] = [
         .init("absence", EmbeddedFile.absence_sql),
         .init("rooms", EmbeddedFile.rooms_sql),

@@ -13,6 +13,7 @@ package struct MatchesFeature: Feature {
     /// The names of the feature's statements, for metrics.
     package static let statementNames = AttendanceStore.statementNames
     package static let notificationChannels = [MatchRooms.erasedTasksChannel]
+    package static let tables = MatchSchema.tables
     package static let functions = MatchSchema.scripts
     package static let messages = AleDescriptions.schemas
 

@@ -2,8 +2,10 @@ import CEmbedded
 import Features
 import Postgres
 
-/// The database functions of notifications: `SQL/`.
+/// The tables and database functions of notifications: `SQL/`.
 enum NotificationSchema {
+    static let tables = String(cString: EmbeddedFile.notifications_tables_sql.bytes)
+
     static let scripts: [PostgresFunctions.Script] = [
         .init("addresses", EmbeddedFile.addresses_sql),
         .init("providers", EmbeddedFile.providers_sql),

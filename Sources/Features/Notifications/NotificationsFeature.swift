@@ -12,6 +12,7 @@ package struct NotificationsFeature: Feature {
     package static let statementNames =
         DeliveryStore.statementNames + AddressStore.statementNames + [AddressStore.tokenStatementName]
     package static let notificationChannels = [DeliveryStore.notifications]
+    package static let tables = NotificationSchema.tables
     package static let functions = NotificationSchema.scripts
 
     package let routes: [any RouteCollection]

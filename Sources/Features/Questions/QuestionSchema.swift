@@ -2,8 +2,10 @@ import CEmbedded
 import Features
 import Postgres
 
-/// The database functions of questions: `SQL/`.
+/// The tables and database functions of questions: `SQL/`.
 enum QuestionSchema {
+    static let tables = String(cString: EmbeddedFile.questions_tables_sql.bytes)
+
     static let scripts: [PostgresFunctions.Script] = [
         .init("questions", EmbeddedFile.questions_sql),
         .init("question-reading", EmbeddedFile.question_reading_sql),

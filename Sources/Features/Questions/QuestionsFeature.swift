@@ -12,6 +12,7 @@ package struct QuestionsFeature: Feature {
     /// The names of the feature's statements, for metrics.
     package static let statementNames = QuestionStore.statementNames
     package static let notificationChannels = [QuestionStore.channel]
+    package static let tables = QuestionSchema.tables
     package static let functions = QuestionSchema.scripts
     package static let messages = QuestionDescriptions.schemas
 

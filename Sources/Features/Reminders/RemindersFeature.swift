@@ -16,6 +16,7 @@ package struct RemindersFeature: Feature {
     package static let notificationChannels = [
         ReminderStore.dueChannel, ReminderStore.claimsChannel, PartnerStore.dissolvedChannel, RematchStore.channel,
     ]
+    package static let tables = ReminderSchema.tables
     package static let functions = ReminderSchema.scripts
     package static let messages = EventStreamDescriptions.schemas
 

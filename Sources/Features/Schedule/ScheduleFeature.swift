@@ -13,6 +13,7 @@ package struct ScheduleFeature: Feature {
         + SeriesStore.statementNames + InvitationStore.statementNames + PreferenceStore.statementNames
         + HistoryStore.statementNames + CalendarStore.statementNames
     package static let notificationChannels = [ScheduleChanges.channel]
+    package static let tables = ScheduleSchema.tables
     package static let functions = ScheduleSchema.scripts
 
     package let routes: [any RouteCollection]

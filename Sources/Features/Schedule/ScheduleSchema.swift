@@ -2,8 +2,10 @@ import CEmbedded
 import Features
 import Postgres
 
-/// The database functions of the schedule: `SQL/`.
+/// The tables and database functions of the schedule: `SQL/`.
 enum ScheduleSchema {
+    static let tables = String(cString: EmbeddedFile.schedule_tables_sql.bytes)
+
     static let scripts: [PostgresFunctions.Script] = [
         .init("basics", EmbeddedFile.basics_sql),
         .init("zones", EmbeddedFile.zones_sql),

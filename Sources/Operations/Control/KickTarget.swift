@@ -14,9 +14,6 @@ enum KickTarget: Sendable {
 /// The payload of a NOTIFY to the other daemons: the daemon that has ended its own connections, and the target.
 ///
 ///     <id> <device or address>     <id>/device <device>     <id>/<key> <tag>
-///
-/// A build that knows only the first form reads the text after the blank as a device. This is harmless: no device there
-/// has that id.
 struct KickNotice: Sendable {
     private static let device = "device"
 

@@ -36,6 +36,5 @@ package struct BusStatus: Sendable, Hashable {
 /// A live daemon, as operators see it.
 package struct DaemonReport: Sendable, Hashable {
     package let info: DaemonInfo
-    /// `nil` if its build doesn't report it.
-    package let bus: BusStatus?
+    package let bus: BusStatus
 }

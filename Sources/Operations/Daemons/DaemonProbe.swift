@@ -38,7 +38,6 @@ package enum DaemonProbe {
 extension DaemonReport {
     /// The state of its bus in words.
     package var standing: String {
-        guard let bus else { return "its build doesn't report the state of its bus" }
         let behind = bus.delay.map { ", \($0.wholeMilliseconds) ms round trip" } ?? ""
         return """
             its bus is \(bus.isConnected ? "connected" : "disconnected or not needed")\(behind); \

@@ -13,17 +13,13 @@ package struct DaemonStore: Sendable {
     private static let beat = PostgresStatement(
         name: "beat",
         sql: "SELECT * FROM letsswitch.beat($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
-    private static let end = PostgresStatement(name: "farewell", sql: "SELECT letsswitch.farewell($1::uuid)")
+    private static let end = PostgresStatement(name: "stop_daemon", sql: "SELECT letsswitch.stop_daemon($1::uuid)")
     private static let closePresence = PostgresStatement(
         name: "close_presence", sql: "SELECT letsswitch.close_presence(500) AS is_open")
-    /// Also works for a database without the bus's columns.
     private static let alive = PostgresStatement(
         name: "",
         sql: """
-            SELECT
-                daemon.*, true AS is_fresh, (row ->> 'bus_stands')::boolean AS stands, (row ->> 'bus_delay')::bigint AS delay,
-                (row ->> 'bus_lost')::bigint AS lost, (row ->> 'bus_dropped')::bigint AS dropped
-            FROM letsswitch.daemon, to_jsonb(daemon) AS row
+            SELECT daemon.*, true AS is_fresh FROM letsswitch.daemon
             WHERE seen_at > letsswitch.clock() - interval '15 s'
             ORDER BY host, id
             """)
@@ -69,11 +65,11 @@ package struct DaemonStore: Sendable {
         }
     }
 
-    private static func bus(_ row: PostgresRow) throws -> BusStatus? {
-        guard let isConnected = try row.optionalBoolean("stands") else { return nil }
-        return BusStatus(
-            isConnected: isConnected, delay: try row.optionalInteger("delay").map { .milliseconds($0) },
-            lost: try row.optionalInteger("lost") ?? 0, dropped: try row.optionalInteger("dropped") ?? 0)
+    private static func bus(_ row: PostgresRow) throws -> BusStatus {
+        BusStatus(
+            isConnected: try row.boolean("is_bus_connected"),
+            delay: try row.optionalInteger("bus_delay").map { .milliseconds($0) },
+            lost: try row.integer("bus_lost"), dropped: try row.integer("bus_dropped"))
     }
 
     private static func row(_ row: PostgresRow) throws -> DaemonRow? {
@@ -81,7 +77,7 @@ package struct DaemonStore: Sendable {
         return DaemonRow(
             info: DaemonInfo(
                 id: DaemonID(id), host: try row.string("host"), build: try row.string("build"),
-                language: try row.integer("language"), bus: try row.string("bus")),
+                language: try row.integer("bus_version"), bus: try row.string("bus")),
             beats: try row.integer("beats"), isFresh: try row.boolean("is_fresh"))
     }
 }

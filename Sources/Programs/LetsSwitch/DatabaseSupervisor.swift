@@ -15,7 +15,7 @@ actor DatabaseSupervisor {
     private var cluster: PrivateCluster?
     private var preparing: Task<Void, Never>?
     /// The reason why the daemon must not start, and whether ``prepare(_:patience:enter:ready:)`` still waits for one.
-    private var refusal: TransactionPoolerError?
+    private var refusal: (any Error)?
     private var isStarting = true
     private var isReviving = false
     private var isEnding = false
@@ -49,7 +49,8 @@ actor DatabaseSupervisor {
     /// Prepares the database, and then calls `ready`. Returns when this is done, or after `patience`.
     ///
     /// - Parameter enter: Writes what the database must contain before the first request is answered.
-    /// - Throws: ``TransactionPoolerError`` if that is found within `patience`. Later it is only logged.
+    /// - Throws: ``TransactionPoolerError`` or ``UnusableSchemaError`` if that is found within `patience`. Later it is
+    ///   only logged.
     func prepare(
         _ database: Database, patience: Duration, enter: @escaping @Sendable () async throws -> Void,
         ready: @escaping @Sendable () async -> Void
@@ -74,7 +75,7 @@ actor DatabaseSupervisor {
                         ["migrations": .int(change.migrations.count), "functions": .bool(change.replacedFunctions)])
                 }
                 return await ready()
-            } catch let error as TransactionPoolerError where isStarting {
+            } catch let error where isStarting && (error is TransactionPoolerError || error is UnusableSchemaError) {
                 refusal = error
                 return
             } catch {

@@ -205,7 +205,7 @@ import Testing
             try await database.run(
                 """
                 INSERT INTO letsswitch.attendance
-                    (room_id, closes_at, came_at, changed_at, present, visits, most_peers)
+                    (room_id, closes_at, joined_at, changed_at, present, visits, most_peers)
                 SELECT gen_random_uuid(), clock_timestamp(), '2026-01-01', '2026-01-01', 2, 2, 2
                 FROM generate_series(1, 700)
                 """)

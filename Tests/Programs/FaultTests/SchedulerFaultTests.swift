@@ -34,7 +34,7 @@ import Testing
         "Reminders are on time while the query for missed reminders fails or hangs, and connections are lost",
         arguments: [
             ("reminders_of", FunctionFault.fails), ("reminders_of", .hangs), ("open_rooms", .fails),
-            ("fired_between", .hangs),
+            ("claim_results", .hangs),
             ("expire_reminders", .hangs), ("purge", .fails),
         ])
     func catchingUp(function: String, kind: FunctionFault) async throws {

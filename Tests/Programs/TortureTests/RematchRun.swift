@@ -185,7 +185,7 @@ actor RematchRun {
             let rows = try await world.sql(
                 """
                 WITH waiting AS MATERIALIZED (
-                    SELECT own.* FROM letsswitch.waiting_people(
+                    SELECT own.* FROM letsswitch.tasks_to_rematch(
                         to_timestamp(\(slot)) - interval '1 second', to_timestamp(\(slot)), 1, 1) AS own
                 )
                 SELECT count(*) AS n FROM waiting AS one
@@ -204,7 +204,7 @@ actor RematchRun {
         }
         try await calm(world, clock, .started)
         outcome.rematches = try await world.sql(
-            "SELECT count(*) AS n FROM letsswitch.task WHERE starts_at = to_timestamp(\(slot)) AND was_let_down")[0]
+            "SELECT count(*) AS n FROM letsswitch.task WHERE starts_at = to_timestamp(\(slot)) AND was_dissolved")[0]
             .integer("n")
     }
 

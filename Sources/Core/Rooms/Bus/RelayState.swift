@@ -276,7 +276,6 @@ struct RelayState {
 
     private func send(_ ales: [(receivers: [DaemonID], RelayMessage.Ales)], _ batch: inout Batch) {
         for (receivers, ales) in ales {
-            // Older builds understand plain ales too.
             let message = ales.kind == .plain ? RelayMessage.ales([ales]) : .cheers([ales])
             batch.packets.append(BusPacket(to: .room(ales.room, of: receivers), message.bytes))
             batch.ales.append(ales.count)

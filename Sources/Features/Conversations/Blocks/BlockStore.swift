@@ -12,9 +12,9 @@ package struct BlockStore: Sendable {
     package static let statementNames = [block, unblock, pairAfter, list].map(\.name)
 
     private static let block = PostgresStatement(
-        name: "block_somebody", sql: "SELECT * FROM letsswitch.block_somebody($1, $2, $3, $4, $5)")
+        name: "add_block", sql: "SELECT * FROM letsswitch.add_block($1, $2, $3, $4, $5)")
     private static let unblock = PostgresStatement(
-        name: "unblock", sql: "SELECT letsswitch.undo_block($1, $2) AS other")
+        name: "remove_block", sql: "SELECT letsswitch.remove_block($1, $2) AS other")
     private static let pairAfter = PostgresStatement(
         name: "pair_after_block", sql: "SELECT letsswitch.pair_after_block($1, $2)")
     private static let list = PostgresStatement(

@@ -7,9 +7,9 @@ package struct BridgeStore: Sendable {
     /// The names of the statements, for metrics.
     package static let statementNames = [see, take, finish, release].map(\.name)
 
-    private static let see = PostgresStatement(name: "see_bridge", sql: "SELECT letsswitch.see_bridge() AS waiting")
+    private static let see = PostgresStatement(name: "touch_bridge", sql: "SELECT letsswitch.touch_bridge() AS waiting")
     private static let take = PostgresStatement(
-        name: "take_bridge_messages", sql: "SELECT * FROM letsswitch.take_bridge_messages($1::uuid, $2, $3)")
+        name: "lease_bridge_messages", sql: "SELECT * FROM letsswitch.lease_bridge_messages($1::uuid, $2, $3)")
     private static let finish = PostgresStatement(
         name: "finish_bridge_messages", sql: "SELECT letsswitch.finish_bridge_messages($1::bigint[])")
     private static let release = PostgresStatement(

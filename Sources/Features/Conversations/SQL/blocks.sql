@@ -12,7 +12,7 @@ $$;
 -- too_many_blocks (p_most), blocks_full.
 --
 -- Locks: erasing, the device, both users, conversations by their ids.
-CREATE FUNCTION letsswitch.block_somebody(p_device text, p_name text, p_task uuid, p_most integer, p_has_room boolean)
+CREATE FUNCTION letsswitch.add_block(p_device text, p_name text, p_task uuid, p_most integer, p_has_space boolean)
 RETURNS TABLE (code text, id uuid, name text, title text, starts_at bigint, blocked_at bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -55,7 +55,7 @@ BEGIN
     IF code IS NULL THEN
         IF p_most <= (SELECT count(*) FROM letsswitch.block AS own WHERE own.device_id = p_device) THEN
             code := 'too_many_blocks';
-        ELSIF NOT p_has_room THEN
+        ELSIF NOT p_has_space THEN
             code := 'blocks_full';
         ELSE
             INSERT INTO letsswitch.block (id, device_id, blocked_id, name, title, starts_at, blocked_at, used_at)
@@ -111,7 +111,7 @@ $$;
 
 -- Removes a block. Where the two wait for the same start, they are matched. Returns the blocked device; NULL if there
 -- was no block.
-CREATE FUNCTION letsswitch.undo_block(p_device text, p_id uuid) RETURNS text
+CREATE FUNCTION letsswitch.remove_block(p_device text, p_id uuid) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
     v_other text := (SELECT block.blocked_id FROM letsswitch.block WHERE block.id = p_id AND block.device_id = p_device);
@@ -144,12 +144,6 @@ BEGIN
         PERFORM letsswitch.pair_unblocked(p_device, p_other, v_slots);
     END IF;
 END
-$$;
-
--- As daemons of earlier builds undo one. Whether there was one.
-CREATE FUNCTION letsswitch.unblock(p_device text, p_id uuid) RETURNS boolean
-LANGUAGE sql AS $$
-    SELECT letsswitch.undo_block(p_device, p_id) IS NOT NULL
 $$;
 
 -- The devices that a device has blocked, the latest first, after p_before if it is given.

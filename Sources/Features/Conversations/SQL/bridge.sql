@@ -20,8 +20,8 @@ LANGUAGE sql AS $$
     HAVING count(*) > 0
 $$;
 
--- A daemon with a broker is here. Returns how many messages wait, counted to 10,000.
-CREATE FUNCTION letsswitch.see_bridge() RETURNS bigint
+-- Records that a daemon with a broker runs. Returns how many messages wait, counted to 10,000.
+CREATE FUNCTION letsswitch.touch_bridge() RETURNS bigint
 LANGUAGE sql AS $$
     INSERT INTO letsswitch.bridge (name, seen_at) VALUES ('amqp', letsswitch.clock())
     ON CONFLICT (name) DO UPDATE SET seen_at = excluded.seen_at
@@ -32,7 +32,7 @@ $$;
 -- The next messages for the broker, in order: the first p_limit, if this daemon is the one that sends, or none does; it
 -- then is for p_lease seconds. One row without a place if there is nothing, or if another daemon sends (held_for: for
 -- so many more seconds). Without an id, the message is deleted. `waiting` counts to 10,000.
-CREATE FUNCTION letsswitch.take_bridge_messages(p_daemon uuid, p_limit integer, p_lease double precision)
+CREATE FUNCTION letsswitch.lease_bridge_messages(p_daemon uuid, p_limit integer, p_lease double precision)
 RETURNS TABLE (
     held_for double precision, waiting bigint, place bigint, conversation_id uuid, number bigint, id uuid, author text,
     content text, sent_at bigint, routing_key text
@@ -42,7 +42,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
 BEGIN
-    waiting := letsswitch.see_bridge();
+    waiting := letsswitch.touch_bridge();
     UPDATE letsswitch.bridge SET sender_id = p_daemon, lease_until = v_now + make_interval(secs => p_lease)
     WHERE bridge.name = 'amqp' AND (bridge.sender_id IS NULL OR bridge.sender_id = p_daemon OR bridge.lease_until <= v_now);
     IF NOT FOUND THEN
@@ -73,11 +73,11 @@ BEGIN
 END
 $$;
 
--- The broker has them.
+-- Deletes messages that the broker has confirmed.
 CREATE FUNCTION letsswitch.finish_bridge_messages(p_ids bigint[]) RETURNS void
 LANGUAGE sql AS $$ DELETE FROM letsswitch.bridge_message WHERE bridge_message.id = ANY (p_ids) $$;
 
--- Another daemon may send.
+-- Ends a daemon's lease, so that another daemon may send.
 CREATE FUNCTION letsswitch.release_bridge(p_daemon uuid) RETURNS void
 LANGUAGE sql AS $$
     UPDATE letsswitch.bridge SET sender_id = NULL, lease_until = NULL WHERE bridge.sender_id = p_daemon
@@ -104,7 +104,7 @@ $$;
 -- these participants. Otherwise it is that of a pair, with p_finds also the oldest group of exactly these, or a new
 -- one. Code: NULL (there is one), other_participants, and open_conversation's.
 CREATE FUNCTION letsswitch.find_for_bridge(
-    p_conversation uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer, p_has_room boolean,
+    p_conversation uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer, p_has_space boolean,
     OUT code text, OUT conversation_id uuid
 )
 LANGUAGE plpgsql AS $$
@@ -115,7 +115,7 @@ BEGIN
     SELECT * INTO v_known FROM letsswitch.conversation AS known WHERE known.id = p_conversation;
     IF NOT FOUND THEN
         SELECT opened.code, opened.conversation_id INTO code, conversation_id
-        FROM letsswitch.open_conversation(p_conversation, p_user, p_members, p_finds, p_most, p_has_room) AS opened;
+        FROM letsswitch.open_conversation(p_conversation, p_user, p_members, p_finds, p_most, p_has_space) AS opened;
         IF code IN ('made', 'there') THEN
             code := NULL;
         END IF;
@@ -136,7 +136,7 @@ $$;
 -- p_conversation: NULL if the names alone decide. Like send_messages, with other_participants among its codes.
 CREATE FUNCTION letsswitch.receive_message(
     p_author text, p_conversation uuid, p_id uuid, p_content text, p_names text[], p_most integer,
-    p_has_room boolean, p_has_room_for_conversation boolean, p_origin text
+    p_has_space boolean, p_has_space_for_conversation boolean, p_origin text
 ) RETURNS TABLE (
     code text, conversation_id uuid, kind text, number bigint, id uuid, author text, content text, sent_at bigint, names text,
     makes_conversation boolean, epoch text
@@ -163,13 +163,13 @@ BEGIN
         code := 'id_taken';
     ELSIF v_user.id IS NULL OR v_members IS NULL THEN
         code := 'no_such_user';
-    ELSIF NOT p_has_room THEN
+    ELSIF NOT p_has_space THEN
         code := 'messages_full';
     ELSE
         v_makes := NOT EXISTS (SELECT FROM letsswitch.conversation AS own WHERE own.id = v_wanted);
         SELECT found.code, found.conversation_id INTO code, v_conversation
         FROM letsswitch.find_for_bridge(
-            v_wanted, v_user.id, v_members, p_conversation IS NULL, p_most, p_has_room_for_conversation) AS found;
+            v_wanted, v_user.id, v_members, p_conversation IS NULL, p_most, p_has_space_for_conversation) AS found;
         -- A pair's is another.
         v_makes := v_makes AND v_conversation = v_wanted;
     END IF;
@@ -182,7 +182,7 @@ BEGIN
         sent.code, sent.conversation_id, sent.kind, sent.number, sent.id, sent.author, sent.content, sent.sent_at, sent.names,
         coalesce(v_makes, false), sent.epoch
     FROM letsswitch.send_messages(
-        v_user.device_id, ARRAY[v_conversation], ARRAY[p_id], p_content, NULL, p_most, p_has_room,
-        p_has_room_for_conversation, p_origin, false) AS sent;
+        v_user.device_id, ARRAY[v_conversation], ARRAY[p_id], p_content, NULL, p_most, p_has_space,
+        p_has_space_for_conversation, p_origin, false) AS sent;
 END
 $$;

@@ -14,14 +14,14 @@ $$;
 
 -- Stores a device's name, if there is space for one more. A repetition counts as use, which is written at most once a
 -- day. Code: made, repeated, has_name, name_taken, users_full.
-CREATE FUNCTION letsswitch.take_name(p_device text, p_name text, p_has_room boolean) RETURNS text
+CREATE FUNCTION letsswitch.take_name(p_device text, p_name text, p_has_space boolean) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
     v_name text;
     v_id bigint;
 BEGIN
-    INSERT INTO letsswitch.chat_user (name, device_id, named_at, used_at, look_at)
-    SELECT p_name, p_device, letsswitch.clock(), letsswitch.clock(), letsswitch.clock() WHERE p_has_room
+    INSERT INTO letsswitch.chat_user (name, device_id, named_at, used_at, checked_at)
+    SELECT p_name, p_device, letsswitch.clock(), letsswitch.clock(), letsswitch.clock() WHERE p_has_space
     ON CONFLICT DO NOTHING
     RETURNING id INTO v_id;
     IF v_id IS NOT NULL THEN
@@ -32,14 +32,14 @@ BEGIN
         DELETE FROM letsswitch.chat_user WHERE id = v_id;
         RETURN 'name_taken';
     END IF;
-    -- Looked for afterwards: it may be forgotten at this moment.
+    -- Read afterwards, because the name may be deleted at this moment.
     UPDATE letsswitch.chat_user SET used_at = letsswitch.clock()
     WHERE device_id = p_device AND name = p_name COLLATE "C" AND used_at < letsswitch.clock() - interval '1 day';
     SELECT name INTO v_name FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NOT NULL;
     RETURN CASE
         WHEN v_name = p_name THEN 'repeated'
         WHEN FOUND THEN 'has_name'
-        WHEN p_has_room OR EXISTS (SELECT FROM letsswitch.chat_user WHERE name = p_name COLLATE "C") THEN 'name_taken'
+        WHEN p_has_space OR EXISTS (SELECT FROM letsswitch.chat_user WHERE name = p_name COLLATE "C") THEN 'name_taken'
         ELSE 'users_full'
     END;
 END
@@ -213,7 +213,7 @@ $$;
 -- Locks, in this order everywhere: erasing, users by their ids, conversations by their ids, messages. A block locks
 -- both users, so it is either before the creation or after it.
 CREATE FUNCTION letsswitch.open_conversation(
-    p_id uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer, p_has_room boolean
+    p_id uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer, p_has_space boolean
 ) RETURNS TABLE (code text, conversation_id uuid)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -263,10 +263,10 @@ BEGIN
             code := 'too_many_conversations';
         ELSIF v_kind = 'group' AND letsswitch.has_unanswered(p_user) THEN
             code := 'too_many_unanswered';
-        ELSIF NOT p_has_room THEN
+        ELSIF NOT p_has_space THEN
             code := 'conversations_full';
         ELSE
-            INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at, look_at, unanswered_by)
+            INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at, checked_at, unanswered_by)
             VALUES (
                 p_id, v_kind, p_members, letsswitch.clock(), letsswitch.clock(), letsswitch.clock(),
                 CASE WHEN v_kind = 'group' THEN p_user END)
@@ -346,7 +346,7 @@ $$;
 
 -- Makes a conversation, or finds it. Code: made, there, name_required, no_such_user, and open_conversation's.
 CREATE FUNCTION letsswitch.make_conversation(
-    p_device text, p_id uuid, p_names text[], p_most integer, p_has_room boolean
+    p_device text, p_id uuid, p_names text[], p_most integer, p_has_space boolean
 ) RETURNS TABLE (
     code text, conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
     number bigint, id uuid, author text, content text, sent_at bigint
@@ -364,7 +364,7 @@ BEGIN
         code := 'no_such_user';
     ELSE
         SELECT opened.code, opened.conversation_id INTO code, v_conversation
-        FROM letsswitch.open_conversation(p_id, v_user, v_members, false, p_most, p_has_room) AS opened;
+        FROM letsswitch.open_conversation(p_id, v_user, v_members, false, p_most, p_has_space) AS opened;
     END IF;
     IF code = 'there' THEN
         code := letsswitch.rejoin_pair(v_conversation, v_user, NULL, p_most);
@@ -412,13 +412,13 @@ BEGIN
 END
 $$;
 
--- Forgetting -------------------------------------------------------------------------------------------------------
+-- Deleting ---------------------------------------------------------------------------------------------------------
 
 -- Makes purge_messages delete those of these groups that all participants have left, since nobody can return to one. A
 -- group that is locked is skipped: the other transaction is a leave too.
 CREATE FUNCTION letsswitch.expire_left_groups(p_conversations uuid[]) RETURNS void
 LANGUAGE sql AS $$
-    UPDATE letsswitch.conversation SET look_at = '-infinity' WHERE conversation.id = ANY (ARRAY(
+    UPDATE letsswitch.conversation SET checked_at = '-infinity' WHERE conversation.id = ANY (ARRAY(
         SELECT own.id FROM letsswitch.conversation AS own
         WHERE own.id = ANY (p_conversations) AND own.kind = 'group' AND NOT EXISTS (
             SELECT FROM letsswitch.participant AS inside
@@ -493,20 +493,20 @@ DECLARE
     -- before or after this one.
     v_users bigint[] := ARRAY(
         SELECT own.id FROM letsswitch.chat_user AS own
-        WHERE own.look_at < p_before AND own.name IS NOT NULL ORDER BY own.look_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+        WHERE own.checked_at < p_before AND own.name IS NOT NULL ORDER BY own.checked_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     );
 BEGIN
-    UPDATE letsswitch.chat_user AS own SET look_at = letsswitch.clock()
+    UPDATE letsswitch.chat_user AS own SET checked_at = letsswitch.clock()
     WHERE own.id = ANY (v_users) AND (
         own.used_at >= p_before
         OR letsswitch.takes_part(own.id)
         OR EXISTS (SELECT FROM letsswitch.message WHERE message.author_id = own.id)
         OR EXISTS (SELECT FROM letsswitch.reaction WHERE reaction.user_id = own.id)
-        OR EXISTS (SELECT FROM letsswitch.listener WHERE listener.user_id = own.id)
+        OR EXISTS (SELECT FROM letsswitch.connected_user WHERE connected_user.user_id = own.id)
         OR EXISTS (SELECT FROM letsswitch.block WHERE block.blocked_id = own.device_id AND block.name IS NOT NULL)
         OR letsswitch.is_in_schedule(own.device_id)
     );
-    DELETE FROM letsswitch.chat_user AS own WHERE own.id = ANY (v_users) AND own.look_at < p_before;
+    DELETE FROM letsswitch.chat_user AS own WHERE own.id = ANY (v_users) AND own.checked_at < p_before;
     RETURN cardinality(v_users);
 END
 $$;

@@ -1,7 +1,7 @@
 -- Messages: stored, announced, and deleted when they are old.
 
 -- The users who have left a pair. Its next message brings them back.
-CREATE FUNCTION letsswitch.returning_to(p_conversation uuid) RETURNS bigint[]
+CREATE FUNCTION letsswitch.returning_users(p_conversation uuid) RETURNS bigint[]
 LANGUAGE sql STABLE AS $$
     SELECT coalesce(array_agg(gone.user_id), '{}')
     FROM letsswitch.participant AS gone
@@ -33,7 +33,7 @@ $$;
 -- Code: sent, repeated, name_required, no_such_user, no_such_conversation, id_taken, blocked, messages_full, and open_conversation's.
 CREATE FUNCTION letsswitch.send_messages(
     p_device text, p_conversations uuid[], p_ids uuid[], p_content text, p_names text[], p_most integer,
-    p_has_room boolean, p_has_room_for_conversation boolean, p_origin text, p_goes_out boolean DEFAULT true
+    p_has_space boolean, p_has_space_for_conversation boolean, p_origin text, p_goes_out boolean DEFAULT true
 ) RETURNS TABLE (
     code text, conversation_id uuid, kind text, number bigint, id uuid, author text, content text, sent_at bigint, names text,
     makes_conversation boolean, epoch text
@@ -82,14 +82,14 @@ BEGIN
         -- Nothing is made before all of this is known.
         IF EXISTS (SELECT FROM letsswitch.message AS said WHERE said.id = ANY (p_ids) AND said.id <> ALL (v_known)) THEN
             code := 'id_taken';
-        ELSIF NOT p_has_room THEN
+        ELSIF NOT p_has_space THEN
             code := 'messages_full';
         ELSIF p_names IS NOT NULL AND v_members IS NULL THEN
             code := 'no_such_user';
         ELSIF p_names IS NOT NULL THEN
             SELECT opened.code, ARRAY[opened.conversation_id] INTO code, v_conversations
             FROM letsswitch.open_conversation(
-                p_conversations[1], v_user.id, v_members, true, p_most, p_has_room_for_conversation) AS opened;
+                p_conversations[1], v_user.id, v_members, true, p_most, p_has_space_for_conversation) AS opened;
             v_makes := code = 'made';
             IF code IN ('made', 'there') THEN
                 code := NULL;
@@ -151,7 +151,7 @@ BEGIN
             WHERE own.conversation_id = v_conversation.id AND own.user_id = v_user.id;
         END IF;
         IF v_conversation.kind = 'person' THEN
-            v_returning := letsswitch.returning_to(v_conversation.id);
+            v_returning := letsswitch.returning_users(v_conversation.id);
             IF v_returning <> '{}' THEN
                 UPDATE letsswitch.participant AS gone SET left_number = NULL, invited_by = v_user.id
                 WHERE gone.conversation_id = v_conversation.id AND gone.user_id = ANY (v_returning);
@@ -185,7 +185,7 @@ $$;
 -- Stores messages that arrived together, each by its author in one conversation, as send_messages does. It returns a
 -- row for each, by its place from 1, independent of the others' results. Those of one conversation keep their order.
 CREATE FUNCTION letsswitch.send_together(
-    p_devices text[], p_conversations uuid[], p_ids uuid[], p_contents text[], p_most integer, p_has_room boolean, p_origin text
+    p_devices text[], p_conversations uuid[], p_ids uuid[], p_contents text[], p_most integer, p_has_space boolean, p_origin text
 ) RETURNS TABLE (
     place bigint, code text, conversation_id uuid, kind text, number bigint, id uuid, author text, content text, sent_at bigint,
     names text, makes_conversation boolean, epoch text
@@ -208,13 +208,13 @@ BEGIN
         ORDER BY said.conversation_id, said.place
     LOOP
         RETURN QUERY SELECT v_message.place, sent.* FROM letsswitch.send_messages(
-            v_message.device_id, ARRAY[v_message.conversation_id], ARRAY[v_message.id], v_message.content, NULL, p_most, p_has_room, false,
+            v_message.device_id, ARRAY[v_message.conversation_id], ARRAY[v_message.id], v_message.content, NULL, p_most, p_has_space, false,
             p_origin) AS sent;
     END LOOP;
 END
 $$;
 
--- Forgetting -------------------------------------------------------------------------------------------------------
+-- Deleting ---------------------------------------------------------------------------------------------------------
 
 -- Empties messages of a device that was erased, whose numbers stay, and deletes its reactions; p_limit rows in all.
 -- Returns how many: more may be left until that is less.
@@ -250,7 +250,7 @@ CREATE FUNCTION letsswitch.purge_messages(p_retention double precision, p_limit 
 LANGUAGE plpgsql AS $$
 DECLARE
     v_before timestamptz := letsswitch.clock() - make_interval(secs => p_retention);
-    v_looked uuid[];
+    v_checked uuid[];
     v_left uuid[];
     v_conversations uuid[];
     v_numbers bigint[];
@@ -264,13 +264,13 @@ BEGIN
         WHERE said.sent_at < v_before ORDER BY said.sent_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     ) AS past;
     v_taken := letsswitch.delete_messages(v_conversations, v_numbers, p_limit);
-    v_looked := ARRAY(
+    v_checked := ARRAY(
         SELECT past.id FROM letsswitch.conversation AS past
-        WHERE past.look_at < v_before ORDER BY past.look_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+        WHERE past.checked_at < v_before ORDER BY past.checked_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     );
     -- The messages of groups that all participants have left. Each group is deleted once it is empty.
     v_left := ARRAY(
-        SELECT past.id FROM letsswitch.conversation AS past WHERE past.id = ANY (v_looked) AND past.look_at = '-infinity'
+        SELECT past.id FROM letsswitch.conversation AS past WHERE past.id = ANY (v_checked) AND past.checked_at = '-infinity'
     );
     SELECT array_agg(own.conversation_id), array_agg(own.number) INTO v_conversations, v_numbers
     FROM (
@@ -283,11 +283,11 @@ BEGIN
     ) AS own;
     v_emptied := letsswitch.delete_messages(v_conversations, v_numbers, p_limit);
     -- A conversation in use is looked at again when its last message is old enough.
-    UPDATE letsswitch.conversation SET look_at = conversation.used_at
-    WHERE conversation.id = ANY (v_looked) AND conversation.id <> ALL (v_left) AND conversation.used_at >= v_before;
+    UPDATE letsswitch.conversation SET checked_at = conversation.used_at
+    WHERE conversation.id = ANY (v_checked) AND conversation.id <> ALL (v_left) AND conversation.used_at >= v_before;
     v_conversations := ARRAY(
         SELECT past.id FROM letsswitch.conversation AS past
-        WHERE past.id = ANY (v_looked) AND (past.used_at < v_before OR past.id = ANY (v_left))
+        WHERE past.id = ANY (v_checked) AND (past.used_at < v_before OR past.id = ANY (v_left))
             AND NOT EXISTS (SELECT FROM letsswitch.message WHERE message.conversation_id = past.id)
     );
     WITH gone AS (
@@ -297,9 +297,9 @@ BEGIN
     PERFORM letsswitch.delete_users(v_users);
     DELETE FROM letsswitch.conversation WHERE conversation.id = ANY (v_conversations);
     RETURN v_taken + v_emptied + cardinality(ARRAY(
-        SELECT seen.id FROM unnest(v_looked) AS seen (id)
+        SELECT seen.id FROM unnest(v_checked) AS seen (id)
         WHERE NOT EXISTS (
-            SELECT FROM letsswitch.conversation AS past WHERE past.id = seen.id AND past.look_at < v_before
+            SELECT FROM letsswitch.conversation AS past WHERE past.id = seen.id AND past.checked_at < v_before
         )
     ));
 END

@@ -3,38 +3,38 @@
 -- Listening --------------------------------------------------------------------------------------------------------
 
 -- Whether a user is connected to a daemon that is alive.
-CREATE FUNCTION letsswitch.is_listening(p_user bigint) RETURNS boolean
+CREATE FUNCTION letsswitch.is_connected(p_user bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
-        SELECT FROM letsswitch.listener AS own
+        SELECT FROM letsswitch.connected_user AS own
         JOIN letsswitch.daemon ON daemon.id = own.daemon_id AND daemon.seen_at > letsswitch.clock() - interval '30 seconds'
         WHERE own.user_id = p_user
     )
 $$;
 
--- These devices have connected to this daemon, and those have disconnected. A connection counts as use of the name,
--- which is written at most once a day and without waiting for locks.
-CREATE FUNCTION letsswitch.set_listeners(p_daemon uuid, p_came text[], p_left text[]) RETURNS void
+-- Adds the users who have connected to this daemon, and removes those who have disconnected, all by their names. A connection counts as use
+-- of the name, which is written at most once a day and without waiting for locks.
+CREATE FUNCTION letsswitch.set_connected_users(p_daemon uuid, p_connected text[], p_disconnected text[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-    DELETE FROM letsswitch.listener AS own USING letsswitch.chat_user AS known
-    WHERE known.name = ANY (p_left COLLATE "C") AND own.user_id = known.id AND own.daemon_id = p_daemon;
-    INSERT INTO letsswitch.listener (user_id, daemon_id)
-    SELECT known.id, p_daemon FROM letsswitch.chat_user AS known WHERE known.name = ANY (p_came COLLATE "C")
+    DELETE FROM letsswitch.connected_user AS own USING letsswitch.chat_user AS known
+    WHERE known.name = ANY (p_disconnected COLLATE "C") AND own.user_id = known.id AND own.daemon_id = p_daemon;
+    INSERT INTO letsswitch.connected_user (user_id, daemon_id)
+    SELECT known.id, p_daemon FROM letsswitch.chat_user AS known WHERE known.name = ANY (p_connected COLLATE "C")
     ON CONFLICT DO NOTHING;
     UPDATE letsswitch.chat_user SET used_at = letsswitch.clock() WHERE chat_user.id = ANY (ARRAY(
         SELECT known.id FROM letsswitch.chat_user AS known
-        WHERE known.name = ANY (p_came COLLATE "C") AND known.used_at < letsswitch.clock() - interval '1 day'
+        WHERE known.name = ANY (p_connected COLLATE "C") AND known.used_at < letsswitch.clock() - interval '1 day'
         FOR NO KEY UPDATE SKIP LOCKED
     ));
 END
 $$;
 
--- At a daemon's start or end: deletes its connected devices, and those of daemons that are gone. A daemon that was
--- given up a moment ago may be alive and writes its rows again.
-CREATE FUNCTION letsswitch.forget_listeners(p_daemon uuid) RETURNS void
+-- At a daemon's start or end: deletes its connected users, and those of daemons without a row. A daemon whose row was
+-- deleted within the last hour may be alive, and writes its row again.
+CREATE FUNCTION letsswitch.remove_connected_users(p_daemon uuid) RETURNS void
 LANGUAGE sql AS $$
-    DELETE FROM letsswitch.listener AS own
+    DELETE FROM letsswitch.connected_user AS own
     WHERE own.daemon_id = p_daemon OR NOT EXISTS (SELECT FROM letsswitch.daemon WHERE daemon.id = own.daemon_id)
         AND NOT EXISTS (
             SELECT FROM letsswitch.reporter
@@ -64,7 +64,7 @@ BEGIN
         WHERE own.conversation_id = p_conversation AND own.user_id <> p_author AND own.left_number IS NULL AND NOT own.is_muted
             AND (own.notified_at IS NULL OR own.notified_at <= p_now)
             AND reader.id = own.user_id AND reader.name IS NOT NULL AND author.id = p_author
-            AND NOT letsswitch.is_blocked(author.device_id, reader.device_id) AND NOT letsswitch.is_listening(reader.id)
+            AND NOT letsswitch.is_blocked(author.device_id, reader.device_id) AND NOT letsswitch.is_connected(reader.id)
             AND (v_has_subscribers OR EXISTS (
                 SELECT FROM letsswitch.address
                 WHERE address.device_id = reader.device_id AND address.channel = ANY (v_providers)
@@ -82,7 +82,7 @@ BEGIN
         WHERE address.device_id = absent.device_id AND address.channel = ANY (v_providers)
         UNION ALL
         SELECT provider.name, NULL FROM letsswitch.provider
-        WHERE provider.subscribes AND provider.turned_away_at IS NULL
+        WHERE provider.subscribes AND provider.disabled_at IS NULL
     ) AS way
     -- Transactions that finish deliveries lock them in this order, too.
     ORDER BY (
@@ -95,7 +95,7 @@ BEGIN
     IF FOUND THEN
         -- The workers look when the next one is due.
         PERFORM pg_notify('letsswitch_deliveries', provider.name) FROM letsswitch.provider
-        WHERE provider.turned_away_at IS NULL;
+        WHERE provider.disabled_at IS NULL;
     END IF;
 END
 $$;
@@ -144,7 +144,7 @@ LANGUAGE sql STABLE ROWS 1 AS $$
             )::text AS recent
     ) AS summary
     WHERE own.conversation_id = p_conversation AND own.user_id = p_user AND own.left_number IS NULL AND NOT own.is_muted
-        AND summary.messages > 0 AND NOT letsswitch.is_listening(p_user)
+        AND summary.messages > 0 AND NOT letsswitch.is_connected(p_user)
 $$;
 
 -- These notifications were sent or dropped. For messages stored since they were read, new ones are written, a minute
@@ -154,10 +154,10 @@ LANGUAGE sql AS $$
     INSERT INTO letsswitch.delivery (
         channel, urgent, message_id, address_id, conversation_id, user_id, from_number, created_at, next_try_at, deadline)
     SELECT
-        finished.channel, false, gen_random_uuid(), finished.address_id, finished.conversation_id, finished.user_id, finished.told_number + 1,
+        finished.channel, false, gen_random_uuid(), finished.address_id, finished.conversation_id, finished.user_id, finished.until_number + 1,
         letsswitch.clock(), next.at, next.at + interval '1 day'
     FROM unnest(p_finished) AS finished
-    JOIN letsswitch.conversation ON conversation.id = finished.conversation_id AND conversation.last_number > finished.told_number
+    JOIN letsswitch.conversation ON conversation.id = finished.conversation_id AND conversation.last_number > finished.until_number
     JOIN letsswitch.participant AS own ON own.conversation_id = finished.conversation_id AND own.user_id = finished.user_id
     CROSS JOIN LATERAL (SELECT greatest(letsswitch.clock(), own.notified_at) AS at) AS next
     WHERE own.left_number IS NULL AND NOT own.is_muted AND own.read_number < conversation.last_number

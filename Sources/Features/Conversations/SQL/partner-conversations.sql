@@ -5,7 +5,7 @@
 -- no_such_task, no_partner, name_required, blocked, and open_conversation's. partner_device: the device to notify;
 -- never shown.
 CREATE FUNCTION letsswitch.ask_partner(
-    p_device text, p_task uuid, p_asks boolean, p_id uuid, p_most integer, p_has_room boolean
+    p_device text, p_task uuid, p_asks boolean, p_id uuid, p_most integer, p_has_space boolean
 ) RETURNS TABLE (
     code text, partner_device text, starts_at bigint, conversation_id uuid, kind text, names text, last_number bigint,
     read_number bigint, is_muted boolean, number bigint, id uuid, author text, content text, sent_at bigint
@@ -58,7 +58,7 @@ BEGIN
     IF code = 'both' AND p_asks THEN
         SELECT opened.code, opened.conversation_id INTO code, v_conversation
         FROM letsswitch.open_conversation(
-            p_id, v_user, ARRAY[least(v_user, v_other), greatest(v_user, v_other)], false, p_most, p_has_room) AS opened;
+            p_id, v_user, ARRAY[least(v_user, v_other), greatest(v_user, v_other)], false, p_most, p_has_space) AS opened;
         IF code = 'there' THEN
             code := letsswitch.rejoin_pair(v_conversation, v_user, v_other, p_most);
         END IF;

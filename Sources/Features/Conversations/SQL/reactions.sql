@@ -8,7 +8,7 @@
 -- Locks: the user, the message. The user stays until the end of the transaction, and reactions to one message are added
 -- one after the other, so that the limits are exact.
 CREATE FUNCTION letsswitch.react(
-    p_device text, p_conversation uuid, p_message uuid, p_emoji text, p_adds boolean, p_has_room boolean
+    p_device text, p_conversation uuid, p_message uuid, p_emoji text, p_adds boolean, p_has_space boolean
 ) RETURNS TABLE (code text, conversation_id uuid, number bigint, id uuid, author text, content text, sent_at bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -61,7 +61,7 @@ BEGIN
         code := 'repeated';
     ELSIF v_conversation.kind = 'person' AND letsswitch.is_blocked_among(v_conversation.members) THEN
         code := 'blocked';
-    ELSIF NOT p_has_room THEN
+    ELSIF NOT p_has_space THEN
         code := 'messages_full';
     ELSIF (
         SELECT count(*) FILTER (WHERE held.user_id = v_user.id) >= c_own

@@ -111,9 +111,9 @@ BEGIN
 END
 $$;
 
--- Ends the match of a user who is alone in the room; both tasks are locked. The absent user waits for nobody, in a room
--- of its own.
-CREATE FUNCTION letsswitch.part_from_absent(p_task letsswitch.task, p_late_join double precision) RETURNS void
+-- Dissolves the match of a user who is alone in the room; both tasks are locked. The absent user gets another room, and no partner until
+-- joining.
+CREATE FUNCTION letsswitch.leave_absent_partner(p_task letsswitch.task, p_late_join double precision) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_absent letsswitch.task;
@@ -125,7 +125,7 @@ BEGIN
         PERFORM letsswitch.drop_task(v_absent);
         RETURN;
     END IF;
-    v_absent := letsswitch.place_task(
+    v_absent := letsswitch.assign_match(
         v_absent, NULL, gen_random_uuid(), v_absent.closes_at, v_absent.starts_at + make_interval(secs => p_late_join), false);
     UPDATE letsswitch.task SET is_absent = true WHERE task.id = v_absent.id RETURNING * INTO v_absent;
     PERFORM letsswitch.notify_rematched(v_absent, NULL);
@@ -136,7 +136,7 @@ $$;
 
 -- Users who wait in slots from p_after to p_until and could be matched, or whose partner is absent. Users in a room
 -- with their partner, nearly all, are skipped before any other check.
-CREATE FUNCTION letsswitch.waiting_people(
+CREATE FUNCTION letsswitch.tasks_to_rematch(
     p_after timestamptz, p_until timestamptz, p_patience double precision, p_grace double precision
 ) RETURNS SETOF letsswitch.task
 LANGUAGE plpgsql STABLE AS $$
@@ -163,7 +163,7 @@ END
 $$;
 
 -- The slots in which there is something for rematch_slot to do: epoch seconds.
-CREATE FUNCTION letsswitch.forsaken_slots(
+CREATE FUNCTION letsswitch.slots_to_rematch(
     p_patience double precision, p_grace double precision, p_late_join double precision
 ) RETURNS TABLE (starts_at bigint)
 LANGUAGE plpgsql STABLE AS $$
@@ -173,7 +173,7 @@ DECLARE
 BEGIN
     RETURN QUERY
     SELECT extract(epoch FROM waiting.starts_at)::bigint
-    FROM letsswitch.waiting_people(
+    FROM letsswitch.tasks_to_rematch(
         v_now - make_interval(secs => p_late_join), v_now - make_interval(secs => p_patience), p_patience, p_grace
     ) AS waiting
     GROUP BY waiting.starts_at
@@ -183,9 +183,9 @@ BEGIN
 END
 $$;
 
--- In how many seconds forsaken_slots or lapsed_invitations may next find something, as far as is known now; 0 or less
+-- In how many seconds slots_to_rematch or lapsed_invitations may next find something, as far as is known now; 0 or less
 -- while they may at any moment. NULL if nothing is known: no reminder was sent, and no task waits for a guest.
-CREATE FUNCTION letsswitch.next_absence(p_patience double precision, p_late_join double precision) RETURNS double precision
+CREATE FUNCTION letsswitch.next_rematch(p_patience double precision, p_late_join double precision) RETURNS double precision
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
@@ -219,7 +219,7 @@ DECLARE
     v_match integer;
     v_room uuid;
     v_pairs integer := 0;
-    -- Whether any of them prefers another; how much the two found so far do.
+    -- Whether any of them prefers another, and how many of the two found so far prefer each other.
     v_is_any_preferred boolean;
     v_found integer;
     v_most integer;
@@ -227,7 +227,7 @@ BEGIN
     PERFORM letsswitch.lock_slot(v_starts_at);
     v_ids := ARRAY(
         SELECT waiting.id
-        FROM letsswitch.waiting_people(v_starts_at - interval '1 microsecond', v_starts_at, p_patience, p_grace) AS waiting
+        FROM letsswitch.tasks_to_rematch(v_starts_at - interval '1 microsecond', v_starts_at, p_patience, p_grace) AS waiting
         ORDER BY letsswitch.is_room_occupied(waiting) DESC, waiting.registered LIMIT c_most);
     PERFORM letsswitch.lock_tasks(v_ids || ARRAY(
         SELECT task.partner_id FROM letsswitch.task WHERE task.id = ANY (v_ids) AND task.partner_id IS NOT NULL));
@@ -274,8 +274,8 @@ BEGIN
             WHEN letsswitch.has_unnamed_peers(v_other.room_id) THEN v_other.room_id
             ELSE gen_random_uuid()
         END;
-        PERFORM letsswitch.pair_again(v_one, v_other.id, v_room, v_one.closes_at, p_late_join);
-        PERFORM letsswitch.pair_again(v_other, v_one.id, v_room, v_one.closes_at, p_late_join);
+        PERFORM letsswitch.rematch_task(v_one, v_other.id, v_room, v_one.closes_at, p_late_join);
+        PERFORM letsswitch.rematch_task(v_other, v_one.id, v_room, v_one.closes_at, p_late_join);
         SELECT * INTO v_other FROM letsswitch.task WHERE task.id = v_other.id;
         PERFORM letsswitch.write_match_event(v_other, true);
         -- Now that each sees the other.
@@ -291,15 +291,15 @@ END
 $$;
 
 -- Gives a waiting user another partner and another room.
-CREATE FUNCTION letsswitch.pair_again(
+CREATE FUNCTION letsswitch.rematch_task(
     p_task letsswitch.task, p_partner uuid, p_room uuid, p_closes_at timestamptz, p_late_join double precision
 ) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     IF p_task.partner_id IS NOT NULL THEN
-        PERFORM letsswitch.part_from_absent(p_task, p_late_join);
+        PERFORM letsswitch.leave_absent_partner(p_task, p_late_join);
     END IF;
-    PERFORM letsswitch.place_task(p_task, p_partner, p_room, p_closes_at, NULL, p_task.partner_id IS NOT NULL);
+    PERFORM letsswitch.assign_match(p_task, p_partner, p_room, p_closes_at, NULL, p_task.partner_id IS NOT NULL);
 END
 $$;
 
@@ -319,7 +319,7 @@ BEGIN
         p_own, v_found, (SELECT task.partner_id FROM letsswitch.task WHERE task.id = v_found AND NOT v_is_free)]);
     v_partner := letsswitch.lock_chosen_task(v_found, v_is_free);
     IF v_found IS NOT NULL AND NOT v_is_free AND NOT letsswitch.is_partner_absent(v_partner) THEN
-        RAISE 'whoever was alone isn''t any more' USING ERRCODE = 'serialization_failure';
+        RAISE 'the waiting user is no longer alone' USING ERRCODE = 'serialization_failure';
     END IF;
     RETURN v_partner;
 END
@@ -343,8 +343,8 @@ BEGIN
     END IF;
     v_task := letsswitch.retitle_free(v_task, p_title);
     v_room := CASE WHEN v_partner.partner_id IS NULL THEN v_partner.room_id ELSE gen_random_uuid() END;
-    PERFORM letsswitch.pair_again(v_partner, v_task.id, v_room, v_partner.closes_at, p_late_join);
-    PERFORM letsswitch.pair_again(v_task, v_partner.id, v_room, v_partner.closes_at, p_late_join);
+    PERFORM letsswitch.rematch_task(v_partner, v_task.id, v_room, v_partner.closes_at, p_late_join);
+    PERFORM letsswitch.rematch_task(v_task, v_partner.id, v_room, v_partner.closes_at, p_late_join);
     SELECT * INTO v_task FROM letsswitch.task WHERE task.id = v_task.id;
     PERFORM letsswitch.write_match_event(v_task, NOT letsswitch.is_due(v_task) OR NOT letsswitch.is_due(v_partner));
     IF v_room <> v_partner.room_id THEN

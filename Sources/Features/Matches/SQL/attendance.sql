@@ -6,9 +6,7 @@
 -- before the match ended, or is there according to the table, leaves as that user. A report that p_writer, the daemon,
 -- has already written, by its number, isn't written again.
 --
--- If a daemon was given up although it is alive, its members were removed. Their leaves aren't counted again. A daemon
--- of an earlier build writes with an id that no daemon has, and reports leaves of members who joined before
--- letsswitch.presence existed.
+-- If the other daemons considered a live daemon dead, they removed its members. Their leaves aren't counted again.
 CREATE FUNCTION letsswitch.report_peers(
     p_writer uuid, p_number bigint,
     p_events text[], p_rooms uuid[], p_tasks uuid[], p_peers integer[], p_ages double precision[]
@@ -16,8 +14,6 @@ CREATE FUNCTION letsswitch.report_peers(
 LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
-    v_is_daemon boolean := EXISTS (SELECT FROM letsswitch.daemon WHERE daemon.id = p_writer)
-        OR EXISTS (SELECT FROM letsswitch.reporter WHERE reporter.id = p_writer AND reporter.gone_at IS NOT NULL);
     v_has_subscribers boolean := letsswitch.has_subscribers();
     v_rooms uuid[];
     v_tasks uuid[];
@@ -35,7 +31,7 @@ BEGIN
 
     WITH report AS MATERIALIZED (
         SELECT
-            report.room, own.task_id, max(own.closes_at) AS closes_at, min(report.at) AS came_at,
+            report.room, own.task_id, max(own.closes_at) AS closes_at, min(report.at) AS joined_at,
             max(report.at) AS changed_at, sum(report.change) AS change,
             count(*) FILTER (WHERE report.change > 0) AS visits, max(report.peers) AS most_peers
         FROM (
@@ -76,11 +72,10 @@ BEGIN
         ON CONFLICT (reporter_id, room_id, task_id) DO UPDATE SET connections = excluded.connections
     ), written AS (
         INSERT INTO letsswitch.attendance AS known
-            (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
+            (room_id, task_id, closes_at, joined_at, changed_at, present, visits, most_peers)
         SELECT
-            counted.room, counted.task_id, counted.closes_at, counted.came_at, counted.changed_at,
-            CASE WHEN v_is_daemon THEN counted.after - counted.before ELSE counted.change END, counted.visits,
-            counted.most_peers
+            counted.room, counted.task_id, counted.closes_at, counted.joined_at, counted.changed_at,
+            counted.after - counted.before, counted.visits, counted.most_peers
         FROM counted
         -- In one order, so that transactions don't deadlock.
         ORDER BY counted.room, counted.task_id
@@ -89,7 +84,7 @@ BEGIN
             visits = known.visits + excluded.visits, most_peers = greatest(known.most_peers, excluded.most_peers)
     )
     SELECT array_agg(counted.room), array_agg(counted.task_id), array_agg(-counted.before - counted.change)
-    INTO v_rooms, v_tasks, v_gone FROM counted WHERE v_is_daemon AND counted.before + counted.change < 0;
+    INTO v_rooms, v_tasks, v_gone FROM counted WHERE counted.before + counted.change < 0;
     DELETE FROM letsswitch.presence
     WHERE presence.reporter_id = p_writer AND presence.room_id = ANY (p_rooms) AND presence.connections = 0;
 
@@ -109,14 +104,14 @@ BEGIN
         LEFT JOIN unnest(v_rooms, v_tasks, v_gone) AS gone (room, task, count)
             ON gone.room = reported.room AND gone.task IS NOT DISTINCT FROM reported.task_id
                 AND reported.event = 'room.left'
-        -- The others have written that these left, when they gave the daemon up.
+        -- The other daemons have already written that these members left.
         WHERE reported.number > coalesce(gone.count, 0);
     END IF;
 END
 $$;
 
--- Writes events of people who came and went, in their order, after letsswitch.attendance counts them. Each event has the number of people
--- in the room after it. p_peers is that number for rooms without attendance.
+-- Writes events of joins and leaves, in their order, after letsswitch.attendance counts them. Each event has the number of members in the
+-- room after it. p_peers is that number for rooms without attendance.
 CREATE FUNCTION letsswitch.write_presence_events(
     p_events text[], p_rooms uuid[], p_tasks uuid[], p_at timestamptz[], p_peers integer[]
 ) RETURNS void
@@ -150,7 +145,7 @@ LANGUAGE sql AS $$
         letsswitch.clock() + letsswitch.event_lifetime()
     FROM inserted
     CROSS JOIN letsswitch.provider
-    WHERE provider.subscribes AND provider.turned_away_at IS NULL
+    WHERE provider.subscribes AND provider.disabled_at IS NULL
 $$;
 
 -- Writes an event for each connection that came or went in open rooms. Rooms and tasks are those of letsswitch.attendance; p_changes has
@@ -173,8 +168,9 @@ LANGUAGE sql AS $$
     HAVING count(*) > 0
 $$;
 
--- The others had given a daemon up, and taken its people back; it lives, and these are there: connections by room, and by the task that they
--- gave, as report_peers has it, all or a part. So it is after the report p_number: after a later one it says nothing any more.
+-- Writes the members of a daemon that the other daemons considered dead, and whose members they removed: the number of connections by room
+-- and by the task that they named, as in report_peers; all or a part. This is the state after the report p_number. After a later report it
+-- changes nothing.
 CREATE FUNCTION letsswitch.recount_peers(
     p_writer uuid, p_number bigint, p_rooms uuid[], p_tasks uuid[], p_connections integer[]
 ) RETURNS void
@@ -187,12 +183,12 @@ DECLARE
     v_tasks uuid[];
     v_changes integer[];
 BEGIN
-    -- A transaction that removes the daemon's members holds this row. One that gives the daemon up locks it after the
+    -- A transaction that removes the daemon's members holds this row. One that deletes the daemon's row locks it after the
     -- daemon's row.
     INSERT INTO letsswitch.reporter AS known (id, number, wrote_at) VALUES (p_writer, p_number, v_now)
     ON CONFLICT (id) DO UPDATE SET wrote_at = excluded.wrote_at
     RETURNING known.number INTO v_number;
-    -- Without the daemon's row nobody would give it up again and remove what is written here. If the daemon is alive,
+    -- Without the daemon's row, no other daemon would later remove what is written here. If the daemon is alive,
     -- its next heartbeat creates the row, and its reports count again.
     IF v_number > p_number OR NOT EXISTS (SELECT FROM letsswitch.daemon WHERE daemon.id = p_writer) THEN
         RETURN;
@@ -225,7 +221,7 @@ BEGIN
         ON CONFLICT (reporter_id, room_id, task_id) DO UPDATE SET connections = excluded.connections
     ), written AS (
         INSERT INTO letsswitch.attendance AS known
-            (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
+            (room_id, task_id, closes_at, joined_at, changed_at, present, visits, most_peers)
         SELECT
             counted.room, counted.task_id, counted.closes_at, v_now, v_now, counted.change, 1, counted.connections
         FROM counted WHERE counted.change <> 0

@@ -49,10 +49,10 @@ BEGIN
     FROM letsswitch.claim
     CROSS JOIN LATERAL (
         SELECT reminder.task_id FROM letsswitch.reminder
-        WHERE reminder.id > letsswitch.first_id(claim.batch) AND reminder.id < letsswitch.first_id(claim.batch + 1)
+        WHERE reminder.id > letsswitch.first_reminder_id(claim.batch) AND reminder.id < letsswitch.first_reminder_id(claim.batch + 1)
         OFFSET 0
-    ) AS fired
-    JOIN letsswitch.task ON task.id = fired.task_id
+    ) AS claimed
+    JOIN letsswitch.task ON task.id = claimed.task_id
     WHERE claim.closes_at > v_now AND (task.partner_id IS NOT NULL OR task.waits_until IS NOT NULL) AND task.closes_at > v_now;
 END
 $$;

@@ -14,9 +14,9 @@ package struct AddressStore: Sendable {
         static let all = [registerAddress, removeAddress, addresses, allAddresses, keepSecret]
 
         static let registerAddress = PostgresStatement(
-            name: "register_address", sql: "SELECT letsswitch.place_address($1, $2, $3, $4, $5, $6) AS code")
+            name: "register_address", sql: "SELECT letsswitch.register_address($1, $2, $3, $4, $5, $6) AS code")
         static let removeAddress = PostgresStatement(
-            name: "forget_address", sql: "SELECT letsswitch.forget_address($1, $2, $3)")
+            name: "remove_address", sql: "SELECT letsswitch.remove_address($1, $2, $3)")
         static let addresses = PostgresStatement(
             name: "addresses_of",
             sql: """
@@ -33,9 +33,10 @@ package struct AddressStore: Sendable {
                 ORDER BY channel, registered_at, id
                 """)
         static let keepSecret = PostgresStatement(
-            name: "keep_secret", sql: "SELECT encode(letsswitch.keep_secret($1, decode($2, 'hex')), 'hex') AS value")
+            name: "ensure_secret",
+            sql: "SELECT encode(letsswitch.ensure_secret($1, decode($2, 'hex')), 'hex') AS value")
         static let registerToken = PostgresStatement(
-            name: "register_token", sql: "SELECT letsswitch.place_token($1, $2, $3, $4) AS code")
+            name: "register_token", sql: "SELECT letsswitch.register_token($1, $2, $3, $4) AS code")
     }
 
     private let database: PostgresClient

@@ -1,7 +1,7 @@
 -- Where devices are reached, and the secrets that daemons share.
 
--- The secret of this name, which is p_value when there was none.
-CREATE FUNCTION letsswitch.keep_secret(p_name text, p_value bytea) RETURNS bytea
+-- Returns the secret of this name. If there is none, stores p_value.
+CREATE FUNCTION letsswitch.ensure_secret(p_name text, p_value bytea) RETURNS bytea
 LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO letsswitch.secret (name, value) VALUES (p_name, p_value) ON CONFLICT (name) DO NOTHING;
@@ -35,8 +35,8 @@ $$;
 -- had belongs to this one from now on. Returns added, if there is one address more; kept, if there isn't; full, if there would be one more
 -- with p_is_full. Two devices may take each other's addresses at once, so the locks come in this order: the device's, the address's, then
 -- rows in order of id.
-CREATE FUNCTION letsswitch.place_address(
-    p_device text, p_channel text, p_address text, p_details text, p_most integer, p_is_full boolean DEFAULT false
+CREATE FUNCTION letsswitch.register_address(
+    p_device text, p_channel text, p_address text, p_details text, p_most integer, p_is_full boolean
 ) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -82,22 +82,14 @@ BEGIN
         OFFSET p_most - 1
     );
     IF v_is_late AND v_is_new THEN
-        PERFORM letsswitch.write_late(p_device, p_channel, p_address);
+        PERFORM letsswitch.write_late_deliveries(p_device, p_channel, p_address);
     END IF;
     RETURN CASE WHEN v_is_added THEN 'added' ELSE 'kept' END;
 END
 $$;
 
--- Daemons of earlier builds register addresses by this. Returns whether the address was accepted.
-CREATE FUNCTION letsswitch.register_address(
-    p_device text, p_channel text, p_address text, p_details text, p_most integer, p_is_full boolean DEFAULT false
-) RETURNS boolean
-LANGUAGE sql AS $$
-    SELECT letsswitch.place_address(p_device, p_channel, p_address, p_details, p_most, p_is_full) <> 'full'
-$$;
-
--- Forgets a device's address; all with the provider when p_address is NULL.
-CREATE FUNCTION letsswitch.forget_address(p_device text, p_channel text, p_address text) RETURNS void
+-- Deletes an address of a device; all of the provider if p_address is NULL.
+CREATE FUNCTION letsswitch.remove_address(p_device text, p_channel text, p_address text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_ids bigint[] := ARRAY(
@@ -111,20 +103,12 @@ BEGIN
 END
 $$;
 
--- Registers a device's push token, of which it has one. Returns what place_address returns.
-CREATE FUNCTION letsswitch.place_token(
-    p_device text, p_token text, p_sandbox boolean, p_is_full boolean DEFAULT false
+-- Registers a device's push token, of which it has one. Returns what register_address returns.
+CREATE FUNCTION letsswitch.register_token(
+    p_device text, p_token text, p_sandbox boolean, p_is_full boolean
 ) RETURNS text
 LANGUAGE sql AS $$
-    SELECT letsswitch.place_address(
+    SELECT letsswitch.register_address(
         p_device, 'apns', p_token, CASE WHEN p_sandbox THEN '{"sandbox":true}' ELSE '{"sandbox":false}' END, 1,
         p_is_full)
-$$;
-
--- Daemons of earlier builds register push tokens by this. Returns whether the token was accepted.
-CREATE FUNCTION letsswitch.register_token(
-    p_device text, p_token text, p_sandbox boolean, p_is_full boolean DEFAULT false
-) RETURNS boolean
-LANGUAGE sql AS $$
-    SELECT letsswitch.place_token(p_device, p_token, p_sandbox, p_is_full) <> 'full'
 $$;

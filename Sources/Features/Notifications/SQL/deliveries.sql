@@ -4,11 +4,11 @@
 CREATE FUNCTION letsswitch.write_deliveries(p_batch bigint, p_only uuid, p_providers text[]) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_from uuid := letsswitch.first_id(p_batch);
-    v_until uuid := letsswitch.first_id(p_batch + 1);
+    v_from uuid := letsswitch.first_reminder_id(p_batch);
+    v_until uuid := letsswitch.first_reminder_id(p_batch + 1);
 BEGIN
     INSERT INTO letsswitch.delivery (channel, urgent, message_id, task_id, address_id, created_at, next_try_at, deadline)
-    SELECT address.channel, true, reminder.id, task.id, address.id, reminder.fired_at, reminder.fired_at,
+    SELECT address.channel, true, reminder.id, task.id, address.id, reminder.claimed_at, reminder.claimed_at,
         reminder.starts_at
     FROM letsswitch.reminder
     JOIN letsswitch.visible_task AS task ON task.id = reminder.task_id
@@ -46,7 +46,7 @@ BEGIN
     END;
     FOR v_reminder IN
         SELECT reminder.id FROM letsswitch.reminder
-        WHERE reminder.id > letsswitch.first_id(p_batch) AND reminder.id < letsswitch.first_id(p_batch + 1)
+        WHERE reminder.id > letsswitch.first_reminder_id(p_batch) AND reminder.id < letsswitch.first_reminder_id(p_batch + 1)
     LOOP
         BEGIN
             PERFORM letsswitch.write_deliveries(p_batch, v_reminder, v_providers);
@@ -63,9 +63,9 @@ BEGIN
 END
 $$;
 
--- The reminders that a device's new address comes too late for: they have fired, and their tasks not started. The claims' lock
--- is held, so that each claim has either written to the address or is seen here.
-CREATE FUNCTION letsswitch.write_late(p_device text, p_channel text, p_address text) RETURNS void
+-- Writes the deliveries of reminders that were claimed before the device's new address was registered, and whose tasks haven't started.
+-- The claims' lock is held, so that each claim has either written to the address or is visible here.
+CREATE FUNCTION letsswitch.write_late_deliveries(p_device text, p_channel text, p_address text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
@@ -74,16 +74,16 @@ BEGIN
         RETURN;
     END IF;
     INSERT INTO letsswitch.delivery (channel, urgent, message_id, task_id, address_id, created_at, next_try_at, deadline)
-    SELECT p_channel, true, fired.id, task.id, address.id, v_now, v_now, task.starts_at
+    SELECT p_channel, true, claimed.id, task.id, address.id, v_now, v_now, task.starts_at
     FROM letsswitch.task
     CROSS JOIN LATERAL (
         SELECT reminder.id, reminder.state FROM letsswitch.reminder
         WHERE reminder.starts_at = task.starts_at AND reminder.task_id = task.id
         LIMIT 1
-    ) AS fired
+    ) AS claimed
     JOIN letsswitch.address ON address.channel = p_channel AND address.address = p_address
     WHERE task.device_id = p_device AND task.registered > letsswitch.erased_up_to(p_device)
-        AND task.starts_at > v_now AND fired.state <> 'missed';
+        AND task.starts_at > v_now AND claimed.state <> 'missed';
     IF FOUND THEN
         -- The daemon that serves it may be another.
         PERFORM pg_notify('letsswitch_deliveries', p_channel);
@@ -155,7 +155,7 @@ BEGIN
     END IF;
     UPDATE letsswitch.delivery
     SET next_try_at = v_now + make_interval(secs => p_lease), attempts = delivery.attempts + 1,
-        told_number = CASE WHEN delivery.conversation_id IS NOT NULL THEN (
+        until_number = CASE WHEN delivery.conversation_id IS NOT NULL THEN (
             SELECT conversation.last_number FROM letsswitch.conversation WHERE conversation.id = delivery.conversation_id
         ) END
     WHERE delivery.id = ANY (v_ids);
@@ -169,7 +169,7 @@ BEGIN
             WHEN delivery.urgent AND (task.device_id IS NULL OR reminder.id IS NULL) THEN 'orphaned'
             WHEN delivery.event_id IS NOT NULL AND event.id IS NULL THEN 'orphaned'
             -- The task was moved meanwhile. The user who moved it has seen the change.
-            WHEN kind.is_notice AND task.noticed_at IS NULL THEN 'orphaned'
+            WHEN kind.is_notice AND task.notified_at IS NULL THEN 'orphaned'
             -- A user in the room was notified there and sees who else is present.
             WHEN kind.is_notice AND EXISTS (
                 SELECT FROM letsswitch.attendance
@@ -230,7 +230,7 @@ BEGIN
     LEFT JOIN letsswitch.reminder ON delivery.urgent AND reminder.id = delivery.message_id
     LEFT JOIN letsswitch.visible_task AS partner ON partner.id = task.partner_id
     LEFT JOIN LATERAL letsswitch.unread_messages(
-        delivery.user_id, delivery.conversation_id, delivery.from_number, delivery.told_number
+        delivery.user_id, delivery.conversation_id, delivery.from_number, delivery.until_number
     ) AS unread ON delivery.conversation_id IS NOT NULL
     -- An address that now belongs to another device doesn't get this one's reminders.
     LEFT JOIN letsswitch.address
@@ -305,7 +305,7 @@ BEGIN
     WHERE delivery.id = ANY (p_gone) AND address.id = delivery.address_id
         AND address.registered_at <= delivery.created_at;
     SELECT array_agg(delivery) INTO v_notified FROM letsswitch.delivery
-    WHERE delivery.id = ANY (p_accepted || p_dropped) AND delivery.told_number IS NOT NULL;
+    WHERE delivery.id = ANY (p_accepted || p_dropped) AND delivery.until_number IS NOT NULL;
     WITH done AS (
         DELETE FROM letsswitch.delivery WHERE delivery.id = ANY (p_accepted || p_dropped || p_gone)
         RETURNING delivery.event_id

@@ -48,7 +48,7 @@ BEGIN
     RETURNING event.id INTO v_id;
     INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
     SELECT provider.name, false, gen_random_uuid(), v_id, v_now, v_now, v_now + letsswitch.event_lifetime()
-    FROM letsswitch.provider WHERE provider.subscribes AND provider.turned_away_at IS NULL;
+    FROM letsswitch.provider WHERE provider.subscribes AND provider.disabled_at IS NULL;
 END
 $$;
 
@@ -98,7 +98,7 @@ BEGIN
         SELECT opened.happened_at + CASE opened.type WHEN 'room.closed' THEN interval '2 seconds' ELSE '0' END AS at
     ) AS due
     CROSS JOIN letsswitch.provider
-    WHERE provider.subscribes AND provider.turned_away_at IS NULL;
+    WHERE provider.subscribes AND provider.disabled_at IS NULL;
 END
 $$;
 
@@ -149,8 +149,8 @@ $$;
 CREATE FUNCTION letsswitch.write_claim_events(p_batch bigint, p_only uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_from uuid := letsswitch.first_id(p_batch);
-    v_until uuid := letsswitch.first_id(p_batch + 1);
+    v_from uuid := letsswitch.first_reminder_id(p_batch);
+    v_until uuid := letsswitch.first_reminder_id(p_batch + 1);
 BEGIN
     WITH opened AS (
         INSERT INTO letsswitch.event (number, type, happened_at, task_ids, room_id, starts_at, closes_at)
@@ -160,10 +160,10 @@ BEGIN
         FROM letsswitch.reminder
         JOIN letsswitch.task ON task.id = reminder.task_id
         CROSS JOIN LATERAL (
-            VALUES ('room.opened', reminder.fired_at), ('room.closed', task.closes_at)
+            VALUES ('room.opened', reminder.claimed_at), ('room.closed', task.closes_at)
         ) AS entry (type, at)
         WHERE reminder.id > v_from AND reminder.id < v_until AND (p_only IS NULL OR reminder.id = p_only)
-            AND task.partner_id IS NOT NULL AND task.closes_at > reminder.fired_at
+            AND task.partner_id IS NOT NULL AND task.closes_at > reminder.claimed_at
             -- The first of a match's two opens it.
             AND NOT EXISTS (
                 SELECT FROM letsswitch.reminder AS other
@@ -179,11 +179,11 @@ BEGIN
         SELECT opened.happened_at + CASE opened.type WHEN 'room.closed' THEN interval '2 seconds' ELSE '0' END AS at
     ) AS due
     CROSS JOIN letsswitch.provider
-    WHERE provider.subscribes AND provider.turned_away_at IS NULL;
+    WHERE provider.subscribes AND provider.disabled_at IS NULL;
 
     WITH reminded AS (
         INSERT INTO letsswitch.event (type, happened_at, task_ids, reminder_id)
-        SELECT 'reminder', reminder.fired_at, ARRAY[task.id], reminder.id
+        SELECT 'reminder', reminder.claimed_at, ARRAY[task.id], reminder.id
         FROM letsswitch.reminder
         JOIN letsswitch.visible_task AS task ON task.id = reminder.task_id
         WHERE reminder.id > v_from AND reminder.id < v_until AND (p_only IS NULL OR reminder.id = p_only)
@@ -197,7 +197,7 @@ BEGIN
     FROM reminded
     JOIN letsswitch.task ON task.id = reminded.task_id
     CROSS JOIN letsswitch.provider
-    WHERE provider.subscribes AND provider.turned_away_at IS NULL;
+    WHERE provider.subscribes AND provider.disabled_at IS NULL;
 END
 $$;
 

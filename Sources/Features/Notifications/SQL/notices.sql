@@ -9,10 +9,10 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
     v_at timestamptz := greatest(
-        v_now, p_task.noticed_at + greatest(interval '1 minute', (p_task.starts_at - v_now) / 8));
+        v_now, p_task.notified_at + greatest(interval '1 minute', (p_task.starts_at - v_now) / 8));
     v_providers text[];
 BEGIN
-    IF p_task.noticed_at > v_now THEN
+    IF p_task.notified_at > v_now THEN
         RETURN;
     END IF;
     v_providers := letsswitch.addressed_providers();
@@ -22,7 +22,7 @@ BEGIN
     FROM letsswitch.address
     WHERE address.device_id = p_task.device_id AND address.channel = ANY (v_providers);
     IF FOUND THEN
-        UPDATE letsswitch.task SET noticed_at = v_at WHERE task.id = p_task.id;
+        UPDATE letsswitch.task SET notified_at = v_at WHERE task.id = p_task.id;
         -- The workers sleep until the next delivery that they know.
         PERFORM pg_notify('letsswitch_deliveries', name) FROM unnest(v_providers) AS name;
     END IF;
@@ -31,7 +31,7 @@ $$;
 
 -- The same for a user whose partner was absent, who isn't in a room, and who has a new partner now. The task is as it
 -- was before.
-CREATE FUNCTION letsswitch.notify_found(p_task letsswitch.task) RETURNS void
+CREATE FUNCTION letsswitch.notify_partner_found(p_task letsswitch.task) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     IF p_task.partner_id IS NULL AND p_task.waits_until IS NOT NULL AND NOT letsswitch.is_room_occupied(p_task) THEN

@@ -1,15 +1,15 @@
 -- The providers of reminders and events. The table, not the settings of the daemon that claims a task, decides which
 -- are in use: deliveries are written for the providers in the table, and leased by the daemons that serve them.
 
--- A daemon has started with this provider: it is in use from now on, also after it was turned away. Returns the number of the start.
+-- Records that a daemon has started with this provider, which is in use from now on, even if it was disabled. Returns the number of starts.
 CREATE FUNCTION letsswitch.start_provider(p_name text) RETURNS bigint
 LANGUAGE sql AS $$
     INSERT INTO letsswitch.provider AS known (name, seen_at) VALUES (p_name, letsswitch.clock())
-    ON CONFLICT (name) DO UPDATE SET starts = known.starts + 1, seen_at = excluded.seen_at, turned_away_at = NULL
+    ON CONFLICT (name) DO UPDATE SET starts = known.starts + 1, seen_at = excluded.seen_at, disabled_at = NULL
     RETURNING starts
 $$;
 
--- A daemon serves it still. Leasing says so, at most each ten minutes.
+-- Records that a daemon still serves the provider. Leasing calls this; the row is written at most every ten minutes.
 CREATE FUNCTION letsswitch.touch_provider(p_name text, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -22,12 +22,12 @@ BEGIN
 END
 $$;
 
--- The provider's server has refused this daemon for good. No deliveries are written for the provider any more, unless
--- another daemon has started with it since, which will find out for itself. Returns whether the provider is out of use.
-CREATE FUNCTION letsswitch.turn_away_provider(p_name text, p_start bigint) RETURNS boolean
+-- Disables a provider whose server has refused this daemon for good. No more deliveries are written for it. If another
+-- daemon has started with the provider since, nothing changes: that daemon tries itself. Returns whether it is disabled.
+CREATE FUNCTION letsswitch.disable_provider(p_name text, p_start bigint) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE letsswitch.provider SET turned_away_at = coalesce(provider.turned_away_at, letsswitch.clock())
+    UPDATE letsswitch.provider SET disabled_at = coalesce(provider.disabled_at, letsswitch.clock())
     WHERE provider.name = p_name AND provider.starts = p_start;
     RETURN FOUND;
 END
@@ -40,7 +40,7 @@ LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN ARRAY(
         SELECT provider.name FROM letsswitch.provider
-        WHERE NOT provider.subscribes AND provider.turned_away_at IS NULL);
+        WHERE NOT provider.subscribes AND provider.disabled_at IS NULL);
 END
 $$;
 
@@ -49,7 +49,7 @@ CREATE FUNCTION letsswitch.has_subscribers() RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN EXISTS (
-        SELECT FROM letsswitch.provider WHERE provider.subscribes AND provider.turned_away_at IS NULL);
+        SELECT FROM letsswitch.provider WHERE provider.subscribes AND provider.disabled_at IS NULL);
 END
 $$;
 

@@ -43,7 +43,7 @@ CREATE FUNCTION letsswitch.clear_deliveries(p_channel text, p_limit integer) RET
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM letsswitch.provider
-    WHERE provider.name = p_channel AND provider.turned_away_at IS NOT NULL
+    WHERE provider.name = p_channel AND provider.disabled_at IS NOT NULL
     FOR SHARE;
     IF NOT FOUND THEN
         RETURN 0;

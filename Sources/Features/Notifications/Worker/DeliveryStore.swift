@@ -20,7 +20,7 @@ package struct DeliveryStore: Sendable {
         static let startProvider = PostgresStatement(
             name: "start_provider", sql: "SELECT letsswitch.start_provider($1) AS start")
         static let storeRefusal = PostgresStatement(
-            name: "turn_away_provider", sql: "SELECT letsswitch.turn_away_provider($1, $2) AS is_off")
+            name: "disable_provider", sql: "SELECT letsswitch.disable_provider($1, $2) AS is_off")
         static let lease = PostgresStatement(
             name: "lease_deliveries",
             sql: """

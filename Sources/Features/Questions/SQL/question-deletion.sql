@@ -45,7 +45,7 @@ BEGIN
 END
 $$;
 
--- Forgets questions asked longer than p_retention seconds ago, and sessions in which nothing has happened since; p_limit rows of each
+-- Deletes questions asked longer than p_retention seconds ago, and sessions in which nothing has happened since; p_limit rows of each
 -- kind at a time. Returns how many it took: more may be left until that is 0.
 CREATE FUNCTION letsswitch.purge_questions(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$

@@ -86,7 +86,7 @@ $$;
 -- Code: asked, no_such_session, session_closed, too_fast, session_full, device_erased.
 CREATE FUNCTION letsswitch.ask_question(
     p_id uuid, p_session uuid, p_asker uuid, p_device text, p_content text, p_per_minute integer, p_most integer,
-    p_present double precision DEFAULT 0
+    p_present double precision
 ) RETURNS TABLE (code text, created_at double precision, state text, version bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -284,7 +284,7 @@ $$;
 -- Code: done, no_such_session, presenter_only, session_closed, too_fast.
 CREATE FUNCTION letsswitch.announce(
     p_session uuid, p_content text, p_recipients text, p_ids uuid[], p_keys text[],
-    p_per_minute integer DEFAULT NULL, p_per_hour integer DEFAULT NULL
+    p_per_minute integer, p_per_hour integer
 ) RETURNS TABLE (code text, version bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column

@@ -7,19 +7,19 @@ LANGUAGE sql VOLATILE AS $$
     SELECT CASE WHEN is_called THEN last_value + 1 ELSE last_value END FROM letsswitch.batch
 $$;
 
--- A batch was written: tells the daemons.
+-- Notifies the daemons of a batch that was written.
 CREATE FUNCTION letsswitch.publish_batch(p_batch bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM setval('letsswitch.batch', p_batch);
-    PERFORM pg_notify('letsswitch_fired', p_batch::text);
+    PERFORM pg_notify('letsswitch_claimed', p_batch::text);
 END
 $$;
 
 -- Claims due tasks, at most p_limit (and 4,096), the longest due first, which opens the matches' rooms. Writes the
 -- reminders. It is one statement, so a client that stops can't hold a claim. Tasks whose claim failed come when nothing
 -- else is due.
-CREATE FUNCTION letsswitch.claim_due(p_limit integer) RETURNS SETOF letsswitch.fired
+CREATE FUNCTION letsswitch.claim_due(p_limit integer) RETURNS SETOF letsswitch.claimed_reminder
 LANGUAGE plpgsql AS $$
 DECLARE
     -- The largest value of seq.
@@ -49,7 +49,7 @@ BEGIN
         FROM claimed
     ),
     written AS (
-        INSERT INTO letsswitch.reminder (id, seq, task_id, starts_at, fired_at, state)
+        INSERT INTO letsswitch.reminder (id, seq, task_id, starts_at, claimed_at, state)
         SELECT
             letsswitch.reminder_id(placed.seq, placed.task_id), placed.seq, placed.task_id, placed.starts_at, v_now,
             CASE WHEN placed.starts_at > v_now THEN 'pending' ELSE 'missed' END
@@ -68,19 +68,19 @@ BEGIN
     PERFORM letsswitch.publish_batch(v_batch);
     PERFORM letsswitch.write_claimed(v_batch);
     -- A statement of its own, because it sees what earlier holders of the rows have committed: a match, a new title.
-    RETURN QUERY SELECT * FROM letsswitch.fired_batch(v_batch);
+    RETURN QUERY SELECT * FROM letsswitch.claim_result(v_batch);
 END
 $$;
 
 -- Claims due tasks one by one, including those whose next attempt is due. A failed one is retried later.
-CREATE FUNCTION letsswitch.claim_each(p_limit integer) RETURNS SETOF letsswitch.fired
+CREATE FUNCTION letsswitch.claim_each(p_limit integer) RETURNS SETOF letsswitch.claimed_reminder
 LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz;
     v_batch bigint;
     v_place integer := 0;
     v_due letsswitch.due;
-    v_fired letsswitch.fired;
+    v_claimed letsswitch.claimed_reminder;
     v_closes_at timestamptz;
     v_expires_at timestamptz;
 BEGIN
@@ -96,15 +96,15 @@ BEGIN
     LOOP
         BEGIN
             DELETE FROM letsswitch.due WHERE due.reminds_at = v_due.reminds_at AND due.registered = v_due.registered;
-            INSERT INTO letsswitch.reminder (id, seq, task_id, starts_at, fired_at, state)
+            INSERT INTO letsswitch.reminder (id, seq, task_id, starts_at, claimed_at, state)
             VALUES (
                 letsswitch.reminder_id((v_batch << 12) + v_place, v_due.task_id), (v_batch << 12) + v_place,
                 v_due.task_id, v_due.starts_at, v_now,
                 CASE WHEN v_due.starts_at > v_now THEN 'pending' ELSE 'missed' END
             );
             -- A row that can't be read isn't sent.
-            SELECT * INTO v_fired FROM letsswitch.fired
-            WHERE fired.id = letsswitch.reminder_id((v_batch << 12) + v_place, v_due.task_id);
+            SELECT * INTO v_claimed FROM letsswitch.claimed_reminder AS claimed
+            WHERE claimed.id = letsswitch.reminder_id((v_batch << 12) + v_place, v_due.task_id);
             v_place := v_place + 1;
             v_closes_at := greatest(v_closes_at, v_due.closes_at);
             IF v_due.starts_at > v_now THEN
@@ -130,7 +130,7 @@ BEGIN
     INSERT INTO letsswitch.claim (batch, closes_at, expires_at) VALUES (v_batch, v_closes_at, v_expires_at);
     PERFORM letsswitch.publish_batch(v_batch);
     PERFORM letsswitch.write_claimed(v_batch);
-    RETURN QUERY SELECT * FROM letsswitch.fired_batch(v_batch);
+    RETURN QUERY SELECT * FROM letsswitch.claim_result(v_batch);
 END
 $$;
 

@@ -10,13 +10,13 @@ LANGUAGE sql IMMUTABLE AS $$
 $$;
 
 -- A number below every id of a batch, and above those of the previous one.
-CREATE FUNCTION letsswitch.first_id(p_batch bigint) RETURNS uuid
+CREATE FUNCTION letsswitch.first_reminder_id(p_batch bigint) RETURNS uuid
 LANGUAGE sql IMMUTABLE AS $$
     SELECT (lpad(to_hex(p_batch << 16), 16, '0') || '0000000000000000')::uuid
 $$;
 
--- The outbox as it is read. Instants are epoch seconds (by date_part: extract would count them in decimal first).
-CREATE VIEW letsswitch.fired AS
+-- The outbox as daemons read it. Instants are epoch seconds, by date_part, because extract would compute them as decimals first.
+CREATE VIEW letsswitch.claimed_reminder AS
 SELECT
     reminder.id,
     reminder.seq,
@@ -30,44 +30,46 @@ SELECT
     task.time_zone,
     partner.title AS partner_task,
     date_part('epoch', task.reminds_at) AS due,
-    date_part('epoch', reminder.fired_at) AS fired_at,
+    date_part('epoch', reminder.claimed_at) AS claimed_at,
     date_part('epoch', reminder.starts_at)::bigint AS starts_at,
     -- NULL without a partner.
     CASE WHEN task.partner_id IS NOT NULL THEN task.room_id END AS room_id,
     date_part('epoch', task.closes_at) AS closes_at,
     -- Whether closes_at was still ahead when the room should have opened.
-    task.partner_id IS NOT NULL AND task.closes_at > reminder.fired_at AS room_opened,
+    task.partner_id IS NOT NULL AND task.closes_at > reminder.claimed_at AS room_opened,
     -- missed from the beginning: the task had started already.
     reminder.state
 FROM letsswitch.reminder
 JOIN letsswitch.visible_task AS task ON task.id = reminder.task_id
 LEFT JOIN letsswitch.visible_task AS partner ON partner.id = task.partner_id;
 
--- The result of a claim, in firing order, for the daemons that were notified of it.
-CREATE FUNCTION letsswitch.fired_batch(p_batch bigint) RETURNS SETOF letsswitch.fired
+-- The reminders of one claim in their order, for the daemons that were notified of it.
+CREATE FUNCTION letsswitch.claim_result(p_batch bigint) RETURNS SETOF letsswitch.claimed_reminder
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    v_from uuid := letsswitch.first_id(p_batch);
-    v_until uuid := letsswitch.first_id(p_batch + 1);
+    v_from uuid := letsswitch.first_reminder_id(p_batch);
+    v_until uuid := letsswitch.first_reminder_id(p_batch + 1);
 BEGIN
     RETURN QUERY
-    SELECT * FROM letsswitch.fired WHERE fired.id > v_from AND fired.id < v_until ORDER BY fired.id;
+    SELECT * FROM letsswitch.claimed_reminder AS claimed
+    WHERE claimed.id > v_from AND claimed.id < v_until ORDER BY claimed.id;
 END
 $$;
 
--- Several claims in firing order: those after p_after, up to p_until.
-CREATE FUNCTION letsswitch.fired_between(p_after bigint, p_until bigint) RETURNS SETOF letsswitch.fired
+-- The reminders of several claims in their order: those after p_after, up to p_until.
+CREATE FUNCTION letsswitch.claim_results(p_after bigint, p_until bigint) RETURNS SETOF letsswitch.claimed_reminder
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    v_from uuid := letsswitch.first_id(p_after + 1);
-    v_until uuid := letsswitch.first_id(p_until + 1);
+    v_from uuid := letsswitch.first_reminder_id(p_after + 1);
+    v_until uuid := letsswitch.first_reminder_id(p_until + 1);
 BEGIN
     RETURN QUERY
-    SELECT * FROM letsswitch.fired WHERE fired.id > v_from AND fired.id < v_until ORDER BY fired.id;
+    SELECT * FROM letsswitch.claimed_reminder AS claimed
+    WHERE claimed.id > v_from AND claimed.id < v_until ORDER BY claimed.id;
 END
 $$;
 
--- A provider accepted these. Returns those that were still pending.
+-- Marks reminders that a provider accepted as delivered. Returns those that were still pending.
 CREATE FUNCTION letsswitch.mark_delivered(p_ids uuid[]) RETURNS TABLE (reminder_id uuid)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -108,8 +110,8 @@ BEGIN
         FOR UPDATE SKIP LOCKED
     LOOP
         BEGIN
-            v_from := letsswitch.first_id(v_batch);
-            v_until := letsswitch.first_id(v_batch + 1);
+            v_from := letsswitch.first_reminder_id(v_batch);
+            v_until := letsswitch.first_reminder_id(v_batch + 1);
             RETURN QUERY
             WITH missed AS (
                 UPDATE letsswitch.reminder SET state = 'missed' WHERE reminder.ctid = ANY (ARRAY(
@@ -139,8 +141,8 @@ BEGIN
 END
 $$;
 
--- A device's reminders whose task hasn't started yet, in firing order: the first p_limit after the position p_after.
-CREATE FUNCTION letsswitch.reminders_of(p_device text, p_after bigint, p_limit integer) RETURNS SETOF letsswitch.fired
+-- A device's reminders whose task hasn't started yet, in the order of claims: the first p_limit after the position p_after.
+CREATE FUNCTION letsswitch.reminders_of(p_device text, p_after bigint, p_limit integer) RETURNS SETOF letsswitch.claimed_reminder
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
@@ -164,7 +166,7 @@ BEGIN
         LIMIT p_limit
     ) AS first;
     IF v_ids IS NOT NULL THEN
-        RETURN QUERY SELECT * FROM letsswitch.fired WHERE fired.id = ANY (v_ids) ORDER BY fired.id;
+        RETURN QUERY SELECT * FROM letsswitch.claimed_reminder AS claimed WHERE claimed.id = ANY (v_ids) ORDER BY claimed.id;
     END IF;
 END
 $$;

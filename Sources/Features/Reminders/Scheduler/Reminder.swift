@@ -42,7 +42,7 @@ extension Reminder {
         device = DeviceID(stored: try row.string("device_id"))
         content = try ReminderContent(row, id: id)
         due = try row.epoch("due_us")
-        firedAt = try row.epoch("fired_at_us")
+        firedAt = try row.epoch("claimed_at_us")
         startsAt = try row.instant("starts_at")
         roomId = try row.optionalUUID("room_id")
         guard let state = State(rawValue: try row.string("state")) else {

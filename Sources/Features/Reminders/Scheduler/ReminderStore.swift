@@ -7,10 +7,10 @@ package import Rooms
 /// holds nothing. Throws `PostgresError`.
 ///
 ///     NOTIFY letsswitch_due    payload: epoch seconds of a task that is due earlier than known before
-///     NOTIFY letsswitch_fired  payload: the batch of a committed claim
+///     NOTIFY letsswitch_claimed  payload: the batch of a committed claim
 package struct ReminderStore: Sendable {
     package static let dueChannel = "letsswitch_due"
-    package static let claimsChannel = "letsswitch_fired"
+    package static let claimsChannel = "letsswitch_claimed"
 
     /// The identity of this process in its claims (the setting `letsswitch.claimer` of its sessions). With it, the
     /// daemon finds its claims whose answers were lost.
@@ -30,17 +30,18 @@ package struct ReminderStore: Sendable {
             remindersOfMany, openRooms, findRoom, tasksOfRoom, closeRoom, tasksInRooms, devicesOfTasks,
         ]
 
-        /// The columns of `letsswitch.fired`.
-        private static let fired = """
-            fired.batch, fired.reminder_id, fired.seq, fired.task_id, fired.device_id, fired.title, fired.start_time,
-            fired.time_zone, fired.partner_task, fired.starts_at, fired.room_id, fired.room_opened, fired.state,
-            \(PostgresStatement.microseconds("due", "fired_at", "closes_at"))
+        /// The columns of `letsswitch.claimed_reminder`.
+        private static let claimed = """
+            claimed.batch, claimed.reminder_id, claimed.seq, claimed.task_id, claimed.device_id, claimed.title,
+            claimed.start_time, claimed.time_zone, claimed.partner_task, claimed.starts_at, claimed.room_id,
+            claimed.room_opened, claimed.state,
+            \(PostgresStatement.microseconds("due", "claimed_at", "closes_at"))
             """
 
         static let claimDue = PostgresStatement(
-            name: "claim_due", sql: "SELECT \(fired) FROM letsswitch.claim_due($1) AS fired")
+            name: "claim_due", sql: "SELECT \(claimed) FROM letsswitch.claim_due($1) AS claimed")
         static let claimEach = PostgresStatement(
-            name: "claim_each", sql: "SELECT \(fired) FROM letsswitch.claim_each($1) AS fired")
+            name: "claim_each", sql: "SELECT \(claimed) FROM letsswitch.claim_each($1) AS claimed")
         static let newestBatch = PostgresStatement(
             name: "newest_batch", sql: "SELECT coalesce(max(batch), 0) AS batch FROM letsswitch.claim")
         static let ownBatches = PostgresStatement(
@@ -49,7 +50,7 @@ package struct ReminderStore: Sendable {
                 SELECT batch FROM letsswitch.claim WHERE batch > $2 AND claimer = $1 ORDER BY batch LIMIT 1000
                 """)
         static let firedBetween = PostgresStatement(
-            name: "fired_between", sql: "SELECT \(fired) FROM letsswitch.fired_between($1, $2) AS fired")
+            name: "claim_results", sql: "SELECT \(claimed) FROM letsswitch.claim_results($1, $2) AS claimed")
         static let nextDue = PostgresStatement(
             name: "next_due",
             sql: "SELECT \(PostgresStatement.microseconds("due", "expiry", "now")) FROM letsswitch.next_due()")
@@ -62,18 +63,18 @@ package struct ReminderStore: Sendable {
         static let backlogOf = PostgresStatement(
             name: "backlog_of",
             sql: """
-                SELECT \(fired), fired.seq > coalesce((
+                SELECT \(claimed), claimed.seq > coalesce((
                     SELECT reminder.seq FROM letsswitch.reminder JOIN letsswitch.task ON task.id = reminder.task_id
                     WHERE reminder.id = $2 AND task.device_id = $1
                 ), 0) AS is_unseen
-                FROM letsswitch.reminders_of($1, $3, $4) AS fired
+                FROM letsswitch.reminders_of($1, $3, $4) AS claimed
                 """)
         static let remindersOfMany = PostgresStatement(
             name: "reminders_of_many",
             sql: """
-                SELECT \(fired) FROM unnest($1::text[]) AS device (id)
-                CROSS JOIN LATERAL letsswitch.reminders_of(device.id, 0, $2) AS fired
-                ORDER BY fired.seq
+                SELECT \(claimed) FROM unnest($1::text[]) AS device (id)
+                CROSS JOIN LATERAL letsswitch.reminders_of(device.id, 0, $2) AS claimed
+                ORDER BY claimed.seq
                 """)
         static let openRooms = PostgresStatement(
             name: "open_rooms",

@@ -8,7 +8,7 @@ package struct CalendarStore: Sendable {
     package static let statementNames = [keep, revoke, read].map(\.name)
 
     private static let keep = PostgresStatement(
-        name: "keep_calendar", sql: "SELECT letsswitch.keep_calendar($1, $2, $3) AS secret")
+        name: "ensure_calendar", sql: "SELECT letsswitch.ensure_calendar($1, $2, $3) AS secret")
     private static let revoke = PostgresStatement(
         name: "revoke_calendar", sql: "SELECT letsswitch.revoke_calendar($1)")
     private static let read = PostgresStatement(

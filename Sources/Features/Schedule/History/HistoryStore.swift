@@ -49,12 +49,12 @@ extension History.Entry {
         outcome = try row.optionalString("outcome").map {
             switch $0 {
             case "kept": .kept
-            case "let_down": .dissolved
+            case "dissolved": .dissolved
             case "missed": .missed
             default: throw PostgresError(kind: .decoding, message: "column outcome is not a valid outcome")
             }
         }
-        wasDissolved = try row.boolean("was_let_down")
+        wasDissolved = try row.boolean("was_dissolved")
         attendance = try row.optionalString("attendance").map {
             guard let attendance = History.Attendance(rawValue: $0) else {
                 throw PostgresError(kind: .decoding, message: "column attendance is not a valid attendance")

@@ -15,7 +15,7 @@ package struct PreferenceStore: Sendable {
     private static let prefer = PostgresStatement(
         name: "prefer_partner", sql: "SELECT * FROM letsswitch.prefer_partner($1, $2, $3, $4)")
     private static let remove = PostgresStatement(
-        name: "forget_preference", sql: "SELECT letsswitch.forget_preference($1, $2) AS was_there")
+        name: "remove_preference", sql: "SELECT letsswitch.remove_preference($1, $2) AS was_there")
     private static let list = PostgresStatement(
         name: "list_preferences", sql: "SELECT * FROM letsswitch.list_preferences($1, $2, $3)")
 

@@ -13,9 +13,9 @@ package struct RematchStore: Sendable {
     package static let statementNames = [next.name, slots.name, rematch.name, recent.name]
 
     private static let next = PostgresStatement(
-        name: "next_absence", sql: "SELECT letsswitch.next_absence($1, $2) AS seconds")
+        name: "next_rematch", sql: "SELECT letsswitch.next_rematch($1, $2) AS seconds")
     private static let slots = PostgresStatement(
-        name: "forsaken_slots", sql: "SELECT starts_at FROM letsswitch.forsaken_slots($1, $2, $3)")
+        name: "slots_to_rematch", sql: "SELECT starts_at FROM letsswitch.slots_to_rematch($1, $2, $3)")
     private static let rematch = PostgresStatement(
         name: "rematch_slot", sql: "SELECT letsswitch.rematch_slot($1, $2, $3, $4) AS pairs")
 

@@ -59,7 +59,7 @@ LANGUAGE sql AS $$
     FROM (SELECT DISTINCT hashtext(wanted.id::text) AS key FROM unnest(p_ids) AS wanted (id) ORDER BY key OFFSET 0) AS held
 $$;
 
--- One report at a time of people who came and went, so that each event has the number of people in the room.
+-- One report of joins and leaves at a time, so that each event has the number of members in the room.
 CREATE FUNCTION letsswitch.lock_presence_events() RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19546::bigint << 48) $$;
 
@@ -71,8 +71,3 @@ LANGUAGE sql IMMUTABLE AS $$
 $$;
 
 -- Writing ----------------------------------------------------------------------------------------------------------
-
-CREATE FUNCTION letsswitch.instant_text(p_instant timestamptz) RETURNS text
-LANGUAGE sql STABLE AS $$
-    SELECT to_char(p_instant AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-$$;

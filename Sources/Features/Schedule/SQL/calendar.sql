@@ -12,8 +12,8 @@ CREATE TYPE letsswitch.calendar_entry AS (
     closes_at double precision
 );
 
--- The secret of the device's feed, which is p_secret when it had none; with p_is_full it is NULL then.
-CREATE FUNCTION letsswitch.keep_calendar(p_device text, p_secret text, p_is_full boolean DEFAULT false) RETURNS text
+-- Returns the secret of the device's feed. If there is no feed, creates it with p_secret, or returns NULL with p_is_full.
+CREATE FUNCTION letsswitch.ensure_calendar(p_device text, p_secret text, p_is_full boolean) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();

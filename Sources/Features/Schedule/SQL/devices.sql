@@ -174,14 +174,14 @@ BEGIN
     );
     -- Transactions that deliver or purge also lock several of them.
     v_reminders := ARRAY(
-        SELECT fired.id FROM (
+        SELECT claimed.id FROM (
             SELECT task.id, task.starts_at FROM letsswitch.task WHERE task.id = ANY (p_tasks) OFFSET 0
         ) AS own
         CROSS JOIN LATERAL (
             SELECT reminder.id FROM letsswitch.reminder
             WHERE reminder.starts_at = own.starts_at AND reminder.task_id = own.id
             OFFSET 0
-        ) AS fired
+        ) AS claimed
     );
     PERFORM FROM letsswitch.reminder WHERE reminder.id = ANY (v_reminders) ORDER BY reminder.id FOR UPDATE;
     IF EXISTS (
@@ -286,7 +286,7 @@ BEGIN
         SELECT oldest.batch FROM letsswitch.claim AS oldest ORDER BY oldest.batch LIMIT p_limit FOR UPDATE SKIP LOCKED
     )) AND NOT EXISTS (
         SELECT FROM letsswitch.reminder
-        WHERE reminder.id > letsswitch.first_id(claim.batch) AND reminder.id < letsswitch.first_id(claim.batch + 1)
+        WHERE reminder.id > letsswitch.first_reminder_id(claim.batch) AND reminder.id < letsswitch.first_reminder_id(claim.batch + 1)
     );
     PERFORM letsswitch.delete_erasures(p_limit);
     RETURN cardinality(v_reminders);

@@ -1,4 +1,4 @@
--- How it went: to each of its own.
+-- The past tasks of a device.
 
 -- Stores that a user has started, from the start on. The first time counts.
 CREATE FUNCTION letsswitch.mark_started(p_device text, p_id uuid) RETURNS letsswitch.task_outcome
@@ -22,11 +22,11 @@ $$;
 -- A device's past tasks, the latest first. Instants are epoch seconds.
 CREATE FUNCTION letsswitch.history_of(p_device text, p_limit integer) RETURNS TABLE (
     task_id uuid, title text, start_time text, time_zone text, starts_at bigint, began_at bigint,
-    -- kept: reported the start, or joined the room; let_down: did neither, and the partner had left; missed; NULL: may
+    -- kept: reported the start, or joined the room; dissolved: did neither, and the partner had left; missed; NULL: may
     -- still join.
     outcome text,
     -- The partner left, or didn't come.
-    was_let_down boolean,
+    was_dissolved boolean,
     -- came, late (after the start), absent; NULL: may still come.
     attendance text,
     -- The partner's title; NULL without a partner, or if the partner was erased.
@@ -45,15 +45,15 @@ BEGIN
         CASE
             WHEN past.began_at IS NOT NULL OR there.own THEN 'kept'
             WHEN past.closes_at > v_now THEN NULL
-            WHEN past.was_let_down THEN 'let_down'
+            WHEN past.was_dissolved THEN 'dissolved'
             ELSE 'missed'
         END,
-        past.was_let_down OR (
+        past.was_dissolved OR (
             past.partner_id IS NOT NULL AND past.closes_at <= v_now AND (past.began_at IS NOT NULL OR there.own)
             -- An erased partner has left no record of joining.
             AND partner.device_id IS NOT NULL AND NOT there.partner AND partner.began_at IS NULL),
         CASE
-            WHEN there.came_at > past.starts_at THEN 'late'
+            WHEN there.joined_at > past.starts_at THEN 'late'
             WHEN there.own THEN 'came'
             WHEN past.closes_at <= v_now THEN 'absent'
         END,
@@ -68,7 +68,7 @@ BEGIN
         SELECT
             coalesce(bool_or(attendance.task_id IS NULL OR attendance.task_id = past.id), false) AS own,
             coalesce(bool_or(attendance.task_id IS NULL OR attendance.task_id = past.partner_id), false) AS partner,
-            min(attendance.came_at) FILTER (WHERE attendance.task_id IS NULL OR attendance.task_id = past.id) AS came_at
+            min(attendance.joined_at) FILTER (WHERE attendance.task_id IS NULL OR attendance.task_id = past.id) AS joined_at
         FROM letsswitch.attendance WHERE attendance.room_id = past.room_id
     ) AS there
     LEFT JOIN letsswitch.task AS partner ON partner.id = past.partner_id

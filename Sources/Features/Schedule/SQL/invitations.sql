@@ -1,6 +1,6 @@
 -- Tasks that wait for an invited guest.
 --
---   waits for its guest ──(accepted)──▶ in a match, whoever else waits: guest_id
+--   waits for its guest ──(accepted)──▶ in a match, even if other users wait: guest_id
 --        │
 --        └──(invites_until)──▶ waits like other tasks; the invitation works until the lead, while there is no partner
 --
@@ -84,8 +84,8 @@ BEGIN
 END
 $$;
 
--- Accepts an invitation: registers a task for its start, with the host as the partner, whoever else waits. Without a
--- zone it is the host's. Code: created; retitled (the device's task for that start, without a partner, is the partner);
+-- Accepts an invitation: registers a task for its start, with the host as the partner, even if other users wait.
+-- Without a zone it is the host's. Code: created; retitled (the device's task for that start, without a partner, is the partner);
 -- repeated; no_such_invitation (also if there is a block between the two), invitation_used, own_invitation, slot_taken,
 -- registration_closed, too_many_tasks.
 CREATE FUNCTION letsswitch.accept_invitation(
@@ -182,19 +182,16 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_task letsswitch.task;
 BEGIN
-    v_task := letsswitch.place_task(p_task, p_other.id, p_other.room_id, p_other.closes_at, NULL, false);
-    PERFORM letsswitch.place_task(p_other, p_task.id, p_other.room_id, p_other.closes_at, NULL, false);
+    v_task := letsswitch.assign_match(p_task, p_other.id, p_other.room_id, p_other.closes_at, NULL, false);
+    PERFORM letsswitch.assign_match(p_other, p_task.id, p_other.room_id, p_other.closes_at, NULL, false);
     PERFORM letsswitch.write_match_event(v_task, p_is_open);
     RETURN v_task;
 END
 $$;
 
 -- Tasks whose guests haven't come in time, at most p_limit. From a backlog, those that can still be matched before
--- their lead come first, ordered by the lead. Tasks that failed just now don't delay the others. Daemons of earlier
--- builds pass neither argument.
-CREATE FUNCTION letsswitch.lapsed_invitations(
-    p_limit integer DEFAULT 100, p_failed uuid[] DEFAULT '{}'
-) RETURNS TABLE (id uuid)
+-- their lead come first, ordered by the lead. Tasks that failed just now, p_failed, don't delay the others.
+CREATE FUNCTION letsswitch.lapsed_invitations(p_limit integer, p_failed uuid[]) RETURNS TABLE (id uuid)
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 DECLARE
@@ -253,7 +250,7 @@ BEGIN
     IF v_task.starts_at <= v_now OR v_task.registered <= letsswitch.erased_up_to(v_task.device_id) THEN
         RETURN false;
     ELSIF v_waiting.registered <= letsswitch.erased_up_to(v_waiting.device_id) THEN
-        RAISE 'whoever was free is being erased' USING ERRCODE = 'serialization_failure';
+        RAISE 'the waiting user is being erased' USING ERRCODE = 'serialization_failure';
     ELSIF v_waiting.id IS NOT NULL THEN
         -- Also after the lead, since nobody else would match these two.
         v_is_claimed := NOT letsswitch.is_due(v_task) OR NOT letsswitch.is_due(v_waiting);

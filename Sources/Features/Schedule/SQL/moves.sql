@@ -106,7 +106,7 @@ BEGIN
         'left', v_task,
         CASE WHEN v_task.partner_id IS NULL AND v_task.invites_until IS NULL AND letsswitch.is_due(v_task) THEN false END);
     IF v_partner.id IS NOT NULL THEN
-        v_partner := letsswitch.part_from(v_task, v_partner, v_waiting, p_late_join);
+        v_partner := letsswitch.leave_match(v_task, v_partner, v_waiting, p_late_join);
     ELSIF v_task.waits_until IS NOT NULL THEN
         PERFORM letsswitch.dissolve_room(v_task.room_id);
     END IF;
@@ -120,8 +120,8 @@ BEGIN
         reminds_at = v_slot.starts_at - make_interval(secs => p_lead), time_zone = v_zone, start_time = v_slot.start_time,
         room_id = coalesce(v_found.room_id, gen_random_uuid()),
         closes_at = coalesce(v_found.closes_at, v_slot.starts_at + make_interval(secs => p_room_duration)),
-        partner_id = v_found.id, was_let_down = false, waits_until = NULL, is_absent = false,
-        paired_at = NULL, noticed_at = NULL, rematched_at = NULL, began_at = NULL, series_id = NULL, series_day = NULL,
+        partner_id = v_found.id, was_dissolved = false, waits_until = NULL, is_absent = false,
+        paired_at = NULL, notified_at = NULL, rematched_at = NULL, began_at = NULL, series_id = NULL, series_day = NULL,
         -- It waits for its guest there.
         invites_until = CASE WHEN v_task.invites_until IS NOT NULL THEN letsswitch.holds_until(
             v_slot.starts_at - make_interval(secs => p_lead), p_invite_hold, v_now) END

@@ -46,14 +46,14 @@ BEGIN
     ) AS held;
     -- A statement of its own, because it sees the tasks that were claimed meanwhile.
     PERFORM FROM letsswitch.reminder WHERE reminder.id = ANY (ARRAY(
-        SELECT fired.id FROM (
+        SELECT claimed.id FROM (
             SELECT task.id, task.starts_at FROM letsswitch.task WHERE task.id = ANY (p_tasks) OFFSET 0
         ) AS own
         CROSS JOIN LATERAL (
             SELECT reminder.id FROM letsswitch.reminder
             WHERE reminder.starts_at = own.starts_at AND reminder.task_id = own.id
             OFFSET 0
-        ) AS fired
+        ) AS claimed
     ))
     ORDER BY reminder.id FOR UPDATE;
 END
@@ -68,7 +68,7 @@ DECLARE
 BEGIN
     SELECT * INTO v_task FROM letsswitch.task WHERE task.id = p_id;
     IF p_must_be_free AND p_id IS NOT NULL AND (v_task.id IS NULL OR v_task.partner_id IS NOT NULL) THEN
-        RAISE 'whoever was free isn''t any more' USING ERRCODE = 'serialization_failure';
+        RAISE 'the waiting task has a partner now' USING ERRCODE = 'serialization_failure';
     END IF;
     RETURN v_task;
 END
@@ -148,17 +148,17 @@ BEGIN
 END
 $$;
 
--- Gives a locked task a partner, or none, and a room. Its attendance in the old room is kept. Returns it.
-CREATE FUNCTION letsswitch.place_task(
+-- Gives a locked task a partner, or none, and a room. Its attendance in the old room is kept. Returns the task.
+CREATE FUNCTION letsswitch.assign_match(
     p_task letsswitch.task, p_partner uuid, p_room uuid, p_closes_at timestamptz, p_waits_until timestamptz,
-    p_was_let_down boolean
+    p_was_dissolved boolean
 ) RETURNS letsswitch.task
 LANGUAGE plpgsql AS $$
 DECLARE
     v_task letsswitch.task;
 BEGIN
     IF p_partner IS NOT NULL THEN
-        PERFORM letsswitch.notify_found(p_task);
+        PERFORM letsswitch.notify_partner_found(p_task);
     END IF;
     UPDATE letsswitch.task SET
         partner_id = p_partner, room_id = p_room, closes_at = p_closes_at, waits_until = p_waits_until, is_absent = false,
@@ -166,7 +166,7 @@ BEGIN
         -- again.
         invites_until = NULL, rematched_at = NULL,
         paired_at = CASE WHEN p_partner IS NOT NULL THEN letsswitch.clock() END,
-        was_let_down = task.was_let_down OR p_was_let_down
+        was_dissolved = task.was_dissolved OR p_was_dissolved
     WHERE task.id = p_task.id RETURNING * INTO v_task;
     IF p_closes_at <> p_task.closes_at THEN
         UPDATE letsswitch.due SET closes_at = p_closes_at
@@ -174,8 +174,8 @@ BEGIN
     END IF;
     IF p_room <> p_task.room_id THEN
         INSERT INTO letsswitch.attendance
-            (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
-        SELECT p_room, task_id, p_closes_at, came_at, changed_at, 0, 0, 0 FROM letsswitch.attendance
+            (room_id, task_id, closes_at, joined_at, changed_at, present, visits, most_peers)
+        SELECT p_room, task_id, p_closes_at, joined_at, changed_at, 0, 0, 0 FROM letsswitch.attendance
         WHERE attendance.room_id = p_task.room_id AND attendance.task_id = p_task.id
         ON CONFLICT (room_id, task_id) DO NOTHING;
     END IF;
@@ -183,7 +183,7 @@ BEGIN
 END
 $$;
 
--- Nobody is to be in this room any more: daemons that have it open close it.
+-- Ends a room early. Daemons that have it open close it.
 CREATE FUNCTION letsswitch.dissolve_room(p_room uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -192,10 +192,9 @@ BEGIN
 END
 $$;
 
--- A task leaves its partner, who gets the waiting task as a partner, or nobody (NULL); all three are locked. Returns
--- the one that stays, NULL if it was an erased person's, since then nothing of it is left. The caller deletes or moves
--- the task itself.
-CREATE FUNCTION letsswitch.part_from(
+-- Removes a task from its match. The partner gets the waiting task as its new partner, or none (NULL); all three are locked. Returns the
+-- partner's task; NULL if its user was erased, since it is deleted then. The caller deletes or moves the task itself.
+CREATE FUNCTION letsswitch.leave_match(
     p_task letsswitch.task, p_partner letsswitch.task, p_waiting letsswitch.task, p_late_join double precision
 ) RETURNS letsswitch.task
 LANGUAGE plpgsql AS $$
@@ -220,7 +219,7 @@ BEGIN
         v_other := NULL;
     END IF;
     IF v_other.id IS NULL THEN
-        v_stays := letsswitch.place_task(
+        v_stays := letsswitch.assign_match(
             p_partner, NULL, CASE WHEN v_is_kept THEN p_partner.room_id ELSE gen_random_uuid() END, p_partner.closes_at,
             -- After the lead, claimed or not, it can't be joined as usual.
             CASE WHEN v_is_claimed OR p_partner.reminds_at <= letsswitch.clock()
@@ -229,8 +228,8 @@ BEGIN
         v_room := CASE WHEN v_is_kept THEN p_partner.room_id ELSE v_other.room_id END;
         v_closes_at := CASE WHEN v_is_kept THEN p_partner.closes_at ELSE v_other.closes_at END;
         PERFORM letsswitch.notify_claimed(v_other);
-        v_stays := letsswitch.place_task(p_partner, v_other.id, v_room, v_closes_at, NULL, true);
-        PERFORM letsswitch.place_task(v_other, p_partner.id, v_room, v_closes_at, NULL, false);
+        v_stays := letsswitch.assign_match(p_partner, v_other.id, v_room, v_closes_at, NULL, true);
+        PERFORM letsswitch.assign_match(v_other, p_partner.id, v_room, v_closes_at, NULL, false);
         IF v_other.waits_until IS NULL AND NOT letsswitch.is_due(v_other) THEN
             -- Its reminder knew of no room.
             PERFORM letsswitch.notify_rematched(task, NULL) FROM letsswitch.task WHERE task.id = v_other.id;
@@ -310,7 +309,7 @@ BEGIN
         CASE WHEN v_is_due AND v_task.partner_id IS NULL AND v_task.invites_until IS NULL THEN false END);
     RETURN NEXT v_left;
     IF v_partner.id IS NOT NULL THEN
-        v_partner := letsswitch.part_from(v_task, v_partner, v_waiting, p_late_join);
+        v_partner := letsswitch.leave_match(v_task, v_partner, v_waiting, p_late_join);
     ELSIF v_task.waits_until IS NOT NULL THEN
         PERFORM letsswitch.dissolve_room(v_task.room_id);
     END IF;

@@ -17,7 +17,7 @@ $$;
 
 -- Prefers the partner in one of the device's own tasks. Code: preferred, repeated, no_such_task, no_partner, too_many_preferences (p_most),
 -- preferences_full.
-CREATE FUNCTION letsswitch.prefer_partner(p_device text, p_task uuid, p_most integer, p_has_room boolean)
+CREATE FUNCTION letsswitch.prefer_partner(p_device text, p_task uuid, p_most integer, p_has_space boolean)
 RETURNS TABLE (code text, id uuid, title text, starts_at bigint, preferred_at bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -50,7 +50,7 @@ BEGIN
             code := 'no_partner';
         ELSIF p_most <= (SELECT count(*) FROM letsswitch.preference AS own WHERE own.device_id = p_device) THEN
             code := 'too_many_preferences';
-        ELSIF NOT p_has_room THEN
+        ELSIF NOT p_has_space THEN
             code := 'preferences_full';
         ELSE
             INSERT INTO letsswitch.preference (id, device_id, preferred_id, title, starts_at, preferred_at, used_at)
@@ -78,7 +78,7 @@ LANGUAGE sql STABLE ROWS 1 AS $$
 $$;
 
 -- Undoes one. Whether there was one.
-CREATE FUNCTION letsswitch.forget_preference(p_device text, p_id uuid) RETURNS boolean
+CREATE FUNCTION letsswitch.remove_preference(p_device text, p_id uuid) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM letsswitch.preference WHERE preference.id = p_id AND preference.device_id = p_device;

@@ -79,7 +79,7 @@ LANGUAGE sql STABLE AS $$
         SELECT FROM letsswitch.chat_user AS own
         WHERE own.device_id = p_device AND own.name IS NOT NULL AND (
             own.used_at >= p_since
-            OR EXISTS (SELECT FROM letsswitch.listener WHERE listener.user_id = own.id)
+            OR EXISTS (SELECT FROM letsswitch.connected_user WHERE connected_user.user_id = own.id)
             OR EXISTS (SELECT FROM letsswitch.message WHERE message.author_id = own.id)
         )
     )
@@ -89,7 +89,7 @@ $$;
 -- each at a time, unless their device is in use. A preference counts as used while its owner has anything else here; so
 -- does a block, also while its owner participates in conversations. Returns how many it looked at; more may be left
 -- until that is 0.
-CREATE FUNCTION letsswitch.forget_unused(p_retention double precision, p_limit integer) RETURNS bigint
+CREATE FUNCTION letsswitch.delete_unused(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();

@@ -12,7 +12,7 @@ CREATE FUNCTION letsswitch.is_series_day(p_days integer, p_day date) RETURNS boo
 LANGUAGE sql IMMUTABLE AS $$ SELECT (p_days >> (extract(isodow FROM p_day)::integer - 1)) & 1 = 1 $$;
 
 -- When the next day's tasks are created: between three and four o'clock at night in the zone, spread over the hour.
-CREATE FUNCTION letsswitch.next_series_look(p_series uuid, p_today date, p_zone text) RETURNS timestamptz
+CREATE FUNCTION letsswitch.next_series_check(p_series uuid, p_today date, p_zone text) RETURNS timestamptz
 LANGUAGE sql STABLE AS $$
     SELECT (p_today + 1 + interval '3 hours' + interval '1 second' * (abs(hashtext(p_series::text)::bigint) % 3600)) AT TIME ZONE p_zone
 $$;
@@ -87,7 +87,7 @@ DECLARE
     v_zone text := letsswitch.stored_zone_rules(p_series.time_zone);
     v_now timestamptz := letsswitch.clock();
     v_today date := (v_now AT TIME ZONE coalesce(v_zone, 'UTC'))::date;
-    v_made_to date := p_series.made_to;
+    v_made_to date := p_series.created_until;
     v_slots timestamptz[];
     v_days date[];
 BEGIN
@@ -98,7 +98,7 @@ BEGIN
             SELECT wanted.day, letsswitch.first_instant(wanted.day + make_interval(secs => p_series.wall_time), v_zone) AS starts_at
             FROM (
                 SELECT v_today + step AS day FROM generate_series(0, p_days) AS step
-                WHERE v_today + step > p_series.made_to AND v_today + step <= coalesce(p_series.until, 'infinity')
+                WHERE v_today + step > p_series.created_until AND v_today + step <= coalesce(p_series.until, 'infinity')
             ) AS wanted
             WHERE letsswitch.is_series_day(p_series.days, wanted.day)
         ) AS made
@@ -116,7 +116,7 @@ BEGIN
                 p_series.device_id, CASE WHEN v_days[i] >= p_series.later_from THEN p_series.later_title ELSE p_series.title END,
                 p_series.time_zone, extract(epoch FROM v_slots[i])::bigint, NULL, NULL, NULL, p_lead, p_horizon, p_room_duration, p_most);
             IF v_outcome.code IN ('too_many_tasks', 'too_far_ahead') THEN
-                v_made_to := greatest(p_series.made_to, v_days[i] - 1);
+                v_made_to := greatest(p_series.created_until, v_days[i] - 1);
                 EXIT;
             END IF;
             CONTINUE WHEN v_outcome.code <> 'created';
@@ -126,11 +126,11 @@ BEGIN
         END LOOP;
     END IF;
     UPDATE letsswitch.series SET
-        made_to = v_made_to,
+        created_until = v_made_to,
         title = CASE WHEN v_made_to >= series.later_from - 1 THEN series.later_title ELSE series.title END,
         later_title = CASE WHEN v_made_to < series.later_from - 1 THEN series.later_title END,
         later_from = CASE WHEN v_made_to < series.later_from - 1 THEN series.later_from END,
-        look_at = letsswitch.next_series_look(series.id, v_today, coalesce(v_zone, 'UTC'))
+        next_check_at = letsswitch.next_series_check(series.id, v_today, coalesce(v_zone, 'UTC'))
     WHERE series.id = p_series.id;
 END
 $$;
@@ -173,7 +173,7 @@ BEGIN
         ELSE 'begun'
     END;
     IF v_outcome.code = 'begun' THEN
-        INSERT INTO letsswitch.series (id, device_id, title, wall_time, time_zone, days, until, made_to, look_at, used_at)
+        INSERT INTO letsswitch.series (id, device_id, title, wall_time, time_zone, days, until, created_until, next_check_at, used_at)
         VALUES (
             p_id, p_device, p_title, p_wall_time, p_zone, p_days_of_week, date '1970-01-01' + p_until, v_today - 1, v_now, v_now)
         RETURNING * INTO v_series;
@@ -202,7 +202,7 @@ BEGIN
     IF v_series.id IS NULL THEN
         RETURN;
     END IF;
-    IF v_from > v_series.made_to + 1 THEN
+    IF v_from > v_series.created_until + 1 THEN
         UPDATE letsswitch.series SET later_title = p_title, later_from = v_from WHERE series.id = p_id;
         RETURN;
     END IF;
@@ -324,7 +324,7 @@ $$;
 -- for p_unused seconds ends; its tasks stay.
 CREATE FUNCTION letsswitch.extend_next_series(
     p_days integer, p_lead double precision, p_horizon double precision, p_room_duration double precision,
-    p_late_join double precision, p_most integer, p_unused double precision DEFAULT NULL
+    p_late_join double precision, p_most integer, p_unused double precision
 ) RETURNS SETOF letsswitch.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -334,19 +334,19 @@ DECLARE
     v_series letsswitch.series;
 BEGIN
     FOR v_next IN
-        SELECT series.id, series.device_id FROM letsswitch.series WHERE series.look_at <= v_now ORDER BY series.look_at LIMIT 50
+        SELECT series.id, series.device_id FROM letsswitch.series WHERE series.next_check_at <= v_now ORDER BY series.next_check_at LIMIT 50
     LOOP
         -- Moving and registering take these locks too, which would be after the row's.
         PERFORM letsswitch.lock_erasing_shared(v_next.device_id);
         CONTINUE WHEN NOT letsswitch.try_lock_device(v_next.device_id);
         SELECT * INTO v_series FROM letsswitch.series
-        WHERE series.id = v_next.id AND series.look_at <= v_now FOR UPDATE SKIP LOCKED;
+        WHERE series.id = v_next.id AND series.next_check_at <= v_now FOR UPDATE SKIP LOCKED;
         EXIT WHEN FOUND;
     END LOOP;
     IF v_series.id IS NULL THEN
         RETURN;
     END IF;
-    v_outcome.code := 'looked';
+    v_outcome.code := 'checked';
     RETURN NEXT v_outcome;
     -- The day of `until` is over everywhere two days later.
     IF v_series.until < (v_now AT TIME ZONE 'UTC')::date - 2 THEN
@@ -363,14 +363,14 @@ BEGIN
         RETURN QUERY SELECT * FROM letsswitch.realign_series(v_series, p_lead, p_horizon, p_room_duration, p_late_join);
         RETURN QUERY SELECT * FROM letsswitch.extend_series(v_series, p_days, p_lead, p_horizon, p_room_duration, p_most);
         IF letsswitch.waits_for_another(v_series) THEN
-            UPDATE letsswitch.series SET look_at = least(series.look_at, v_now + interval '10 minutes') WHERE series.id = v_series.id;
+            UPDATE letsswitch.series SET next_check_at = least(series.next_check_at, v_now + interval '10 minutes') WHERE series.id = v_series.id;
         END IF;
     EXCEPTION WHEN OTHERS THEN
         IF letsswitch.is_transient_error(SQLSTATE) THEN
             RAISE;
         END IF;
         RAISE WARNING 'series % can''t be continued: % (%)', v_series.id, SQLERRM, SQLSTATE;
-        UPDATE letsswitch.series SET look_at = v_now + interval '1 hour' WHERE series.id = v_series.id;
+        UPDATE letsswitch.series SET next_check_at = v_now + interval '1 hour' WHERE series.id = v_series.id;
     END;
 END
 $$;

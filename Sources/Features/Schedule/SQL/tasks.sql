@@ -30,7 +30,7 @@ SELECT
     CASE WHEN erasure.device_id IS NULL THEN task.device_id END AS device_id,
     CASE WHEN erasure.device_id IS NULL THEN task.title END AS title,
     task.starts_at, task.reminds_at, task.time_zone, task.start_time, task.room_id, task.closes_at, task.partner_id,
-    task.waits_until, task.noticed_at
+    task.waits_until, task.notified_at
 FROM letsswitch.task
 LEFT JOIN letsswitch.erasure ON erasure.device_id = task.device_id AND erasure.up_to >= task.registered;
 
@@ -186,11 +186,11 @@ BEGIN
             -- one whose reminder was too early to name the partner.
             AND EXISTS (
                 SELECT FROM letsswitch.task AS partner
-                WHERE partner.id = v_task.partner_id AND (partner.was_let_down OR partner.paired_at IS NOT NULL))
+                WHERE partner.id = v_task.partner_id AND (partner.was_dissolved OR partner.paired_at IS NOT NULL))
             AND (v_task.paired_at >= v_task.reminds_at OR NOT EXISTS (
                 SELECT FROM letsswitch.reminder
                 WHERE reminder.starts_at = v_task.starts_at AND reminder.task_id = v_task.id
-                    AND reminder.fired_at < v_task.starts_at))
+                    AND reminder.claimed_at < v_task.starts_at))
         ) THEN
             RETURN letsswitch.outcome('registration_closed', v_task, NULL);
         END IF;
@@ -287,11 +287,11 @@ BEGIN
         v_partner := NULL;
     ELSIF v_partner.partner_id IS NOT NULL THEN
         v_left_room := v_partner.room_id;
-        PERFORM letsswitch.part_from_absent(v_partner, p_late_join);
-        v_partner := letsswitch.place_task(
+        PERFORM letsswitch.leave_absent_partner(v_partner, p_late_join);
+        v_partner := letsswitch.assign_match(
             v_partner, NULL, gen_random_uuid(), v_partner.closes_at, v_partner.waits_until, true);
     ELSIF v_is_late THEN
-        PERFORM letsswitch.notify_found(v_partner);
+        PERFORM letsswitch.notify_partner_found(v_partner);
     END IF;
     IF letsswitch.schedulers_sleep_past(v_reminds_at, v_now) THEN
         PERFORM letsswitch.wake_schedulers(v_reminds_at);
@@ -334,7 +334,7 @@ BEGIN
 END
 $$;
 
--- By id, or (when that is NULL) by the wish.
+-- Cancels a task without a partner. It is given by its id, or by the slot if p_id is NULL.
 CREATE FUNCTION letsswitch.cancel_task(
     p_device text, p_id uuid, p_zone text,
     p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer

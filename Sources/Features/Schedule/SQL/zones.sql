@@ -125,7 +125,7 @@ LANGUAGE sql STABLE AS $$
     SELECT to_char(p_wall, CASE WHEN extract(second FROM p_wall) = 0 THEN 'HH24:MI' ELSE 'HH24:MI:SS' END)
 $$;
 
--- The slot that a wish means. A wish is one of three:
+-- The slot that a request means. A request has one of three forms:
 --   p_starts_at                 the instant itself (epoch seconds);
 --   p_midnight, p_time          the device's midnight as an instant, and seconds on the wall clock;
 --   p_day, p_time               a local date (days since 1970-01-01), and seconds on the wall clock.

@@ -1,17 +1,15 @@
--- The daemons that are alive. A daemon that starts, and one that stops in order, notifies letsswitch_daemons with its
--- id, so that the others look at once.
+-- The running daemons. A daemon that starts or stops notifies letsswitch_daemons with its id, so that the others read the
+-- table at once.
 
--- A daemon lives: counts on in its row, or makes it. Then all rows, its own too, whose beats are 1 if it had to be made: at the first
--- beat, and when the others have given it up meanwhile.
+-- The heartbeat of a daemon: increments the count in its row, or creates the row. Returns all rows, including the daemon's own. Its count
+-- is 1 if the row was created: at the first heartbeat, and when the other daemons have deleted it meanwhile.
 --
--- p_gone are those that have stopped counting, and p_gone_beats where they did: their rows go, unless they have counted on.
--- Builds from before revision 37 say nothing of their bus, and know no columns of it.
+-- p_gone are daemons that no longer count, and p_gone_beats their last counts. Their rows are deleted, unless they have counted since.
 CREATE FUNCTION letsswitch.beat(
-    p_id uuid, p_host text, p_build text, p_language integer, p_bus text, p_gone uuid[], p_gone_beats bigint[],
-    p_bus_stands boolean DEFAULT NULL, p_bus_delay bigint DEFAULT NULL, p_bus_lost bigint DEFAULT NULL,
-    p_bus_dropped bigint DEFAULT NULL
+    p_id uuid, p_host text, p_build text, p_bus_version integer, p_bus text, p_gone uuid[], p_gone_beats bigint[],
+    p_is_bus_connected boolean, p_bus_delay bigint, p_bus_lost bigint, p_bus_dropped bigint
 ) RETURNS TABLE (
-    id uuid, beats bigint, host text, build text, language integer, bus text,
+    id uuid, beats bigint, host text, build text, bus_version integer, bus text,
     -- Whether it has counted within the last fifteen seconds.
     is_fresh boolean
 )
@@ -19,22 +17,22 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
     UPDATE letsswitch.daemon
-    SET beats = beats + 1, host = p_host, build = p_build, language = p_language, bus = p_bus, seen_at = letsswitch.clock(),
-        bus_stands = p_bus_stands, bus_delay = p_bus_delay, bus_lost = p_bus_lost, bus_dropped = p_bus_dropped
+    SET beats = beats + 1, host = p_host, build = p_build, bus_version = p_bus_version, bus = p_bus, seen_at = letsswitch.clock(),
+        is_bus_connected = p_is_bus_connected, bus_delay = p_bus_delay, bus_lost = p_bus_lost, bus_dropped = p_bus_dropped
     WHERE id = p_id;
     IF FOUND THEN
         -- A heartbeat doesn't wait for the disk.
         PERFORM set_config('synchronous_commit', 'off', true);
     ELSE
         INSERT INTO letsswitch.daemon (
-            id, beats, host, build, language, bus, seen_at, bus_stands, bus_delay, bus_lost, bus_dropped)
+            id, beats, host, build, bus_version, bus, seen_at, is_bus_connected, bus_delay, bus_lost, bus_dropped)
         VALUES (
-            p_id, 1, p_host, p_build, p_language, p_bus, letsswitch.clock(), p_bus_stands, p_bus_delay, p_bus_lost,
+            p_id, 1, p_host, p_build, p_bus_version, p_bus, letsswitch.clock(), p_is_bus_connected, p_bus_delay, p_bus_lost,
             p_bus_dropped);
         PERFORM pg_notify('letsswitch_daemons', p_id::text);
     END IF;
     IF p_gone <> '{}' THEN
-        -- Two that give each other up don't wait for each other.
+        -- Two daemons that delete each other's rows don't wait for each other.
         WITH removed AS (
             DELETE FROM letsswitch.daemon WHERE id IN (
                 SELECT daemon.id FROM letsswitch.daemon
@@ -48,14 +46,14 @@ BEGIN
         ON CONFLICT (id) DO UPDATE SET gone_at = excluded.gone_at, must_close = true;
     END IF;
     RETURN QUERY
-        SELECT id, beats, host, build, language, bus, seen_at > letsswitch.clock() - interval '15 s'
+        SELECT id, beats, host, build, bus_version, bus, seen_at > letsswitch.clock() - interval '15 s'
         FROM letsswitch.daemon;
 END
 $$;
 
--- A daemon stops. If it couldn't write that its members have left open rooms, its row stays, and the others give it up
--- like a dead one and remove its members. A member of a room that has closed needs no leave, so that keeps no row.
-CREATE FUNCTION letsswitch.farewell(p_id uuid) RETURNS void
+-- Deletes the row of a daemon that stops. The row stays if the daemon couldn't write that its members left open rooms. The other daemons
+-- then treat it as dead, and remove its members. Members of rooms that have closed don't count.
+CREATE FUNCTION letsswitch.stop_daemon(p_id uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();

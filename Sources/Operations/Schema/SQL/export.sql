@@ -1,10 +1,10 @@
--- All that is stored about a person, for that person.
+-- The export of a device.
 
--- All that is stored of a device: rows as they stand in the tables, each with its kind, the kinds one after the other. Of others it holds
--- no name of a device; of the device no key by which one could act for it elsewhere. Votes are stored under a name that only a session
--- knows: those are found of sessions in which the device has asked.
+-- All stored data of a device, for its user: the rows of the tables, each with its kind, one kind after the other. It has no device ids of
+-- other users, and no secrets with which somebody could act for the device. Votes are stored under an id that only the session knows, so
+-- only votes in sessions in which the device has asked a question are found.
 --
--- One SELECT, so that a cursor over it reads on as far as it is asked to.
+-- It is one SELECT, so that a cursor over it reads only as many rows as are fetched.
 CREATE FUNCTION letsswitch.export_device(p_device text) RETURNS TABLE (kind text, stored jsonb)
 LANGUAGE sql STABLE AS $$
     SELECT 'device', jsonb_build_object('deviceId', p_device, 'exportedAt', letsswitch.clock())
@@ -13,7 +13,7 @@ LANGUAGE sql STABLE AS $$
         FROM letsswitch.task WHERE task.device_id = p_device ORDER BY task.registered)
     UNION ALL (
         SELECT 'series', to_jsonb(series) - 'device_id'
-        FROM letsswitch.series WHERE series.device_id = p_device ORDER BY series.made_to)
+        FROM letsswitch.series WHERE series.device_id = p_device ORDER BY series.created_until)
     UNION ALL (
         SELECT 'due', to_jsonb(due)
         FROM letsswitch.task JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
@@ -27,7 +27,7 @@ LANGUAGE sql STABLE AS $$
         SELECT 'attendance', to_jsonb(attendance)
         FROM letsswitch.task
         JOIN letsswitch.attendance ON attendance.room_id = task.room_id AND attendance.task_id = task.id
-        WHERE task.device_id = p_device ORDER BY attendance.came_at)
+        WHERE task.device_id = p_device ORDER BY attendance.joined_at)
     UNION ALL (
         SELECT 'presence', to_jsonb(presence) - 'reporter_id'
         FROM letsswitch.task
@@ -60,12 +60,12 @@ LANGUAGE sql STABLE AS $$
         JOIN letsswitch.question_vote AS vote ON vote.question_id = voted.id AND vote.voter = asked.asked_from
         WHERE asked.device_id = p_device)
     UNION ALL (
-        SELECT 'names', to_jsonb(own) - 'device_id' - 'look_at'
+        SELECT 'names', to_jsonb(own) - 'device_id' - 'checked_at'
         FROM letsswitch.chat_user AS own WHERE own.device_id = p_device ORDER BY own.id)
     UNION ALL (
         SELECT
             'conversations',
-            to_jsonb(conversation) - 'look_at' - 'epoch' - 'unanswered_by'
+            to_jsonb(conversation) - 'checked_at' - 'epoch' - 'unanswered_by'
                 || (to_jsonb(participant) - 'conversation_id' - 'user_id' - 'invited_by')
         FROM letsswitch.chat_user AS own
         CROSS JOIN LATERAL (

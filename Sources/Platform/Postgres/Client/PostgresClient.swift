@@ -53,8 +53,10 @@ package final class PostgresClient: Sendable {
     }
 
     /// Applies the missing migrations in order, each in its own transaction, and replaces the functions if their text
-    /// has changed. Daemons that start together take turns. Refuses a database with a migration that the schema doesn't
-    /// have, or with functions that are too new.
+    /// has changed. Daemons that start together take turns.
+    ///
+    /// - Throws: ``UnusableSchemaError`` if the database has a migration that the schema doesn't have, or functions that
+    ///   are too new; ``PostgresError``.
     package func migrate(_ schema: PostgresSchema) async throws -> PostgresSchema.Change {
         try await Migrator(configuration: configuration, schema: schema).migrate()
     }

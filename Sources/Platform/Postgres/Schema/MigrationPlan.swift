@@ -2,8 +2,9 @@
 struct MigrationPlan: Equatable {
     let missing: [PostgresMigration]
 
-    /// Throws if the database has a version that this program doesn't know, because an older program must not write to
-    /// it. Also throws if one of its versions has another text, as from a program before the first release.
+    /// Throws ``UnusableSchemaError`` if the database has a version that this program doesn't know, because an older
+    /// program must not write to it. Also throws it if a version has another name: released migrations never change, so
+    /// a build before the first release made the database.
     init(of schema: PostgresSchema, applied: [Int: String]) throws {
         let known = Dictionary(grouping: schema.migrations, by: \.version)
         guard known.values.allSatisfy({ $0.count == 1 }) else {
@@ -11,18 +12,16 @@ struct MigrationPlan: Equatable {
         }
         for (version, name) in applied.sorted(by: { $0.key < $1.key }) {
             if let migration = known[version]?.first, migration.name != name {
-                throw PostgresError(
-                    kind: .server(sqlState: PostgresError.objectNotInPrerequisiteState),
-                    message: """
-                        the schema \(schema.name) of this database was created by a build from before the first release, \
-                        and can't be converted: use another database, or drop that schema
+                throw UnusableSchemaError(
+                    description: """
+                        the database was made by a build before 1.0.0, which this program can't read or convert: use another \
+                        database or state directory, or delete all of its data with DROP SCHEMA \(schema.name) CASCADE
                         """)
             }
         }
         if let newer = applied.keys.filter({ known[$0] == nil }).max() {
-            throw PostgresError(
-                kind: .server(sqlState: PostgresError.objectNotInPrerequisiteState),
-                message: """
+            throw UnusableSchemaError(
+                description: """
                     the database's schema has version \(newer), which this program doesn't know (it knows up to \
                     \(known.keys.max() ?? 0)): run a newer program
                     """)
@@ -44,7 +43,7 @@ enum FunctionsPlan: Equatable {
         let digest: String
     }
 
-    /// Throws if the database's functions are newer and this program can't use them.
+    /// Throws ``UnusableSchemaError`` if the database's functions are newer and this program can't use them.
     init(revision: Int, digest: String, stored: Stored?) throws {
         guard let stored else {
             self = .replace
@@ -52,9 +51,8 @@ enum FunctionsPlan: Equatable {
         }
         if stored.revision > revision {
             guard revision >= stored.oldestUsable else {
-                throw PostgresError(
-                    kind: .server(sqlState: PostgresError.objectNotInPrerequisiteState),
-                    message: """
+                throw UnusableSchemaError(
+                    description: """
                         the database's functions have revision \(stored.revision), and this program, of revision \
                         \(revision), can't work with them: run a newer program
                         """)
@@ -64,9 +62,4 @@ enum FunctionsPlan: Equatable {
             self = stored.digest == digest ? .keep : .replace
         }
     }
-}
-
-extension PostgresError {
-    /// SQLSTATE 55000: the object isn't in the required state.
-    static let objectNotInPrerequisiteState = "55000"
 }

@@ -19,6 +19,20 @@ struct Migrator {
         }
     }
 
+    /// Throws ``UnusableSchemaError`` if ``migrate()`` would. Changes nothing.
+    func check() async throws {
+        let session = try await PostgresSession.connect(configuration)
+        do {
+            if try await exists("migration", session) { _ = try await plan(session) }
+            let stored = try await storedFunctions(session)
+            _ = try FunctionsPlan(revision: schema.functions.revision, digest: "", stored: stored)
+            await session.close()
+        } catch {
+            await session.close()
+            throw error
+        }
+    }
+
     private func migrate(_ session: PostgresSession) async throws -> PostgresSchema.Change {
         // Raises the session's limits: a migration may take long, and so may the wait for another daemon's migration.
         let limit = configuration.migrationTimeout + configuration.serverMargin
@@ -52,8 +66,7 @@ struct Migrator {
 
     private func createSchema(_ session: PostgresSession) async throws {
         // Checked first: a role that can't create schemas can still use a complete one.
-        let rows = try await session.execute("SELECT to_regclass('\(schema.name).migration') IS NOT NULL AS there")
-        if try rows?.first?.boolean("there") == true { return }
+        if try await exists("migration", session) { return }
         try await session.execute(
             """
             CREATE SCHEMA IF NOT EXISTS \(schema.name);
@@ -63,6 +76,11 @@ struct Migrator {
                 applied_at timestamptz NOT NULL DEFAULT now()
             )
             """)
+    }
+
+    private func exists(_ table: String, _ session: PostgresSession) async throws -> Bool {
+        let rows = try await session.execute("SELECT to_regclass('\(schema.name).\(table)') IS NOT NULL AS there")
+        return try rows?.first?.boolean("there") == true
     }
 
     // MARK: Tables
@@ -108,7 +126,16 @@ struct Migrator {
                     throw PostgresError(kind: error.kind, message: "\(script.name): \(error.message)")
                 }
             }
-            try await session.execute("DELETE FROM \(schema.name).functions")
+            try await session.execute(
+                """
+                CREATE TABLE IF NOT EXISTS \(schema.name).functions (
+                    revision integer NOT NULL,
+                    oldest_usable integer NOT NULL,
+                    digest text NOT NULL,
+                    applied_at timestamptz NOT NULL DEFAULT now()
+                );
+                DELETE FROM \(schema.name).functions
+                """)
             try await session.execute(
                 "INSERT INTO \(schema.name).functions (revision, oldest_usable, digest) VALUES ($1, $2, $3)",
                 [.integer(functions.revision), .integer(functions.oldestUsable), .text(digest)])
@@ -117,19 +144,7 @@ struct Migrator {
     }
 
     private func storedFunctions(_ session: PostgresSession) async throws -> FunctionsPlan.Stored? {
-        let there = try await session.execute("SELECT to_regclass('\(schema.name).functions') IS NOT NULL AS there")
-        guard try there?.first?.boolean("there") == true else {
-            try await session.execute(
-                """
-                CREATE TABLE \(schema.name).functions (
-                    revision integer NOT NULL,
-                    oldest_usable integer NOT NULL,
-                    digest text NOT NULL,
-                    applied_at timestamptz NOT NULL DEFAULT now()
-                )
-                """)
-            return nil
-        }
+        guard try await exists("functions", session) else { return nil }
         let rows = try await session.execute("SELECT revision, oldest_usable, digest FROM \(schema.name).functions")
         return try rows?.first.map {
             FunctionsPlan.Stored(

@@ -11,6 +11,16 @@ package struct PostgresSchema: Sendable {
         self.functions = functions
     }
 
+    /// Checks that ``PostgresClient/migrate(_:)`` would accept a database. Changes nothing.
+    ///
+    /// - Parameter limit: The maximum time of each statement.
+    /// - Throws: ``UnusableSchemaError``; ``PostgresError`` if the database can't be asked.
+    package func check(_ configuration: PostgresConfiguration, limit: Duration) async throws {
+        var configuration = configuration
+        configuration.statementTimeout = limit
+        try await Migrator(configuration: configuration, schema: self).check()
+    }
+
     /// The changes made by ``PostgresClient/migrate(_:)``.
     package struct Change: Sendable, Hashable {
         /// The versions of the migrations that were applied.

@@ -3,13 +3,14 @@ import Conversations
 import Daemons
 import Postgres
 import Rooms
+import Schema
 package import Settings
 
 extension ConfigurationCheck {
     private static let patience = Duration.seconds(3)
 
-    /// Reports which bus is set, whether it can be reached, and which daemons run on the database. Waits at most three
-    /// seconds for each answer.
+    /// Reports whether the database can be used, which bus is set, whether it can be reached, and which daemons run on the
+    /// database. Waits at most three seconds for each answer.
     package mutating func checkBus(of configuration: Configuration) async {
         await checkBridge(of: configuration)
         add("bus: \(configuration.bus.rawValue)")
@@ -19,7 +20,7 @@ extension ConfigurationCheck {
         case .libpqEnvironment: conninfo = ""
         case .url(let url): conninfo = url
         }
-        guard await checkSessions(of: configuration, conninfo: conninfo) else { return }
+        guard await checkDatabase(of: configuration, conninfo: conninfo) else { return }
         let isThere = await checkDaemons(of: configuration, conninfo: conninfo)
         switch configuration.bus {
         case .none: break
@@ -46,12 +47,15 @@ extension ConfigurationCheck {
         }
     }
 
-    /// - Returns: Whether the database can be reached without a connection pooler in transaction mode.
-    private mutating func checkSessions(of configuration: Configuration, conninfo: String) async -> Bool {
+    /// - Returns: Whether the database can be reached without a connection pooler in transaction mode, and has no schema
+    ///   that this build can't use.
+    private mutating func checkDatabase(of configuration: Configuration, conninfo: String) async -> Bool {
         do {
-            try await PoolerProbe.run(configuration.postgres(conninfo: conninfo), limit: Self.patience)
+            let postgres = configuration.postgres(conninfo: conninfo)
+            try await PoolerProbe.run(postgres, limit: Self.patience)
+            try await DatabaseSchema.current.check(postgres, limit: Self.patience)
             return true
-        } catch let error as TransactionPoolerError {
+        } catch let error where error is TransactionPoolerError || error is UnusableSchemaError {
             refuse("\(configuration.database): \(error)")
         } catch {
             // Only a warning, because the daemon waits for the database.

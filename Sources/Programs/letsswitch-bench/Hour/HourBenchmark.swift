@@ -95,7 +95,7 @@ struct HourBenchmark {
         let rows = try laboratory.query(
             """
             SELECT count(*) AS reminders, count(DISTINCT task_id) AS tasks,
-                coalesce(date_part('epoch', max(fired_at)) - \(due), 0) AS lateness,
+                coalesce(date_part('epoch', max(claimed_at)) - \(due), 0) AS lateness,
                 count(*) FILTER (WHERE state = 'delivered') AS delivered
             FROM letsswitch.reminder
             """, timeout: Self.timeout)

@@ -18,7 +18,7 @@ enum StoredMessages {
                 n, lpad(to_hex(n), 32, '0')::uuid AS id,
                 CASE WHEN n = 1 THEN \(count / 2) ELSE \(perConversation) END AS messages
             FROM generate_series(1, \(others + 1)) AS n;
-            INSERT INTO letsswitch.conversation (id, kind, members, last_number, created_at, used_at, look_at)
+            INSERT INTO letsswitch.conversation (id, kind, members, last_number, created_at, used_at, checked_at)
             SELECT id, 'person', ARRAY[2 * n - 1, 2 * n]::bigint[], messages, now() - interval '30 days', now(), now() FROM talk;
             INSERT INTO letsswitch.participant (conversation_id, user_id)
             SELECT id, 2 * n - place FROM talk CROSS JOIN generate_series(0, 1) AS place;

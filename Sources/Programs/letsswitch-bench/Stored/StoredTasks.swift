@@ -38,7 +38,7 @@ enum StoredTasks {
             (dense_rank() OVER (ORDER BY starts_at) << 12)
                 + row_number() OVER (PARTITION BY starts_at ORDER BY id) - 1 AS seq
         FROM letsswitch.task WHERE starts_at <= to_timestamp(\(now + 3600));
-        INSERT INTO letsswitch.reminder (id, seq, task_id, starts_at, fired_at, state, delivered_at)
+        INSERT INTO letsswitch.reminder (id, seq, task_id, starts_at, claimed_at, state, delivered_at)
         SELECT letsswitch.reminder_id(seq, id), seq, id, starts_at, starts_at - interval '60 s', 'delivered', starts_at
         FROM past ORDER BY seq;
         INSERT INTO letsswitch.claim (batch, closes_at, expires_at)

@@ -15,7 +15,7 @@ import Testing
     }
 
     private func deleteUnused(_ database: ScheduleDatabase) async throws {
-        while try await database.run("SELECT letsswitch.forget_unused(34560000, 2) AS n")[0].integer("n") > 0 {}
+        while try await database.run("SELECT letsswitch.delete_unused(34560000, 2) AS n")[0].integer("n") > 0 {}
     }
 
     @Test(
@@ -37,9 +37,9 @@ import Testing
             try await deleteUnused(database)
             #expect(try await owners(database).count == 6)
             let daemons = (UUID(), UUID())
-            try await database.run("SELECT letsswitch.set_listeners('\(daemons.0)', '{user2}', '{}')")
-            try await database.run("SELECT letsswitch.set_listeners('\(daemons.0)', '{}', '{user2}')")
-            try await database.run("SELECT letsswitch.set_listeners('\(daemons.1)', '{user3}', '{}')")
+            try await database.run("SELECT letsswitch.set_connected_users('\(daemons.0)', '{user2}', '{}')")
+            try await database.run("SELECT letsswitch.set_connected_users('\(daemons.0)', '{}', '{user2}')")
+            try await database.run("SELECT letsswitch.set_connected_users('\(daemons.1)', '{user3}', '{}')")
             try await world.send(4, "Hello", ConversationWorld.names([5]))
 
             // 401 days after the beginning.

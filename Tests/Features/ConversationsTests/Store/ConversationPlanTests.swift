@@ -14,7 +14,7 @@ import Testing
             UNION ALL
             (SELECT id FROM made ORDER BY id LIMIT 63)
         ), grown AS (
-            INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at, look_at, last_number)
+            INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at, checked_at, last_number)
             SELECT gen_random_uuid(), 'group', '{}', letsswitch.clock(), letsswitch.clock() + n * interval '1 s',
                 letsswitch.clock(), 2
             FROM generate_series(1, 1000) AS n RETURNING id

@@ -80,7 +80,7 @@ import Testing
             try await world.database.run(
                 """
                 WITH made AS (
-                    INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at, look_at)
+                    INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at, checked_at)
                     SELECT gen_random_uuid(), 'group', '{}', letsswitch.clock(), letsswitch.clock() + n * interval '1.000007 s',
                         letsswitch.clock()
                     FROM generate_series(1, 250) AS n RETURNING id

@@ -80,7 +80,8 @@ import Testing
             for user in 1...3 {
                 _ = try await store.take(UserName("user\(user)"), for: DeviceID(stored: "d\(user)"))
                 if user == 1 { continue }
-                try await database.run("SELECT letsswitch.register_address('d\(user)', 'ntfy', 't\(user)', '{}', 10)")
+                try await database.run(
+                    "SELECT letsswitch.register_address('d\(user)', 'ntfy', 't\(user)', '{}', 10, false)")
             }
             for provider in providers { try await database.run("SELECT letsswitch.start_provider('\(provider)')") }
             let made = try await store.make(
@@ -236,7 +237,8 @@ import Testing
         try await with { world in
             let (alive, dead) = (UUID(), UUID())
             for daemon in [alive, dead] {
-                try await world.database.run("SELECT letsswitch.beat('\(daemon)', 'box', '1', 1, 'none', '{}', '{}')")
+                try await world.database.run(
+                    "SELECT letsswitch.beat('\(daemon)', 'box', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
             }
             let stores = [alive, dead].map { ListenerStore(database: world.database.client, daemon: $0) }
             try await stores[0].set(came: ["user2", "nobody"], left: ["user3"])
@@ -244,7 +246,8 @@ import Testing
             try await world.send(1, "x")
             #expect(try await world.waiting().isEmpty)
             try await world.database.setClock("2026-11-22T10:02:00Z")
-            try await world.database.run("SELECT letsswitch.beat('\(alive)', 'box', '1', 1, 'none', '{}', '{}')")
+            try await world.database.run(
+                "SELECT letsswitch.beat('\(alive)', 'box', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
             try await world.send(1, "x")
             #expect(try await world.waiting() == ["ntfy user3"])
             try await world.deleteDeliveries()
@@ -252,9 +255,9 @@ import Testing
             try await world.send(1, "x")
             #expect(try await world.waiting() == ["ntfy user2", "ntfy user3"])
             try await stores[0].set(came: ["user1"], left: [])
-            try await world.database.run("SELECT letsswitch.farewell('\(dead)')")
+            try await world.database.run("SELECT letsswitch.stop_daemon('\(dead)')")
             try await stores[0].remove()
-            #expect(try await world.database.count("listener") == 0)
+            #expect(try await world.database.count("connected_user") == 0)
         }
     }
 
@@ -264,7 +267,8 @@ import Testing
             let (slow, other) = (UUID(), UUID())
             func beat(_ daemon: UUID, gone: UUID? = nil) async throws {
                 let gone = gone.map { "'{\($0)}', '{1}'" } ?? "'{}', '{}'"
-                try await world.database.run("SELECT letsswitch.beat('\(daemon)', 'box', '1', 1, 'none', \(gone))")
+                try await world.database.run(
+                    "SELECT letsswitch.beat('\(daemon)', 'box', '1', 1, 'none', \(gone), false, NULL, 0, 0)")
             }
             try await beat(slow)
             try await ListenerStore(database: world.database.client, daemon: slow).set(came: ["user2"], left: [])
@@ -281,7 +285,7 @@ import Testing
             try await beat(other, gone: slow)
             try await world.database.setClock("2026-11-22T12:00:00Z")
             try await ListenerStore(database: world.database.client, daemon: other).remove()
-            #expect(try await world.database.count("listener") == 0)
+            #expect(try await world.database.count("connected_user") == 0)
         }
     }
 

@@ -77,7 +77,7 @@ import Testing
 
     /// Deletes names that weren't used for 400 days.
     private func deleteUnused(_ database: ScheduleDatabase) async throws {
-        while try await database.run("SELECT letsswitch.forget_unused(34560000, 2) AS n")[0].integer("n") > 0 {}
+        while try await database.run("SELECT letsswitch.delete_unused(34560000, 2) AS n")[0].integer("n") > 0 {}
     }
 
     @Test("A name that is unused for 400 days becomes free, but never one of an erased device")
@@ -125,16 +125,16 @@ import Testing
                 BlockRequest(device: world.device(6), target: .name(try UserName("user5"))))
             try await database.setClock("2027-12-28T10:00:00Z")
             // user4 listens all the time, which is written only once.
-            try await database.run("SELECT letsswitch.set_listeners('\(UUID())', '{user4}', '{}')")
+            try await database.run("SELECT letsswitch.set_connected_users('\(UUID())', '{user4}', '{}')")
             try await database.run("UPDATE letsswitch.chat_user SET used_at = named_at")
             // The user who is still active keeps the block, so the other's name is kept too.
             try await database.addresses.registerToken("aa", of: "d6")
             _ = try await database.register("d7", "2027-12-28T11:00:00Z", "Maths")
             // user8 has listened before, and doesn't any more.
-            try await database.run("SELECT letsswitch.set_listeners('\(UUID())', '{user8}', '{}')")
+            try await database.run("SELECT letsswitch.set_connected_users('\(UUID())', '{user8}', '{}')")
             try await database.run(
                 """
-                DELETE FROM letsswitch.listener USING letsswitch.chat_user AS own
+                DELETE FROM letsswitch.connected_user USING letsswitch.chat_user AS own
                 WHERE own.id = user_id AND own.name = 'user8'
                 """)
             try await deleteUnused(database)
@@ -143,7 +143,7 @@ import Testing
             #expect(try await world.store.users(prefix: "") == kept)
 
             // Nothing uses the names any more. The last check was more than 400 days ago.
-            for table in ["participant", "message", "listener", "task", "address"] {
+            for table in ["participant", "message", "connected_user", "task", "address"] {
                 try await database.run("DELETE FROM letsswitch.\(table)")
             }
             try await database.setClock("2029-02-02T10:00:00Z")

@@ -19,7 +19,8 @@ import Testing
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let (ada, bob) = try await database.remindedPair("ada", "bob")
             let (store, daemon) = (AttendanceStore(database: database.client), UUID())
-            try await database.run("SELECT letsswitch.beat('\(daemon)', 'h', '1', 1, 'none', '{}', '{}')")
+            try await database.run(
+                "SELECT letsswitch.beat('\(daemon)', 'h', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
             try await store.report(
                 [event(.joined, ada), event(.joined, bob)], by: daemon, number: 1, at: .now())
             _ = try await database.erasures.erase(DeviceID(stored: "ada"))
@@ -61,8 +62,8 @@ import Testing
             try await database.run(
                 """
                 INSERT INTO letsswitch.attendance
-                    (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
-                SELECT room_id, '\(ada.id)', closes_at, came_at, changed_at, 1, 1, 1 FROM letsswitch.attendance
+                    (room_id, task_id, closes_at, joined_at, changed_at, present, visits, most_peers)
+                SELECT room_id, '\(ada.id)', closes_at, joined_at, changed_at, 1, 1, 1 FROM letsswitch.attendance
                 """)
             try await database.run(
                 """

@@ -55,7 +55,8 @@ import Testing
     }
 
     private static func beat(_ daemon: UUID, in database: ScheduleDatabase) async throws {
-        try await database.run("SELECT letsswitch.beat('\(daemon)', 'h', '1', 1, 'none', '{}', '{}')")
+        try await database.run(
+            "SELECT letsswitch.beat('\(daemon)', 'h', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
     }
 
     /// Marks the daemon as dead, and removes its members one at a time, at most `steps` of them.
@@ -102,10 +103,10 @@ import Testing
                 try await store.report([crowd.event(kind, ada, ada.id)], by: daemon, number: number, at: .now())
             }
             try await report(.joined, number: 1)
-            try await database.run("SELECT letsswitch.farewell('\(daemon)')")
+            try await database.run("SELECT letsswitch.stop_daemon('\(daemon)')")
             #expect(try await database.count("daemon") == 1)
             try await report(.left, number: 2)
-            try await database.run("SELECT letsswitch.farewell('\(daemon)')")
+            try await database.run("SELECT letsswitch.stop_daemon('\(daemon)')")
             #expect(try await database.count("daemon") == 0)
         }
     }
@@ -117,7 +118,7 @@ import Testing
             try await AttendanceStore(database: database.client).report(
                 [crowd.event(.joined, ada, ada.id)], by: daemon, number: 1, at: .now())
             try await database.setClock("2026-11-22 10:00:01Z")
-            try await database.run("SELECT letsswitch.farewell('\(daemon)')")
+            try await database.run("SELECT letsswitch.stop_daemon('\(daemon)')")
             #expect(try await database.count("daemon") == 0)
             #expect(try await Self.attendance(database) == ["ada 1 1"])
         }

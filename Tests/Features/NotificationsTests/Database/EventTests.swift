@@ -163,7 +163,7 @@ import Testing
                 [event(.left, room, ada.taskId, 1, 5)], by: writer, number: 2, at: now)
             let rows = try await database.run(
                 """
-                SELECT task_id, extract(epoch FROM letsswitch.clock() - came_at) AS came,
+                SELECT task_id, extract(epoch FROM letsswitch.clock() - joined_at) AS came,
                     extract(epoch FROM letsswitch.clock() - left_at) AS left_ago, visits, most_peers
                 FROM letsswitch.attendance ORDER BY task_id
                 """)
@@ -193,7 +193,8 @@ import Testing
                 try await database.run(
                     """
                     SELECT letsswitch.beat('\(id)', 'h', '1', 1, 'none', ARRAY[\(list)]::uuid[],
-                        ARRAY[\(gone.map { _ in "1" }.joined(separator: ", "))]::bigint[])
+                        ARRAY[\(gone.map { _ in "1" }.joined(separator: ", "))]::bigint[],
+                        false, NULL, 0, 0)
                     """)
             }
             func report(_ kind: PresenceEvent.Kind, _ task: UUID?, by writer: UUID, _ number: Int) async throws {
@@ -288,7 +289,8 @@ import Testing
             let store = AttendanceStore(database: database.client)
             let (dead, living) = (UUID(), UUID())
             for id in [dead, living] {
-                try await database.run("SELECT letsswitch.beat('\(id)', 'h', '1', 1, 'none', '{}', '{}')")
+                try await database.run(
+                    "SELECT letsswitch.beat('\(id)', 'h', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
             }
             func joined(_ task: UUID?, _ peers: Int) -> PresenceEvent {
                 PresenceEvent(.joined, room: room, claimedIdentity: task, peers: peers, at: .now())

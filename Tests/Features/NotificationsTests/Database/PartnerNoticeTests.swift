@@ -43,7 +43,7 @@ import Testing
     private static func come(_ task: TaskResponse, _ database: ScheduleDatabase) async throws {
         let room = try await database.run(
             """
-            INSERT INTO letsswitch.attendance (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
+            INSERT INTO letsswitch.attendance (room_id, task_id, closes_at, joined_at, changed_at, present, visits, most_peers)
             SELECT room_id, id, closes_at, now(), now(), 1, 1, 1 FROM letsswitch.task WHERE id = '\(task.id)'
             ON CONFLICT (room_id, task_id) DO UPDATE SET present = 1 RETURNING room_id
             """)
@@ -100,7 +100,7 @@ import Testing
             #expect(try await Self.notices(database).isEmpty)
             try await Self.finish(database)
             try await Self.come(ada, database)
-            try await database.run("SELECT letsswitch.unblock('ada', '\(block)')")
+            try await database.run("SELECT letsswitch.remove_block('ada', '\(block)')")
             let notices = try await Self.notices(database)
             #expect(notices.map(\.task.partnerTask) == ["History"] && notices.map(\.task.title) == ["Maths"])
         }
@@ -222,7 +222,7 @@ import Testing
             #expect(try await Self.notices(database).map(\.task.partnerTask) == ["Art"])
 
             try await Self.leave(cem, database)
-            try await database.run("UPDATE letsswitch.task SET noticed_at = NULL")
+            try await database.run("UPDATE letsswitch.task SET notified_at = NULL")
             try await database.run("DELETE FROM letsswitch.delivery")
             try await Self.come(match.bob, database)
             #expect(try await database.register("dan", Self.nine).task?.isPaired == true)

@@ -35,7 +35,7 @@ import Testing
         try await with(count: 30_000) { database in
             let room = try #require(try await database.day("big", "2026-11-22").slot("10:00")?.roomId)
             try await database.addresses.registerToken("ab", of: "big", isSandbox: true)
-            try await database.run("SELECT letsswitch.keep_calendar('big', 'feed')")
+            try await database.run("SELECT letsswitch.ensure_calendar('big', 'feed', false)")
             try await database.serve([.webhook])
             try await database.run(
                 """
@@ -67,7 +67,7 @@ import Testing
                 let task = try #require(try await database.register("big", slot, "Anew").task)
                 #expect(task.isPaired == isPaired && task.title == "Anew")
             }
-            try await database.run("SELECT letsswitch.keep_calendar('big', 'feed')")
+            try await database.run("SELECT letsswitch.ensure_calendar('big', 'feed', false)")
             #expect(try await database.run("SELECT task_id FROM letsswitch.read_calendar('feed')").count == 2)
 
             // A match with an erased user opens the room and reminds nobody.

@@ -38,7 +38,7 @@ import Testing
     }
 
     private func isOff(_ database: ScheduleDatabase) async throws -> Bool {
-        try await database.count("provider WHERE name = 'webhook' AND turned_away_at IS NOT NULL") == 1
+        try await database.count("provider WHERE name = 'webhook' AND disabled_at IS NOT NULL") == 1
     }
 
     @Test("Every waiting delivery is sent once, with any number in flight")
@@ -260,7 +260,7 @@ import Testing
             try await run(provider, on: database) { _ in
                 try await eventually("nothing") { try await database.count("delivery") == 0 }
                 #expect(try await isOff(database))
-                #expect(try await database.count("provider WHERE turned_away_at IS NULL") == 1)
+                #expect(try await database.count("provider WHERE disabled_at IS NULL") == 1)
                 #expect(provider.asked.all.count == 1)
             }
         }

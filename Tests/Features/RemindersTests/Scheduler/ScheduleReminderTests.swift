@@ -177,7 +177,7 @@ import Testing
             }
             #expect(
                 notifications.map { $0.split(separator: ".")[0] } == [
-                    "letsswitch_due 1795337940", "letsswitch_due 1795336140", "letsswitch_fired \(claim.batch)",
+                    "letsswitch_due 1795337940", "letsswitch_due 1795336140", "letsswitch_claimed \(claim.batch)",
                 ])
             await listener.stop()
         }

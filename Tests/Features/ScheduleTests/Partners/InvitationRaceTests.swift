@@ -125,7 +125,7 @@ import Testing
             #expect(try await database.register("bob", start).task?.isPaired == false)
             // Simulates that the zone's rules moved its clocks forward by an hour.
             try await database.run(
-                "UPDATE letsswitch.series SET time_zone = 'Europe/Paris', look_at = letsswitch.clock()")
+                "UPDATE letsswitch.series SET time_zone = 'Europe/Paris', next_check_at = letsswitch.clock()")
             while try await store.extendNext() != nil {}
             #expect(try await database.invitations.read(token).startsAt.description == "2026-11-24T08:00:00Z")
             #expect(try await database.register("cem", "2026-11-24T08:00:00Z").task?.isPaired == false)

@@ -153,7 +153,7 @@ import Testing
             let block = try await Self.block("a", "b", database)
             _ = try await database.register("a", Self.nine)
             let result = try await Self.run(
-                "SELECT letsswitch.unblock('a', '\(block)')", on: database,
+                "SELECT letsswitch.remove_block('a', '\(block)')", on: database,
                 whileHolding: "SELECT letsswitch.lock_slot('\(Self.nine)')", then: Self.register("b"))
             try result.get()
             #expect(try await database.count("task WHERE partner_id IS NOT NULL") == 2)
@@ -165,7 +165,7 @@ import Testing
         "Blocking or preferring a partner who leaves at that moment doesn't affect other users",
         arguments: [false, true])
     func regardBesideLeave(_ hasNext: Bool) async throws {
-        for (table, function) in [("block", "block_somebody('a', NULL,"), ("preference", "prefer_partner('a',")] {
+        for (table, function) in [("block", "add_block('a', NULL,"), ("preference", "prefer_partner('a',")] {
             try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
                 let own = try #require(try await database.register("a", Self.nine).task)
                 let other = try #require(try await database.register("b", Self.nine).task)

@@ -29,14 +29,14 @@ import Testing
     private static func own(_ device: String, _ database: ScheduleDatabase) async throws -> TaskState {
         let row = try await database.run(
             """
-            SELECT task.id, task.room_id, partner.device_id AS partner, task.is_absent, task.was_let_down,
+            SELECT task.id, task.room_id, partner.device_id AS partner, task.is_absent, task.was_dissolved,
                 task.waits_until IS NOT NULL AS waits
             FROM letsswitch.task LEFT JOIN letsswitch.task AS partner ON partner.id = task.partner_id
             WHERE task.device_id = '\(device)'
             """)[0]
         return TaskState(
             id: try row.uuid("id"), room: try row.uuid("room_id"), partner: try row.optionalString("partner"),
-            isAbsent: try row.boolean("is_absent"), wasDissolved: try row.boolean("was_let_down"),
+            isAbsent: try row.boolean("is_absent"), wasDissolved: try row.boolean("was_dissolved"),
             waits: try row.boolean("waits"))
     }
 
@@ -83,12 +83,12 @@ import Testing
             try await database.run("UPDATE letsswitch.task SET invites_until = '2026-11-22 10:00Z'")
             try await database.run(
                 """
-                INSERT INTO letsswitch.reminder (id, seq, task_id, starts_at, fired_at, state)
+                INSERT INTO letsswitch.reminder (id, seq, task_id, starts_at, claimed_at, state)
                 SELECT gen_random_uuid(), 1, task.id, task.starts_at, task.reminds_at, 'pending' FROM letsswitch.task
                 """)
             for statistics in ["none", "new"] {
                 if statistics == "new" { try await database.run("ANALYZE letsswitch.task, letsswitch.reminder") }
-                let visits = try await database.visits("letsswitch.next_absence(60, 600)")
+                let visits = try await database.visits("letsswitch.next_rematch(60, 600)")
                 #expect(visits.allSatisfy { $0 < 50 }, "statistics: \(statistics), \(visits)")
             }
         }

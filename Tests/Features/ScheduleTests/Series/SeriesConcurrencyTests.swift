@@ -56,7 +56,7 @@ import Testing
                     // All series are due for their daily look. The clock isn't advanced, because `checkPairs` would
                     // count ended matches as broken.
                     group.addTask {
-                        try await database.run("UPDATE letsswitch.series SET look_at = letsswitch.clock()")
+                        try await database.run("UPDATE letsswitch.series SET next_check_at = letsswitch.clock()")
                     }
                     try await group.waitForAll()
                 }
@@ -70,7 +70,7 @@ import Testing
                 let orphans = try await database.run(
                     """
                     SELECT task.id FROM letsswitch.task JOIN letsswitch.series ON series.id = task.series_id
-                    WHERE task.device_id <> series.device_id OR task.series_day > series.made_to
+                    WHERE task.device_id <> series.device_id OR task.series_day > series.created_until
                     """)
                 #expect(orphans.isEmpty)
             }

@@ -173,7 +173,7 @@ import Testing
             #expect(try await database.move("a", last.id, to: "2026-10-24T12:00:00Z").code == "done")
             // Simulates that the zone's rules moved its clocks forward by an hour.
             try await database.run(
-                "UPDATE letsswitch.series SET time_zone = 'Europe/Paris', look_at = letsswitch.clock()")
+                "UPDATE letsswitch.series SET time_zone = 'Europe/Paris', next_check_at = letsswitch.clock()")
             let tasks = try #require(try await store.extendNext())
             #expect(tasks.moved.map(\.id) == [begun.series.tasks[0].id, begun.series.tasks[2].id])
             #expect(tasks.newMatches == 1 && tasks.made.isEmpty)
@@ -197,7 +197,7 @@ import Testing
             try await holder.execute("BEGIN; SELECT letsswitch.lock_slot('2026-11-04 09:00Z')")
             let making = Task {
                 try await maker.execute(
-                    "SELECT code FROM letsswitch.extend_next_series(14, 60, 7776000, 3600, 300, 200)",
+                    "SELECT code FROM letsswitch.extend_next_series(14, 60, 7776000, 3600, 300, 200, NULL)",
                     timeout: .seconds(60)
                 )?.map { try $0.string("code") }
             }
@@ -207,7 +207,7 @@ import Testing
             }
             try await database.waits(2)
             try await holder.execute("COMMIT")
-            #expect(try await making.value == ["looked", "created"])
+            #expect(try await making.value == ["checked", "created"])
             try await erasing.value
             for session in [holder, maker, eraser] { await session.close() }
             #expect(try await database.count("series") == 0)

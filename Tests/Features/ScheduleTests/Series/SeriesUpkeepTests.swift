@@ -77,7 +77,7 @@ import Testing
             try await database.run(
                 """
                 UPDATE letsswitch.series SET time_zone = 'Europe/Paris',
-                    look_at = letsswitch.clock() - CASE WHEN wall_time = 36000 THEN interval '2 s' ELSE interval '1 s' END
+                    next_check_at = letsswitch.clock() - CASE WHEN wall_time = 36000 THEN interval '2 s' ELSE interval '1 s' END
                 """)
             try await Self.extend(store)
             func starts() async throws -> [String] {
@@ -88,7 +88,7 @@ import Testing
             try await Self.extend(store)
             #expect(try await starts() == ["21T07:00:00Z", "22T07:00:00Z", "21T08:00:00Z", "22T08:00:00Z"])
             let next = try await database.run(
-                "SELECT FROM letsswitch.series WHERE look_at < letsswitch.clock() + interval '1 hour'")
+                "SELECT FROM letsswitch.series WHERE next_check_at < letsswitch.clock() + interval '1 hour'")
             #expect(next.isEmpty)
         }
     }
@@ -115,7 +115,7 @@ import Testing
         try await ScheduleDatabase.with(now: "2026-10-20 12:00Z") { database in
             try await database.run(
                 """
-                INSERT INTO letsswitch.series (id, device_id, title, wall_time, time_zone, days, made_to, look_at)
+                INSERT INTO letsswitch.series (id, device_id, title, wall_time, time_zone, days, created_until, next_check_at)
                 SELECT gen_random_uuid(), 'a', 'History', n, 'UTC', 127, '2026-11-03', now() FROM generate_series(1, 100) AS n
                 """)
             try await database.crowd(of: "a", count: 200, after: "2026-10-21 00:00Z")

@@ -156,7 +156,7 @@ import Testing
                             _ = try await SeriesStore(database: client, settings: settings).begin(
                                 ScheduleDatabase.series("a", at: "09:\(10 + number)", in: "UTC", on: ["wed"]))
                         case 4:
-                            try await database.run("UPDATE letsswitch.series SET look_at = letsswitch.clock()")
+                            try await database.run("UPDATE letsswitch.series SET next_check_at = letsswitch.clock()")
                             _ = try await SeriesStore(database: client, settings: settings).extendNext()
                         default:
                             try await AddressStore(database: client).register(

@@ -67,7 +67,7 @@ import Testing
         try await ScheduleDatabase.with(now: "2026-11-22 09:30Z") { database in
             let own = try #require(try await database.register("big", "2026-11-22T09:40:00Z").task)
             try await database.crowd(of: "big", count: 30_000, after: "2026-11-22 09:40:10Z")
-            try await database.run("SELECT letsswitch.keep_calendar('big', 'secret')")
+            try await database.run("SELECT letsswitch.ensure_calendar('big', 'secret', false)")
             for (call, most) in [
                 ("letsswitch.find_room('\(own.socketId)')", 50),
                 ("letsswitch.next_due()", 50),

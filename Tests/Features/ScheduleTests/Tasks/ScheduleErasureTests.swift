@@ -92,7 +92,7 @@ import Testing
     }
 
     private func expectNoTrace(_ database: ScheduleDatabase) async throws {
-        for table in ["task", "fired", "address", "due", "reminder"] {
+        for table in ["task", "claimed_reminder", "address", "due", "reminder"] {
             let rows = try await database.run(
                 "SELECT count(*) AS n FROM letsswitch.\(table) AS t WHERE t::text LIKE '%Secret%' OR t::text ~ '[(,]a[,)]'"
             )

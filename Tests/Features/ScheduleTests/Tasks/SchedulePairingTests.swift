@@ -152,8 +152,8 @@ import Testing
                     """
                     SELECT count(*) AS n FROM letsswitch.task
                     WHERE (SELECT count(*) FROM letsswitch.reminder WHERE reminder.task_id = task.id) <> 1
-                        OR (SELECT partner_task IS NULL FROM letsswitch.fired
-                            WHERE fired.task_id = task.id) <> (partner_id IS NULL)
+                        OR (SELECT partner_task IS NULL FROM letsswitch.claimed_reminder AS claimed
+                            WHERE claimed.task_id = task.id) <> (partner_id IS NULL)
                     """)
                 #expect(try unreminded[0].integer("n") == 0)
                 let shut = try await database.run(

@@ -18,8 +18,10 @@ import Testing
 
     @Test("A renamed, unknown or repeated version is refused")
     func refusals() {
-        #expect(throws: PostgresError.self) { try MigrationPlan(of: Self.schema(1), applied: [1: "other"]) }
-        #expect(throws: PostgresError.self) { try MigrationPlan(of: Self.schema(1), applied: [1: "m1", 2: "m2"]) }
+        #expect(throws: UnusableSchemaError.self) { try MigrationPlan(of: Self.schema(1), applied: [1: "other"]) }
+        #expect(throws: UnusableSchemaError.self) {
+            try MigrationPlan(of: Self.schema(1), applied: [1: "m1", 2: "m2"])
+        }
         #expect(throws: PostgresError.self) { try MigrationPlan(of: Self.schema(1, 1), applied: [:]) }
     }
 }
@@ -46,6 +48,6 @@ import Testing
     @Test("Newer functions are kept by a program that can use them, and refused by others")
     func newer() throws {
         #expect(try Self.plan(3, over: (4, 3, "theirs")) == .keep)
-        #expect(throws: PostgresError.self) { try Self.plan(3, over: (5, 4, "theirs")) }
+        #expect(throws: UnusableSchemaError.self) { try Self.plan(3, over: (5, 4, "theirs")) }
     }
 }

@@ -37,8 +37,11 @@ import Testing
             CREATE FUNCTION house.kept() RETURNS text LANGUAGE sql AS $$ SELECT '!'::text $$
             """)
 
-    private static func with(_ body: (PostgresClient) async throws -> Void) async throws {
-        let client = PostgresClient(configuration: try await configuration())
+    private static func with(
+        _ given: PostgresConfiguration? = nil, _ body: (PostgresClient) async throws -> Void
+    ) async throws {
+        let configuration = if let given { given } else { try await Self.configuration() }
+        let client = PostgresClient(configuration: configuration)
         do {
             try await body(client)
         } catch {
@@ -110,25 +113,44 @@ import Testing
     func aNewerDatabaseIsRefused() async throws {
         try await Self.with { client async throws in
             _ = try await client.migrate(Self.schema([Self.first, Self.second]))
-            let error = await #expect(throws: PostgresError.self) {
+            let error = await #expect(throws: UnusableSchemaError.self) {
                 try await client.migrate(Self.schema([Self.first]))
             }
-            #expect(error?.message.contains("version 2") == true)
+            #expect(error?.description.contains("version 2") == true)
         }
     }
 
     /// The history is from before the first release. Its migrations no longer exist.
     @Test("A database with another history is refused and unchanged")
     func databaseWithAnotherHistoryIsRefusedAndUnchanged() async throws {
-        try await Self.with { client async throws in
+        let configuration = try await Self.configuration()
+        try await Self.with(configuration) { client async throws in
             _ = try await client.migrate(Self.schema([Self.first, Self.second]))
             let renamed = PostgresMigration(version: 1, name: "schema", sql: "DROP TABLE house.a")
-            let error = await #expect(throws: PostgresError.self) {
-                try await client.migrate(Self.schema([renamed], Self.functions(1, says: "yes")))
+            let schema = Self.schema([renamed], Self.functions(1, says: "yes"))
+            let error = await #expect(throws: UnusableSchemaError.self) { try await client.migrate(schema) }
+            #expect(error?.description.contains("before 1.0.0") == true)
+            #expect(error?.description.hasSuffix("DROP SCHEMA house CASCADE") == true)
+            #expect(error?.description.contains("\n") == false)
+            let refusal = await #expect(throws: UnusableSchemaError.self) {
+                try await schema.check(configuration, limit: .seconds(20))
             }
-            #expect(error?.message.contains("before the first release") == true)
-            #expect(error?.message.contains("\n") == false)
+            #expect(refusal == error)
             #expect(try await Self.ask(client, "SELECT count(*)::text AS answer FROM house.a") == "2")
+            #expect(try await Self.ask(client, "SELECT to_regclass('house.functions')::text AS answer") == nil)
+        }
+    }
+
+    @Test("A check accepts an empty database and one to update, and changes nothing")
+    func checkChangesNothing() async throws {
+        let configuration = try await Self.configuration()
+        try await Self.with(configuration) { client async throws in
+            let schema = Self.schema([Self.kept, Self.second], Self.functions(2, says: "yes"))
+            try await schema.check(configuration, limit: .seconds(20))
+            #expect(try await Self.ask(client, "SELECT to_regnamespace('house')::text AS answer") == nil)
+            _ = try await client.migrate(Self.schema([Self.kept]))
+            try await schema.check(configuration, limit: .seconds(20))
+            #expect(try await Self.ask(client, "SELECT count(*)::text AS answer FROM house.migration") == "1")
             #expect(try await Self.ask(client, "SELECT to_regclass('house.functions')::text AS answer") == nil)
         }
     }
@@ -156,11 +178,11 @@ import Testing
             _ = try await client.migrate(Self.schema([Self.kept], Self.functions(5, oldestUsable: 4, says: "new")))
             #expect(try await client.migrate(Self.schema([Self.kept], Self.functions(4, says: "old"))).isEmpty)
             #expect(try await Self.ask(client, "SELECT house.say() AS answer") == "new1!")
-            let error = await #expect(throws: PostgresError.self) {
+            let error = await #expect(throws: UnusableSchemaError.self) {
                 try await client.migrate(Self.schema([Self.kept], Self.functions(3, says: "old")))
             }
             #expect(
-                error?.message == """
+                error?.description == """
                     the database's functions have revision 5, and this program, of revision 3, can't work with them: run a \
                     newer program
                     """)

@@ -64,14 +64,6 @@ import Testing
             _ = try await store.beat(info, BusStatus(isConnected: true, lost: 4, dropped: 21), gone: [])
             let next = "version 7; its bus is connected; cheers lost: 4, not sent: 21\n"
             #expect(await check(conninfo).report.contains(next))
-            // An older build calls the same function without the state of its bus.
-            try await database.run("SELECT letsswitch.beat('\(info.id)', 'box', '9.8', 7, 'postgresql', '{}', '{}')")
-            let older =
-                "build 9.8, bus postgresql with protocol version 7; its build doesn't report the state of its bus"
-            #expect(await check(conninfo).report.contains(older))
-            // The columns don't exist before the first build that has them.
-            try await database.run("ALTER TABLE letsswitch.daemon DROP COLUMN bus_stands, DROP COLUMN bus_delay")
-            #expect(await check(conninfo).report.contains(older))
         }
     }
 

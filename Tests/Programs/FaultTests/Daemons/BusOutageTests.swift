@@ -153,7 +153,7 @@ import Testing
         try await eventually("what was lost, in the daemons' rows") {
             try await journey.sql(
                 """
-                SELECT bool_and(bus_stands) AND sum(bus_lost) > 0 AND sum(bus_dropped) > 100 AS is_told
+                SELECT bool_and(is_bus_connected) AND sum(bus_lost) > 0 AND sum(bus_dropped) > 100 AS is_told
                 FROM letsswitch.daemon
                 """)[0].boolean("is_told")
         }

@@ -13,7 +13,8 @@ import Testing
                 _ = try await journey.sql(
                     """
                     SELECT letsswitch.beat(
-                        gen_random_uuid(), '\(host)', '9.9', \(language), 'postgresql', '{}'::uuid[], '{}'::bigint[])
+                        gen_random_uuid(), '\(host)', '9.9', \(language), 'postgresql', '{}'::uuid[], '{}'::bigint[],
+                        false, NULL, 0, 0)
                     """)
                 try await fleet[0].process.waitForLog("\(message) \(upgrade)") { $0["host"].string == host }
             }

@@ -25,10 +25,10 @@ import Testing
         #expect(try await endpoint.post("/users", ["deviceId": .string(user), "name": .string(user)]).status == 201)
         try await journey.sql(
             """
-            INSERT INTO letsswitch.listener (user_id, daemon_id)
+            INSERT INTO letsswitch.connected_user (user_id, daemon_id)
             SELECT chat_user.id, daemon.id FROM letsswitch.chat_user, letsswitch.daemon
             """)
-        #expect(try await journey.count("letsswitch.listener") == 1)
+        #expect(try await journey.count("letsswitch.connected_user") == 1)
     }
 
     @Test("A daemon that stops deletes its row after it has written who left, and its listeners don't wait for that")
@@ -52,7 +52,7 @@ import Testing
 
             let session = try await Self.hold("SELECT FROM letsswitch.attendance FOR UPDATE", in: journey)
             async let end: Void = daemon.stop()
-            try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.listener)")
+            try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.connected_user)")
             #expect(try await journey.count("letsswitch.daemon") == 1)
             try await session.execute("COMMIT")
             await session.close()
@@ -69,7 +69,7 @@ import Testing
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.daemonAndEndpoint { _ in }
             try await Self.listen("ada", at: endpoint, in: journey)
-            for table in ["listener", "daemon"] {
+            for table in ["connected_user", "daemon"] {
                 // Out of memory, once. A sequence counts on when the statement is rolled back.
                 try await journey.sql("CREATE SEQUENCE letsswitch.deletions_\(table)")
                 try await journey.sql(
@@ -88,7 +88,7 @@ import Testing
                     """)
             }
             await daemon.stop()
-            for table in ["listener", "daemon"] {
+            for table in ["connected_user", "daemon"] {
                 #expect(try await journey.count("letsswitch.\(table)") == 0)
                 #expect(try await journey.count("letsswitch.deletions_\(table) WHERE last_value = 2") == 1)
             }

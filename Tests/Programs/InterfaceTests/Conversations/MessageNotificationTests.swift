@@ -85,13 +85,13 @@ import Wire
                 }
                 #expect(try await endpoint.post("/blocks", ["deviceId": "d5", "name": "user1"]).status == 201)
                 let peer = try await ConversationPeer.connect(to: endpoints[1], "d2")
-                try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.listener)")
+                try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.connected_user)")
                 try await endpoint.send(1, "first", in: group)
                 // Skips the notification of the leave, which the daemon may get only now.
                 #expect(try await peer.await("message")["message"]["content"] == "first")
                 #expect(try await journey.count("letsswitch.delivery") == 0)
                 await peer.socket.close()
-                try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.listener)")
+                try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.connected_user)")
                 try await endpoint.send(1, "second", in: group)
                 #expect(try await next(topics[0], at: recorder)["message"] == "1 new message")
                 // The user is notified of a message by another user, who isn't blocked.
@@ -143,7 +143,7 @@ import Wire
                 let (first, listening) = try await journey.process()
                 try await listening.makeUsers(1...2)
                 let peer = try await ConversationPeer.connect(to: listening, "d2")
-                try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.listener)")
+                try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.connected_user)")
                 await first.process.signal(SIGKILL)
                 _ = try await first.process.waitForExit()
                 await peer.socket.close()

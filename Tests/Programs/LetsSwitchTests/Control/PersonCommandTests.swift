@@ -196,7 +196,7 @@ import Testing
                 "secret",
                 "test_clock", "test_zone",
                 // Users that are connected at this moment.
-                "listener",
+                "connected_user",
                 // Messages in flight. The rows refer to addresses, tasks, messages and users by number.
                 "bridge_message", "delivery",
                 // Digests of retired names. A digest doesn't reveal whose name it was.

@@ -66,7 +66,7 @@ import Testing
             let rows = try await journey.sql(
                 """
                 SELECT count(*) AS n, count(DISTINCT task_id) AS tasks, count(DISTINCT room_id) AS rooms,
-                    min(extract(epoch FROM fired_at - reminds_at))::float8 AS earliest
+                    min(extract(epoch FROM claimed_at - reminds_at))::float8 AS earliest
                 FROM letsswitch.reminder JOIN letsswitch.task ON task.id = task_id
                 """)
             #expect(try rows[0].integer("n") == 2 * matches)

@@ -100,7 +100,8 @@ import Testing
             let time = try await Self.time(journey)
             let before = try await daemon.post("/series", Self.request("anna", time)).json()
             let count = try #require(before["tasks"].array?.count)
-            try await journey.sql("UPDATE letsswitch.series SET look_at = letsswitch.clock(), made_to = made_to - 1")
+            try await journey.sql(
+                "UPDATE letsswitch.series SET next_check_at = letsswitch.clock(), created_until = created_until - 1")
             try await journey.sql(
                 "DELETE FROM letsswitch.due WHERE task_id = (SELECT id FROM letsswitch.task ORDER BY starts_at DESC LIMIT 1)"
             )

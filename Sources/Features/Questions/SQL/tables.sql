@@ -1,48 +1,50 @@
--- Questions of an audience, and the answers to them.
+-- The tables of questions: sessions, questions, votes and announcements. They are part of the first migration.
 
--- A question session, with its presenter and its audience.
+-- A question session with its presenter and its audience.
 CREATE TABLE letsswitch.question_session (
     id uuid PRIMARY KEY,
-    -- The device that created it. NULL: none, or it was erased.
+    -- The device that created it. NULL: no device, or it was erased.
     device_id text,
     title text NOT NULL,
-    -- Whether a question is seen by others only once it was approved.
+    -- Whether others see a question only after it is approved.
     is_moderated boolean NOT NULL,
     state text NOT NULL CHECK (state IN ('open', 'closed')),
     -- SHA-256 of the presenter's key, in hexadecimal digits. NULL: everybody has the presenter's rights.
     key_digest text,
-    -- Counts the session's changes. Taken under the row's lock, so changes are numbered in the order of their commits,
-    -- and a client that missed some reads on from the last one it knows.
+    -- Counts the session's changes. It is incremented under the row's lock, so changes are numbered in the order of their
+    -- commits. A client that missed some resumes after the last version it received.
     version bigint NOT NULL DEFAULT 0,
     -- The version of the last announcement.
     announced bigint NOT NULL DEFAULT 0,
+    -- The number of the session's questions that aren't dismissed.
     question_count integer NOT NULL DEFAULT 0,
-    -- When something last happened in it, to about an hour: so the rest of it is written without touching an index.
+    -- When the session last changed, to about an hour. Most updates therefore write to no index.
     used_at timestamptz NOT NULL
 )
 WITH (fillfactor = 50);
 CREATE INDEX question_session_device ON letsswitch.question_session (device_id) WHERE device_id IS NOT NULL;
 CREATE INDEX question_session_unused ON letsswitch.question_session (used_at);
 
---   pending ──▶ approved ──▶ dismissed      each can become each; `answered` stands beside it
+--   pending ──▶ approved ──▶ dismissed      from each state to each other; `answered` is independent of it
 CREATE TABLE letsswitch.question (
     id uuid PRIMARY KEY,
     session_id uuid NOT NULL,
-    -- The session's version with which it came: the order of asking.
+    -- The session's version when the question was asked, which gives the order of the questions.
     number bigint NOT NULL,
-    -- NULL: its author was erased.
+    -- NULL: the author was erased.
     content text,
     answered boolean NOT NULL DEFAULT false,
     answer text,
     state text NOT NULL CHECK (state IN ('pending', 'approved', 'dismissed')),
     votes integer NOT NULL DEFAULT 0,
-    -- By which the session knows who asked: a connection's own, or a device's.
+    -- The session's id for the author: derived from the device, or from the connection if it gave no device.
     asked_from uuid NOT NULL,
     -- NULL if the connection gave no device id, or the device was erased.
     device_id text,
     created_at timestamptz NOT NULL,
-    -- The session's versions of its last change, and of its answer.
+    -- The session's versions of the question's last change, its last change other than votes, and its answer.
     version bigint NOT NULL,
+    changed bigint NOT NULL DEFAULT 0,
     answered_in bigint,
     CONSTRAINT question_order UNIQUE (session_id, number)
 );
@@ -53,12 +55,12 @@ CREATE INDEX question_past ON letsswitch.question (created_at);
 
 CREATE TABLE letsswitch.question_vote (
     question_id uuid NOT NULL,
-    -- Like `question.asked_from`, for a device.
+    -- Like question.asked_from, for a device.
     voter uuid NOT NULL,
     PRIMARY KEY (question_id, voter)
 );
 
--- What a presenter has sent to sockets. Kept for an hour, for daemons that had lost the database.
+-- Messages that a presenter has sent to connections. They are kept for an hour, for daemons that had lost the database.
 CREATE TABLE letsswitch.announcement (
     session_id uuid NOT NULL,
     version bigint NOT NULL,

@@ -1,0 +1,5 @@
+/// The schema in a database can't be used or updated by this program. No later attempt helps.
+package struct UnusableSchemaError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// One sentence for people that says what to do.
+    package let description: String
+}
