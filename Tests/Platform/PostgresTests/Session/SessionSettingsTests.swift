@@ -23,21 +23,24 @@ import Testing
     /// Applies all hostile values that the server's release has. Returns their names.
     private static func harm(_ conninfo: String, _ role: String) async throws -> Set<String> {
         var names: Set<String> = []
+        // One session for all: a further one could be ended by a time-out that is set already.
+        let session = try await PostgresSession.connect(PostgresConfiguration(conninfo: conninfo))
         for (name, hostile, _) in settings {
             let change = "SET \(name) = \(name == "search_path" ? hostile : "'\(hostile)'")"
             do {
-                try await TestCluster.execute(
+                try await session.execute(
                     """
                     DO $$ BEGIN
                         EXECUTE format('ALTER ROLE %I IN DATABASE %I \(change.replacing("'", with: "''"))',
                             \(role), current_database());
                     END $$
-                    """, conninfo)
+                    """)
                 names.insert(name)
             } catch let error as PostgresError where ["idle_session_timeout", "transaction_timeout"].contains(name) {
                 guard error.message.contains("unrecognized") else { throw error }
             }
         }
+        await session.close()
         return names
     }
 
