@@ -92,7 +92,7 @@ import Testing
     @Test("A reaction counts as a message in the rates of a device and an address")
     func rates() async throws {
         try await Journey.run { journey in
-            let scene = try await Scene(try await journey.daemon())
+            let scene = try await Scene(try await journey.daemon { $0.cable.messageRate = 1 })
             var codes: [String?] = []
             for _ in 0..<300 where codes.last != "too_many_messages" {
                 codes.append(try await scene.react(2, "🎉").code)
