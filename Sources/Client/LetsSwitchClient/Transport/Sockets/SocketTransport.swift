@@ -75,21 +75,29 @@
             }
         }
 
+        private enum Ending { case done, late }
+
         /// Performs `work`, and drops the connection at the time limit. The error is `unreachable`, also if the server
         /// closes the connection before the answer is complete. An HTTP answer has no close code.
         private func withLimit<Value: Sendable>(
             _ connection: SocketConnection, _ work: () async throws(ClientError) -> Value
         ) async throws(ClientError) -> Value {
-            let isLate = Locked(false)
+            // The limit may pass at the moment when the work ends. Then the connection is either dropped or returned.
+            let ending = Locked<Ending?>(nil)
             let result = await withTimeout(exchangeLimit) { () async -> Result<Value, ClientError> in
                 do throws(ClientError) { return .success(try await work()) } catch { return .failure(error) }
             } onTimeout: {
-                isLate.withLock { $0 = true }
-                connection.drop()
+                let isLate = ending.withLock { ending in
+                    ending = ending ?? .late
+                    return ending == .late
+                }
+                if isLate { connection.drop() }
             }
-            if case .failure = result, isLate.withLock({ $0 }), !Task.isCancelled {
-                throw .unreachable("no answer in time")
+            let isLate = ending.withLock { ending in
+                ending = ending ?? .done
+                return ending == .late
             }
+            if isLate, !Task.isCancelled { throw .unreachable("no answer in time") }
             if case .failure(.closed(.lost, let reason)) = result {
                 throw .unreachable(reason.isEmpty ? "the server closed the connection without an answer" : reason)
             }
