@@ -130,6 +130,7 @@ let package = Package(
                 "Access", "ActionCable", "Basics", "CEmbedded", "Domain", "Observability", "Postgres", "Rooms",
                 "Server", "Sockets", "Wire",
             ],
+            exclude: ["SQL"],
             swiftSettings: swiftSettings),
 
         // The features, the lower ones first. Each has its SQL, store, routes, live feed, Action Cable channel and page.
@@ -429,7 +430,7 @@ let package = Package(
             swiftSettings: testSettings),
         // Checks of the documentation: links, lengths, flags, journeys.
         .testTarget(
-            name: "DocumentationTests", dependencies: ["Features", "LetsSwitch", "Settings", "TestSupport"],
+            name: "DocumentationTests", dependencies: ["Features", "LetsSwitch", "Schema", "Settings", "TestSupport"],
             swiftSettings: testSettings),
     ] + fuzzTargets
 )

@@ -2,7 +2,6 @@ package import ActionCable
 package import Basics
 package import Domain
 package import Observability
-package import Postgres
 package import Server
 
 /// A part of the product: questions, conversations, and so on. The daemon is a list of features.
@@ -14,10 +13,8 @@ package protocol Feature: Sendable {
     static var statementNames: [String] { get }
     /// The PostgreSQL channels (the names in `NOTIFY`) that the feature listens to.
     static var notificationChannels: [String] { get }
-    /// The SQL of the feature's tables, a part of the first migration.
-    static var tables: String { get }
-    /// The feature's database functions.
-    static var functions: [PostgresFunctions.Script] { get }
+    /// The feature's tables and database functions. `nil`: it has none.
+    static var schema: FeatureSchema? { get }
     /// The JSON Schemas of the feature's messages.
     static var messages: FeatureMessages { get }
 
@@ -50,8 +47,7 @@ package protocol Feature: Sendable {
 
 extension Feature {
     package static var notificationChannels: [String] { [] }
-    package static var tables: String { "" }
-    package static var functions: [PostgresFunctions.Script] { [] }
+    package static var schema: FeatureSchema? { nil }
     package static var messages: FeatureMessages { FeatureMessages() }
 
     package var routes: [any RouteCollection] { [] }

@@ -3,51 +3,66 @@ package import Domain
 package import Observability
 package import Postgres
 
-/// The number of stored rows, and the removal of unused addresses. Every operation is one statement. Throws
+/// The numbers of stored rows, and the deletion of what nobody uses. Every operation is one statement. Throws
 /// `PostgresError`.
 package struct StorageStore: Sendable {
     /// The statements' names in metrics.
-    package static let statementNames = [stored, deleteUnused, analyzeGrown].map(\.name)
-
-    private static let stored = PostgresStatement(name: "stored", sql: "SELECT * FROM letsswitch.stored()")
-    private static let deleteUnused = PostgresStatement(
-        name: "delete_unused", sql: "SELECT letsswitch.delete_unused($1, $2) AS taken")
-
-    private static let analyzeGrown = PostgresStatement(
-        name: "analyze_grown", sql: "SELECT letsswitch.analyze_grown() AS count")
+    package static let statementNames = ["stored", "delete_unused", "analyze_grown"]
 
     private let database: PostgresClient
+    private let stored: PostgresStatement
+    private let deleteUnused: PostgresStatement?
+    private let analyzeGrown: PostgresStatement
 
-    package init(database: PostgresClient) {
+    /// - Parameter parts: What the features share, and the features that are on.
+    package init(database: PostgresClient, parts: [FeatureSchema]) {
         self.database = database
+        let tables = parts.flatMap { $0.limited }.flatMap { limit in limit.value.map { (limit.key.rawValue, $0) } }
+        stored = PostgresStatement(
+            name: "stored",
+            sql: """
+                SELECT name, sum(core.stored(place::regclass))::bigint AS rows
+                FROM (VALUES \(tables.map { "('\($0)', '\($1)')" }.joined(separator: ", "))) AS counted (name, place)
+                GROUP BY name
+                """)
+        let deleting = parts.compactMap { $0.function(.deleteUnused) }
+        deleteUnused =
+            deleting.isEmpty
+            ? nil
+            : PostgresStatement(
+                name: "delete_unused",
+                sql: "SELECT \(deleting.map { "\($0)($1, $2)" }.joined(separator: " + ")) AS count")
+        analyzeGrown = PostgresStatement(
+            name: "analyze_grown",
+            sql: "SELECT core.analyze_grown('{\(parts.map(\.name).joined(separator: ","))}') AS count")
     }
 
     /// Returns the approximate number of rows of each table.
     package func counts() async throws -> [StoredTable: Int] {
         var counts: [StoredTable: Int] = [:]
-        for row in try await database.query(Self.stored, [], timeout: nil) {
+        for row in try await database.query(stored, [], timeout: nil) {
             guard let table = StoredTable(rawValue: try row.string("name")) else { continue }
             counts[table] = try row.integer("rows")
         }
         return counts
     }
 
-    /// Removes addresses and calendars that were unused for `retention` seconds, at most `limit` of each. Returns the
-    /// number of rows it looked at; there may be more until that is 0.
+    /// Deletes what was unused for `retention` seconds, at most `limit` rows of each kind. Returns the number of rows it
+    /// looked at; there may be more until that is 0.
     package func deleteUnused(retention: Double, limit: Int = 1000) async throws -> Int {
-        let rows = try await database.query(
-            Self.deleteUnused, [.double(retention), .integer(limit)], timeout: nil)
-        return try rows[0].integer("taken")
+        guard let deleteUnused else { return 0 }
+        return try await database.query(deleteUnused, [.double(retention), .integer(limit)], timeout: nil)[0]
+            .integer("count")
     }
 
     /// Collects statistics of tables that have grown much. Returns the number of tables.
     @discardableResult
     package func analyzeGrown() async throws -> Int {
-        try await database.query(Self.analyzeGrown)[0].integer("count")
+        try await database.query(analyzeGrown)[0].integer("count")
     }
 }
 
-/// Counts the stored rows regularly, and removes unused addresses.
+/// Counts the stored rows regularly, and deletes what nobody uses.
 package actor StorageMonitor: Service {
     /// The interval of counts, which take the database a few milliseconds.
     private static let interval = Duration.seconds(10)

@@ -3,7 +3,7 @@ package import Features
 
 /// The limits of conversations and their retention.
 package struct ConversationSettings: SettingValues, Hashable {
-    /// The maximum number of groups that a device makes in 30 days without an answer. `letsswitch.has_unanswered` has
+    /// The maximum number of groups that a device makes in 30 days without an answer. `conversations.has_unanswered` has
     /// the same number.
     static let unanswered = 50
 

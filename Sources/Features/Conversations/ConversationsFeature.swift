@@ -5,7 +5,7 @@ package import Basics
 package import Domain
 package import Features
 package import Observability
-package import Postgres
+import Postgres
 import Rooms
 package import Server
 
@@ -16,8 +16,7 @@ package struct ConversationsFeature: Feature {
         ConversationStore.statementNames + BridgeStore.statementNames + ListenerStore.statementNames
         + BlockStore.statementNames
     package static let notificationChannels = [ConversationStore.channel, ConversationStore.changesChannel]
-    package static let tables = ConversationSchema.tables
-    package static let functions = ConversationSchema.scripts
+    package static let schema: FeatureSchema? = ConversationSchema.schema
     package static let messages = ConversationDescriptions.schemas
 
     package let routes: [any RouteCollection]

@@ -3,7 +3,7 @@ package import Basics
 package import Domain
 package import Features
 package import Observability
-package import Postgres
+import Postgres
 package import Reminders
 import Rooms
 package import Server
@@ -13,8 +13,7 @@ package struct MatchesFeature: Feature {
     /// The names of the feature's statements, for metrics.
     package static let statementNames = AttendanceStore.statementNames
     package static let notificationChannels = [MatchRooms.erasedTasksChannel]
-    package static let tables = MatchSchema.tables
-    package static let functions = MatchSchema.scripts
+    package static let schema: FeatureSchema? = MatchSchema.schema
     package static let messages = AleDescriptions.schemas
 
     package let routes: [any RouteCollection]

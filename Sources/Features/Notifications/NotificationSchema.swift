@@ -1,17 +1,14 @@
 import CEmbedded
 import Features
-import Postgres
 
 /// The tables and database functions of notifications: `SQL/`.
 enum NotificationSchema {
-    static let tables = String(cString: EmbeddedFile.notifications_tables_sql.bytes)
-
-    static let scripts: [PostgresFunctions.Script] = [
-        .init("addresses", EmbeddedFile.addresses_sql),
-        .init("providers", EmbeddedFile.providers_sql),
-        .init("deliveries", EmbeddedFile.deliveries_sql),
-        .init("notices", EmbeddedFile.notices_sql),
-        .init("events", EmbeddedFile.events_sql),
-        .init("retention", EmbeddedFile.retention_sql),
-    ]
+    static let schema = FeatureSchema(
+        "notifications",
+        functions: [
+            ("addresses", EmbeddedFile.addresses_sql),
+            ("providers", EmbeddedFile.providers_sql),
+            ("deliveries", EmbeddedFile.deliveries_sql),
+            ("retention", EmbeddedFile.notifications_retention_sql),
+        ])
 }

@@ -3,7 +3,7 @@ package import Basics
 package import Domain
 package import Features
 package import Observability
-package import Postgres
+import Postgres
 package import Server
 
 /// Notifications through providers: APNs, Web Push, ntfy and the webhook.
@@ -12,8 +12,7 @@ package struct NotificationsFeature: Feature {
     package static let statementNames =
         DeliveryStore.statementNames + AddressStore.statementNames + [AddressStore.tokenStatementName]
     package static let notificationChannels = [DeliveryStore.notifications]
-    package static let tables = NotificationSchema.tables
-    package static let functions = NotificationSchema.scripts
+    package static let schema: FeatureSchema? = NotificationSchema.schema
 
     package let routes: [any RouteCollection]
     package let deliveries: DeliveryService

@@ -1,14 +1,20 @@
 import CEmbedded
+import Domain
 import Features
-import Postgres
 
 /// The tables and database functions of questions: `SQL/`.
 enum QuestionSchema {
-    static let tables = String(cString: EmbeddedFile.questions_tables_sql.bytes)
-
-    static let scripts: [PostgresFunctions.Script] = [
-        .init("questions", EmbeddedFile.questions_sql),
-        .init("question-reading", EmbeddedFile.question_reading_sql),
-        .init("question-deletion", EmbeddedFile.question_deletion_sql),
-    ]
+    static let schema = FeatureSchema(
+        "questions",
+        tables: [EmbeddedFile.questions_tables_sql],
+        functions: [
+            ("questions", EmbeddedFile.questions_sql),
+            ("question-reading", EmbeddedFile.question_reading_sql),
+            ("question-deletion", EmbeddedFile.question_deletion_sql),
+            ("export", EmbeddedFile.questions_export_sql),
+        ],
+        limited: [
+            .sessions: ["questions.question_session"], .questions: ["questions.question"],
+            .votes: ["questions.question_vote"],
+        ])
 }

@@ -4,7 +4,7 @@ package import Domain
 package import Features
 import FoundationEssentials
 package import Observability
-package import Postgres
+import Postgres
 package import Server
 
 /// Question sessions for an audience.
@@ -12,8 +12,7 @@ package struct QuestionsFeature: Feature {
     /// The names of the feature's statements, for metrics.
     package static let statementNames = QuestionStore.statementNames
     package static let notificationChannels = [QuestionStore.channel]
-    package static let tables = QuestionSchema.tables
-    package static let functions = QuestionSchema.scripts
+    package static let schema: FeatureSchema? = QuestionSchema.schema
     package static let messages = QuestionDescriptions.schemas
 
     package let routes: [any RouteCollection]

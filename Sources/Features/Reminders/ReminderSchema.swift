@@ -1,13 +1,17 @@
 import CEmbedded
 import Features
-import Postgres
 
 /// The tables and database functions of reminders: `SQL/`.
 enum ReminderSchema {
-    static let tables = String(cString: EmbeddedFile.reminders_tables_sql.bytes)
-
-    static let scripts: [PostgresFunctions.Script] = [
-        .init("reminders", EmbeddedFile.reminders_sql),
-        .init("claims", EmbeddedFile.claims_sql),
-    ]
+    static let schema = FeatureSchema(
+        "reminders",
+        tables: [EmbeddedFile.reminders_tables_sql],
+        functions: [
+            ("reminders", EmbeddedFile.reminders_sql),
+            ("claims", EmbeddedFile.claims_sql),
+            ("deliveries", EmbeddedFile.reminder_deliveries_sql),
+            ("hooks", EmbeddedFile.schedule_hooks_sql),
+            ("retention", EmbeddedFile.reminders_retention_sql),
+            ("export", EmbeddedFile.reminders_export_sql),
+        ])
 }

@@ -4,7 +4,7 @@ package import Domain
 package import Features
 import FoundationEssentials
 package import Observability
-package import Postgres
+import Postgres
 import Rooms
 package import Schedule
 package import Server
@@ -16,8 +16,7 @@ package struct RemindersFeature: Feature {
     package static let notificationChannels = [
         ReminderStore.dueChannel, ReminderStore.claimsChannel, PartnerStore.dissolvedChannel, RematchStore.channel,
     ]
-    package static let tables = ReminderSchema.tables
-    package static let functions = ReminderSchema.scripts
+    package static let schema: FeatureSchema? = ReminderSchema.schema
     package static let messages = EventStreamDescriptions.schemas
 
     package let scheduler: Scheduler
@@ -36,10 +35,10 @@ package struct RemindersFeature: Feature {
     private let outbox: any EventOutbox
 
     /// - Parameters:
-    ///   - purge: Deletes old rows of all features.
+    ///   - retention: Deletes old rows of all features.
     ///   - outbox: Sends the deliveries that a claim has written.
     package init(
-        _ settings: ReminderSettings, schedule: ScheduleSettings, purge: ErasureStore, outbox: any EventOutbox,
+        _ settings: ReminderSettings, schedule: ScheduleSettings, retention: RetentionStore, outbox: any EventOutbox,
         metrics: ReminderMetrics, _ context: FeatureContext
     ) {
         self.metrics = metrics
@@ -60,8 +59,8 @@ package struct RemindersFeature: Feature {
         self.streams = streams
         let scheduler = Scheduler(
             SchedulerWork(
-                claims: ReminderStore(database: pools.claims), store: background, erasures: purge,
-                retention: schedule.retention / .seconds(1), rooms: rooms, audience: streams, log: log),
+                claims: ReminderStore(database: pools.claims), store: background, retention: retention, rooms: rooms,
+                audience: streams, log: log),
             metrics: metrics, claimed: outbox.deliveriesWritten)
         self.scheduler = scheduler
         source = ReminderSource(

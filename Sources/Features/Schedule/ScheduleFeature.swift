@@ -2,7 +2,7 @@ package import Basics
 import Domain
 package import Features
 package import Observability
-package import Postgres
+import Postgres
 package import Server
 
 /// Tasks and their matching, series, invitations, history, the calendar, and the day with its page.
@@ -13,8 +13,7 @@ package struct ScheduleFeature: Feature {
         + SeriesStore.statementNames + InvitationStore.statementNames + PreferenceStore.statementNames
         + HistoryStore.statementNames + CalendarStore.statementNames
     package static let notificationChannels = [ScheduleChanges.channel]
-    package static let tables = ScheduleSchema.tables
-    package static let functions = ScheduleSchema.scripts
+    package static let schema: FeatureSchema? = ScheduleSchema.schema
 
     package let routes: [any RouteCollection]
     package let services: [any Service]

@@ -21,8 +21,8 @@ struct InspectionQuery {
         case .daemons:
             columns = [.text("host"), .text("build"), .text("bus"), .text("id"), .text("seen")]
             sql = """
-                SELECT host, build, bus, upper(id::text) AS id, \(Self.instant("seen_at")) AS seen FROM letsswitch.daemon
-                WHERE seen_at > letsswitch.clock() - interval '15 s' ORDER BY host, 4 LIMIT $1
+                SELECT host, build, bus, upper(id::text) AS id, \(Self.instant("seen_at")) AS seen FROM core.daemon
+                WHERE seen_at > core.clock() - interval '15 s' ORDER BY host, 4 LIMIT $1
                 """
         case .rooms:
             columns = [.text("room"), .text("starts"), .text("closes"), .number("people"), .number("connections")]
@@ -31,9 +31,9 @@ struct InspectionQuery {
                     count(*) AS people, sum(connections) AS connections
                 FROM (
                     SELECT room_id, sum(connections) AS connections,
-                        (SELECT min(starts_at) FROM letsswitch.task WHERE task.room_id = presence.room_id) AS starts_at,
-                        (SELECT min(closes_at) FROM letsswitch.task WHERE task.room_id = presence.room_id) AS closes_at
-                    FROM letsswitch.presence GROUP BY room_id, task_id
+                        (SELECT min(starts_at) FROM schedule.task WHERE task.room_id = presence.room_id) AS starts_at,
+                        (SELECT min(closes_at) FROM schedule.task WHERE task.room_id = presence.room_id) AS closes_at
+                    FROM core.presence GROUP BY room_id, task_id
                 ) AS present GROUP BY room_id ORDER BY 2, 1 LIMIT $1
                 """
         case .due:
@@ -41,8 +41,8 @@ struct InspectionQuery {
             sql = """
                 SELECT \(Self.instant("due.reminds_at")) AS reminds, \(Self.instant("due.starts_at")) AS starts, count(*) AS tasks,
                     count(partner_id) AS paired, count(failures) AS failed
-                FROM letsswitch.due JOIN letsswitch.task ON task.id = due.task_id
-                WHERE due.reminds_at < letsswitch.clock() + interval '1 h'
+                FROM schedule.due JOIN schedule.task ON task.id = due.task_id
+                WHERE due.reminds_at < core.clock() + interval '1 h'
                 GROUP BY due.reminds_at, due.starts_at ORDER BY due.reminds_at, due.starts_at LIMIT $1
                 """
         case .deliveries:
@@ -54,13 +54,13 @@ struct InspectionQuery {
                 SELECT channel, count(*) AS waiting, count(*) FILTER (WHERE urgent) AS reminders,
                     count(*) FILTER (WHERE attempts > 0) AS tried, \(Self.instant("min(created_at)")) AS oldest,
                     \(Self.instant("min(next_try_at)")) AS next
-                FROM letsswitch.delivery GROUP BY channel ORDER BY channel LIMIT $1
+                FROM core.delivery GROUP BY channel ORDER BY channel LIMIT $1
                 """
         case .sessions:
             columns = [.text("session"), .text("state"), .number("questions"), .text("used")]
             sql = """
                 SELECT upper(id::text) AS session, state, question_count AS questions, \(Self.instant("used_at")) AS used
-                FROM letsswitch.question_session ORDER BY used_at DESC, id LIMIT $1
+                FROM questions.question_session ORDER BY used_at DESC, id LIMIT $1
                 """
         case .conversations:
             columns = [
@@ -70,7 +70,7 @@ struct InspectionQuery {
             sql = """
                 SELECT upper(id::text) AS conversation, kind AS type, cardinality(members) AS members, last_number AS messages,
                     \(Self.instant("created_at")) AS made, \(Self.instant("used_at")) AS used
-                FROM letsswitch.conversation ORDER BY used_at DESC, id LIMIT $1
+                FROM conversations.conversation ORDER BY used_at DESC, id LIMIT $1
                 """
         }
     }

@@ -12,15 +12,15 @@ package struct DaemonStore: Sendable {
 
     private static let beat = PostgresStatement(
         name: "beat",
-        sql: "SELECT * FROM letsswitch.beat($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
-    private static let end = PostgresStatement(name: "stop_daemon", sql: "SELECT letsswitch.stop_daemon($1::uuid)")
+        sql: "SELECT * FROM operations.beat($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
+    private static let end = PostgresStatement(name: "stop_daemon", sql: "SELECT operations.stop_daemon($1::uuid)")
     private static let closePresence = PostgresStatement(
-        name: "close_presence", sql: "SELECT letsswitch.close_presence(500) AS is_open")
+        name: "close_presence", sql: "SELECT matches.close_presence(500) AS is_open")
     private static let alive = PostgresStatement(
         name: "",
         sql: """
-            SELECT daemon.*, true AS is_fresh FROM letsswitch.daemon
-            WHERE seen_at > letsswitch.clock() - interval '15 s'
+            SELECT daemon.*, true AS is_fresh FROM core.daemon
+            WHERE seen_at > core.clock() - interval '15 s'
             ORDER BY host, id
             """)
     private static let timeout = Duration.seconds(3)

@@ -1,4 +1,5 @@
 package import Domain
+import Features
 package import Postgres
 
 /// The stored data of a device, for its user. Throws `PostgresError`.
@@ -6,10 +7,13 @@ package import Postgres
 /// Each export uses its own connection, because it may take as long as its reader. Requests don't wait for it.
 package struct ExportStore: Sendable {
     private static let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+    /// One SELECT over the tables of all features, so that the cursor reads only as many rows as are fetched.
     private static let declare = """
         DECLARE export NO SCROLL CURSOR FOR
-        SELECT jsonb_build_object('kind', kind, 'stored', jsonb_strip_nulls(stored))::text AS line FROM letsswitch.export_device($1)
+        SELECT jsonb_build_object('kind', kind, 'stored', jsonb_strip_nulls(stored))::text AS line
+        FROM (\(exports.map { "SELECT * FROM \($0)($1)" }.joined(separator: " UNION ALL "))) AS exported
         """
+    private static let exports = DatabaseSchema.parts.compactMap { $0.function(.exportDevice) }
     /// Each row has at most a few kilobytes.
     private static let fetch = "FETCH 500 FROM export"
 

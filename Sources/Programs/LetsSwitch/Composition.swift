@@ -53,12 +53,9 @@ struct Composition: Sendable {
         features = DaemonFeatures(configuration, core, metrics: metrics.reminders)
         let cables = try Self.cables(configuration, core, features, metrics.cable)
         let connections = DaemonConnections(features: features.all, cables: cables)
-        let erasures = ErasureWorker(
-            store: ErasureStore(database: core.pools.requests), log: log,
-            day: features.schedule.changes)
-        let eraser = DeviceEraser(
-            store: ErasureStore(database: core.pools.requests), day: features.schedule.changes, erasures: erasures,
-            connections: connections, log: log)
+        let erasing = ErasureStore(database: core.pools.requests)
+        let erasures = ErasureWorker(store: erasing, log: log)
+        let eraser = DeviceEraser(store: erasing, erasures: erasures, connections: connections, log: log)
         bus = Self.bus(configuration, postgres, core, features, observer: observer, metrics: metrics.bus, log: log)
         let history = OperationsHistory(configuration, core, features, metrics: metrics, readiness: report.readiness)
         let own: [any RouteCollection] = [
@@ -92,7 +89,10 @@ struct Composition: Sendable {
         ])
         let upkeep: [any Service] = [
             StorageMonitor(
-                store: StorageStore(database: core.pools.otherDeliveries), quota: core.storage, log: log),
+                store: StorageStore(
+                    database: core.pools.otherDeliveries,
+                    parts: DaemonFeatures.schemas(without: configuration.leftOut)),
+                quota: core.storage, log: log),
             IdleMemory(),
         ]
         services = ServiceGroup(
@@ -107,7 +107,8 @@ struct Composition: Sendable {
     static func statementNames(_ configuration: Configuration) -> [String] {
         DaemonFeatures.types(without: configuration.leftOut).flatMap { $0.statementNames } + Database.statementNames
             + ConnectionKicks.statementNames
-            + ErasureStore.statementNames + StorageStore.statementNames + SampleStore.statementNames
+            + ErasureStore.statementNames + [RetentionStore.statementName] + StorageStore.statementNames
+            + SampleStore.statementNames
             + DaemonStore.statementNames + NotifyBus.statementNames
     }
 

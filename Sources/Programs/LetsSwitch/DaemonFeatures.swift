@@ -41,15 +41,22 @@ struct DaemonFeatures: Sendable {
         types.filter { type in !leftOut.contains { $0.type == type } }
     }
 
+    /// Returns the parts of the database that the features use which are on.
+    static func schemas(without leftOut: Set<OptionalFeature>) -> [FeatureSchema] {
+        [.core] + types(without: leftOut).compactMap { $0.schema }
+    }
+
     init(_ configuration: Configuration, _ core: DaemonCore, metrics: ReminderMetrics) {
-        let purge = ErasureStore(
-            database: core.pools.background, historyRetention: configuration.conversations.retention)
+        let retention = RetentionStore(
+            database: core.pools.background,
+            parts: Self.schemas(without: configuration.leftOut),
+            tasks: configuration.schedule.retention, messages: configuration.conversations.retention)
         let context = core.context
         let outbox: any EventOutbox = core.notifications ?? NoOutbox()
         let providers = configuration.providers
         notifications = core.notifications
         reminders = RemindersFeature(
-            configuration.reminders, schedule: configuration.schedule, purge: purge, outbox: outbox,
+            configuration.reminders, schedule: configuration.schedule, retention: retention, outbox: outbox,
             metrics: metrics, context)
         schedule = ScheduleFeature(
             configuration.schedule, publicURL: providers.publicURL, offersPush: providers.webPush.contact != nil,

@@ -14,11 +14,11 @@ actor Database {
     private static let ping = PostgresStatement(name: "ping", sql: "SELECT 1")
     /// Changes nothing, but fails in a read-only database.
     private static let writePing = PostgresStatement(
-        name: "write_ping", sql: "UPDATE letsswitch.claim SET expires_at = expires_at WHERE false")
+        name: "write_ping", sql: "UPDATE reminders.claim SET expires_at = expires_at WHERE false")
 
     private static let roomKeySecret = PostgresStatement(
         name: "room_key_secret",
-        sql: "SELECT encode(value, 'hex') AS value FROM letsswitch.secret WHERE name = 'room-keys'")
+        sql: "SELECT encode(value, 'hex') AS value FROM core.secret WHERE name = 'room-keys'")
     /// The names of the statements, for metrics.
     static let statementNames = [roomKeySecret.name]
 

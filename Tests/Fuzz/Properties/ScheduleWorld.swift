@@ -68,13 +68,13 @@ actor ScheduleWorld {
             PostgresStatement(
                 name: "",
                 sql: """
-                    SELECT relname AS name FROM pg_catalog.pg_class
-                    WHERE relnamespace = 'letsswitch'::regnamespace AND relkind = 'r' AND relname NOT IN
-                        ('migration', 'functions', 'secret', 'provider', 'daemon', 'reporter')
+                    SELECT oid::regclass AS name FROM pg_catalog.pg_class
+                    WHERE relnamespace IN ('core'::regnamespace, 'schedule'::regnamespace, 'reminders'::regnamespace)
+                        AND relkind = 'r' AND relname NOT IN ('secret', 'provider', 'daemon', 'reporter')
                     """), [], timeout: nil)
         let deletions = try named.map { row in
             let table = try row.string("name")
-            return "\(table) AS (DELETE FROM letsswitch.\(table))"
+            return "\(table.replacing(".", with: "_")) AS (DELETE FROM \(table))"
         }
         clear = PostgresStatement(name: "fuzz_clear", sql: "WITH \(deletions.joined(separator: ", ")) SELECT 1 AS one")
         self.endpoints = endpoints

@@ -125,14 +125,14 @@ import Testing
                     == [first.info, second.info].map { DaemonReport(info: $0, bus: Member.bus) })
             await second.stop()
             try await first.knows([])
-            #expect(try await database.count("daemon") == 1)
+            #expect(try await database.count("core.daemon") == 1)
             await first.stop()
             await listener.stop()
-            #expect(try await database.count("daemon") == 0)
+            #expect(try await database.count("core.daemon") == 0)
             // Stopping again does nothing, and no new beat starts.
             await first.registry.stop(within: .seconds(1))
             await first.registry.run()
-            #expect(try await database.count("daemon") == 0)
+            #expect(try await database.count("core.daemon") == 0)
         }
     }
 
@@ -176,7 +176,7 @@ import Testing
                 database.configuration, host: "newcomer", timing: Self.unhurried(doubtfulLooks: 3), log: log)
             await newcomer.registry.hasLooked()
             #expect(await newcomer.registry.others == [])
-            let beats = "SELECT beats FROM letsswitch.daemon WHERE host = 'newcomer'"
+            let beats = "SELECT beats FROM core.daemon WHERE host = 'newcomer'"
             #expect(try await database.run(beats)[0].integer("beats") == 4)
             await newcomer.stop()
         }
@@ -191,7 +191,7 @@ import Testing
             // After how many beats is decided by DaemonRoster, whose tests have a clock of their own.
             await second.die()
             try await first.knows([])
-            try await eventually("its row's end") { try await database.count("daemon") == 1 }
+            try await eventually("its row's end") { try await database.count("core.daemon") == 1 }
             await first.stop()
         }
     }
@@ -204,32 +204,32 @@ import Testing
             // More rooms than one step handles. One of them also has a member on the other daemon.
             try await database.run(
                 """
-                INSERT INTO letsswitch.attendance
+                INSERT INTO core.attendance
                     (room_id, closes_at, joined_at, changed_at, present, visits, most_peers)
                 SELECT gen_random_uuid(), clock_timestamp(), '2026-01-01', '2026-01-01', 2, 2, 2
                 FROM generate_series(1, 700)
                 """)
             try await database.run(
                 """
-                INSERT INTO letsswitch.presence (reporter_id, room_id, connections)
-                SELECT '\(second.info.id)', room_id, 2 FROM letsswitch.attendance
+                INSERT INTO core.presence (reporter_id, room_id, connections)
+                SELECT '\(second.info.id)', room_id, 2 FROM core.attendance
                 """)
             let shared = try await database.run(
                 """
-                UPDATE letsswitch.attendance SET present = 3
-                WHERE room_id = (SELECT min(room_id::text) FROM letsswitch.attendance)::uuid RETURNING room_id::text AS room
+                UPDATE core.attendance SET present = 3
+                WHERE room_id = (SELECT min(room_id::text) FROM core.attendance)::uuid RETURNING room_id::text AS room
                 """)[0].string("room")
             await second.die()
             let last = try await database.run(
-                "SELECT seen_at::text AS at FROM letsswitch.daemon WHERE host = 'second'")[0].string("at")
+                "SELECT seen_at::text AS at FROM core.daemon WHERE host = 'second'")[0].string("at")
             try await first.knows([])
             try await eventually("their end") {
-                try await database.count("attendance WHERE left_at = '\(last)' AND present = 0") == 699
+                try await database.count("core.attendance WHERE left_at = '\(last)' AND present = 0") == 699
             }
-            #expect(try await database.count("attendance WHERE room_id = '\(shared)' AND present = 1") == 1)
-            #expect(try await database.count("presence") == 0)
+            #expect(try await database.count("core.attendance WHERE room_id = '\(shared)' AND present = 1") == 1)
+            #expect(try await database.count("core.presence") == 0)
             try await eventually("nothing more to do") {
-                try await database.count("reporter WHERE must_close") == 0
+                try await database.count("core.reporter WHERE must_close") == 0
             }
             await first.stop()
         }
@@ -244,7 +244,7 @@ import Testing
                 try await second.knows([first])
                 let session = try await PostgresSession.connect(database.configuration)
                 // The transaction holds up the second daemon's beats.
-                try await session.execute("BEGIN; SELECT FROM letsswitch.daemon WHERE host = 'second' FOR UPDATE")
+                try await session.execute("BEGIN; SELECT FROM core.daemon WHERE host = 'second' FOR UPDATE")
                 try await first.knows([])
                 await session.close()
                 try await first.knows([second])
@@ -301,9 +301,9 @@ import Testing
             let (first, second) = (make("first"), make("second"))
             try await first.knows([second])
             // Other daemons delete the row like this when the daemon has been silent for too long.
-            try await database.run("DELETE FROM letsswitch.daemon WHERE host = 'second'")
+            try await database.run("DELETE FROM core.daemon WHERE host = 'second'")
             try await second.news.next("forgotten") { $0 == .removed }
-            try await eventually("both rows") { try await database.count("daemon") == 2 }
+            try await eventually("both rows") { try await database.count("core.daemon") == 2 }
             #expect(!second.news.all.contains(.others([])))
             await first.stop()
             await second.stop()
@@ -318,9 +318,9 @@ import Testing
             try await second.knows([first])
             for now in ["2036-01-01T00:00:00Z", "1999-01-01T00:00:00Z", "2026-01-01T00:00:00Z"] {
                 try await database.setClock(now)
-                let before = try await database.run("SELECT min(beats) AS n FROM letsswitch.daemon")[0].integer("n")
+                let before = try await database.run("SELECT min(beats) AS n FROM core.daemon")[0].integer("n")
                 try await eventually("beats") {
-                    try await database.run("SELECT min(beats) AS n FROM letsswitch.daemon")[0].integer("n") > before + 3
+                    try await database.run("SELECT min(beats) AS n FROM core.daemon")[0].integer("n") > before + 3
                 }
             }
             #expect(first.news.all == [.others([second.info])] && second.news.all == [.others([first.info])])

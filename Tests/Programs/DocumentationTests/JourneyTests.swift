@@ -35,9 +35,9 @@ import Testing
 
     @Test("A function that is only called doesn't count as declared") func calls() {
         #expect(Self.declares("run", in: "    package func run<T>(_ body: T) {}", isSQL: false))
-        #expect(Self.declares("claim_due", in: "CREATE FUNCTION letsswitch.claim_due(p_limit integer)", isSQL: true))
+        #expect(Self.declares("claim_due", in: "CREATE FUNCTION reminders.claim_due(p_limit integer)", isSQL: true))
         #expect(!Self.declares("run", in: "loop.run()\nfunc runs() {}", isSQL: false))
-        #expect(!Self.declares("claim_due", in: "SELECT * FROM letsswitch.claim_due(1)", isSQL: true))
+        #expect(!Self.declares("claim_due", in: "SELECT * FROM reminders.claim_due(1)", isSQL: true))
     }
 
     @Test("A section ends before the next heading of its level") func sections() {
@@ -75,7 +75,7 @@ import Testing
 
     /// Returns whether Swift or SQL declares a function of this name.
     private static func declares(_ name: String, in text: String, isSQL: Bool) -> Bool {
-        let forms = isSQL ? ["FUNCTION letsswitch.\(name)("] : ["func \(name)(", "func \(name)<"]
-        return forms.contains(where: text.contains)
+        if isSQL { return text.matches(of: #/FUNCTION [a-z]+\.([a-z_]+)\(/#).contains { $0.output.1 == name } }
+        return text.contains("func \(name)(") || text.contains("func \(name)<")
     }
 }

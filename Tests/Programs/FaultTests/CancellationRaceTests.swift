@@ -32,12 +32,12 @@ import Testing
         try await journey.sql(
             """
             WITH waiting AS (
-                UPDATE letsswitch.due SET reminds_at = letsswitch.clock() + interval '\(milliseconds) ms'
-                FROM letsswitch.task
+                UPDATE schedule.due SET reminds_at = core.clock() + interval '\(milliseconds) ms'
+                FROM schedule.task
                 WHERE task.id = '\(task)' AND due.reminds_at = task.reminds_at AND due.registered = task.registered
                 RETURNING task.id, due.reminds_at
             ), planned AS (
-                UPDATE letsswitch.task SET reminds_at = waiting.reminds_at FROM waiting WHERE task.id = waiting.id
+                UPDATE schedule.task SET reminds_at = waiting.reminds_at FROM waiting WHERE task.id = waiting.id
                 RETURNING task.reminds_at
             )
             SELECT pg_notify('\(ReminderStore.dueChannel)', extract(epoch FROM reminds_at)::text) FROM planned
@@ -83,12 +83,12 @@ import Testing
             #expect(cancelled + kept.count == Self.count)
             // Both outcomes were frequent, so there was a race.
             #expect(cancelled >= Self.count / 10 && kept.count >= Self.count / 10)
-            try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.due)")
+            try await journey.wait(until: "NOT EXISTS (SELECT FROM schedule.due)")
             var reminded: [UUID] = []
             while reminded.count < kept.count { reminded.append(try await stream.nextReminder().taskId) }
             #expect(Set(reminded) == kept)
             try await endpoint.expectNoReminder(on: stream, of: "ada", in: journey)
-            #expect(try await journey.count("letsswitch.reminder") == kept.count)
+            #expect(try await journey.count("reminders.reminder") == kept.count)
         }
     }
 }

@@ -49,7 +49,7 @@ import Testing
             try await journey.wait(
                 until: """
                     (SELECT string_agg(title || ' ' || state, ', ' ORDER BY task.starts_at)
-                    FROM letsswitch.reminder JOIN letsswitch.task ON task.id = task_id)
+                    FROM reminders.reminder JOIN schedule.task ON task.id = task_id)
                     = 'Over missed, Late delivered, Next delivered'
                     """)
             // A stream that connects now doesn't get the missed reminder either.
@@ -63,7 +63,7 @@ import Testing
             #expect(try await stream.nextReminder().title == "Back")
             #expect(Date().timeIntervalSince1970 >= due)
             let rows = try await journey.sql(
-                "SELECT count(*) AS n, count(DISTINCT task_id) AS tasks FROM letsswitch.reminder")
+                "SELECT count(*) AS n, count(DISTINCT task_id) AS tasks FROM reminders.reminder")
             #expect(try rows[0].integer("n") == 4 && rows[0].integer("tasks") == 4)
             // Two jumps, four claims with their statements, and five registrations with their notifications.
             #expect(try await Self.statements(endpoint) - before < 80)
@@ -118,7 +118,7 @@ import Testing
             }
             // A daemon that queries in a loop would send at least this many statements.
             for _ in 0..<20 { _ = try await MetricsReading(endpoint) }
-            let ofDevice = "letsswitch.reminder JOIN letsswitch.task ON task.id = task_id WHERE device_id = '\(device)'"
+            let ofDevice = "reminders.reminder JOIN schedule.task ON task.id = task_id WHERE device_id = '\(device)'"
             #expect(try await journey.count(ofDevice) == 0)
             let statements = try await Self.statements(endpoint)
             #expect(statements - Self.statements(in: known) < 10)

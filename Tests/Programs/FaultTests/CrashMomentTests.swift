@@ -26,12 +26,12 @@ import Testing
                 // The frozen daemon doesn't read the database's answer.
                 try await first.daemon.freeze()
                 try await gate.open()
-                try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder) = 2")
+                try await journey.wait(until: "(SELECT count(*) FROM reminders.reminder) = 2")
                 try await first.daemon.kill9()
             case .rolledBack:
                 try await first.daemon.kill9()
                 try await gate.rollBack()
-                #expect(try await journey.count("letsswitch.reminder") == 0)
+                #expect(try await journey.count("reminders.reminder") == 0)
             }
             for stream in streams {
                 await #expect(throws: ClientFailure.self) { try await stream.nextReminder() }
@@ -65,7 +65,7 @@ import Testing
             case .committed: try await gate.open()
             case .rolledBack:
                 try await gate.rollBack()
-                #expect(try await journey.count("letsswitch.reminder WHERE state = 'pending'") == 2)
+                #expect(try await journey.count("reminders.reminder WHERE state = 'pending'") == 2)
             }
 
             let (daemon, endpoint) = try await journey.process()
@@ -87,10 +87,10 @@ extension Journey {
     /// Waits until `count` reminders of different tasks are delivered, no others exist, and `unclaimed` due tasks are
     /// unclaimed.
     func expectDelivered(_ count: Int, besides unclaimed: Int = 0) async throws {
-        try await wait(until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = \(count)")
-        let rows = try await sql("SELECT count(*) AS n, count(DISTINCT task_id) AS tasks FROM letsswitch.reminder")
+        try await wait(until: "(SELECT count(*) FROM reminders.reminder WHERE state = 'delivered') = \(count)")
+        let rows = try await sql("SELECT count(*) AS n, count(DISTINCT task_id) AS tasks FROM reminders.reminder")
         #expect(try rows[0].integer("n") == count)
         #expect(try rows[0].integer("tasks") == count)
-        #expect(try await self.count("letsswitch.due WHERE reminds_at <= letsswitch.clock()") == unclaimed)
+        #expect(try await self.count("schedule.due WHERE reminds_at <= core.clock()") == unclaimed)
     }
 }

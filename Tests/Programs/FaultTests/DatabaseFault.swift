@@ -67,7 +67,7 @@ actor FaultyDatabase {
             let session = try await journey.connect()
             sessions.append(session)
             try await session.execute("BEGIN")
-            try await session.execute("LOCK TABLE letsswitch.task, letsswitch.due IN ACCESS EXCLUSIVE MODE")
+            try await session.execute("LOCK TABLE schedule.task, schedule.due IN ACCESS EXCLUSIVE MODE")
         case .halfOpen:
             relay.abandon()
             relay.stall()

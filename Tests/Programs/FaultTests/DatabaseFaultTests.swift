@@ -113,9 +113,9 @@ import Testing
 
         try await Self.cheer(peers[0], peers[1], in: room)
         for peer in peers { try await peer.expectNothing() }
-        #expect(try await journey.count("letsswitch.task WHERE device_id = 'dora'") == 1)
+        #expect(try await journey.count("schedule.task WHERE device_id = 'dora'") == 1)
         // There is one reminder for each task, and no second one is sent.
-        #expect(try await journey.count("letsswitch.reminder") == 6)
+        #expect(try await journey.count("reminders.reminder") == 6)
         try await endpoint.expectNoReminder(on: ada, of: "ada", in: journey)
     }
 }

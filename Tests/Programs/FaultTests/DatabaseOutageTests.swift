@@ -44,7 +44,7 @@ import Testing
             let far = Instant(seconds: start.seconds + 86_400)
             async let one = load(endpoint, "one", far, until: stop)
             async let other = load(endpoint, "other", far, until: stop)
-            try await journey.wait(until: "(SELECT count(*) FROM letsswitch.task WHERE title = 'Load') > 10")
+            try await journey.wait(until: "(SELECT count(*) FROM schedule.task WHERE title = 'Load') > 10")
             try await journey.startClock()
             await cluster.stop()
 
@@ -76,7 +76,7 @@ import Testing
             #expect(!refusals.isEmpty && refusals.allSatisfy { $0.retryAfter != nil })
             #expect(Set(answers.map(\.status)).isSubset(of: [201, 503]))
             #expect(answers.last?.status == 201)
-            let stored = try await journey.count("letsswitch.task WHERE title = 'Load'")
+            let stored = try await journey.count("schedule.task WHERE title = 'Load'")
             // A registration whose commit was cut off may exist though its answer was an error.
             let confirmed = answers.count { $0.status == 201 }
             #expect((confirmed...answers.count).contains(stored))

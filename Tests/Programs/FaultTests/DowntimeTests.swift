@@ -37,11 +37,11 @@ import Testing
                 #expect(titles == ["First", "Second", "Third", "Fourth"])
             }
             try await journey.wait(
-                until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 8")
+                until: "(SELECT count(*) FROM reminders.reminder WHERE state = 'delivered') = 8")
             #expect(
                 try await journey.count(
-                    "letsswitch.reminder WHERE state = 'missed' AND task_id = '\(late.id)'") == 1)
-            #expect(try await journey.count("letsswitch.reminder") == 9)
+                    "reminders.reminder WHERE state = 'missed' AND task_id = '\(late.id)'") == 1)
+            #expect(try await journey.count("reminders.reminder") == 9)
             // Reminders come once: the next one is the new one.
             let next = try await journey.instant(in: 3600)
             for device in ["ada", "bob"] { try await endpoint.register(device, next, "Next") }

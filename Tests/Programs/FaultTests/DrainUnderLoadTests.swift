@@ -26,7 +26,7 @@ import Testing
             let load = (0..<4).map { lane in
                 Task { await answers(to: "lane-\(lane)", at: Instant(seconds: far.seconds + 60), endpoint) }
             }
-            try await journey.wait(until: "(SELECT count(*) FROM letsswitch.task WHERE title = 'Load') > 20")
+            try await journey.wait(until: "(SELECT count(*) FROM schedule.task WHERE title = 'Load') > 20")
             var peers: [WebSocketTestClient] = []
             for _ in 0..<20 { peers.append(try await endpoint.enter(room)) }
             let cheering = Task<Void, any Error> { [peers] in
@@ -81,10 +81,10 @@ import Testing
                 confirmed += answers.count
             }
             #expect(confirmed > 20)
-            #expect(try await journey.count("letsswitch.task WHERE title = 'Load'") >= confirmed)
-            #expect(try await journey.count("letsswitch.task WHERE title = 'Held'") == Self.heldRequests)
+            #expect(try await journey.count("schedule.task WHERE title = 'Load'") >= confirmed)
+            #expect(try await journey.count("schedule.task WHERE title = 'Held'") == Self.heldRequests)
             // The reminders weren't delivered, so the next daemon sends them.
-            #expect(try await journey.count("letsswitch.reminder WHERE state = 'pending'") == 2)
+            #expect(try await journey.count("reminders.reminder WHERE state = 'pending'") == 2)
             let next = try await journey.daemon()
             for device in ["ada", "bob"] {
                 #expect(try await next.reminders(of: device).nextReminder().roomId == room)

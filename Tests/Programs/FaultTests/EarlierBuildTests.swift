@@ -71,7 +71,7 @@ import Testing
                 == PostgresSchema.Change(migrations: [1], replacedFunctions: true))
         let secrets = try await client.query(
             PostgresStatement(
-                name: "", sql: "SELECT name, octet_length(value) AS length FROM letsswitch.secret ORDER BY name"))
+                name: "", sql: "SELECT name, octet_length(value) AS length FROM core.secret ORDER BY name"))
         #expect(try secrets.map { try $0.string("name") } == ["invitations", "person", "room-keys"])
         #expect(try secrets.map { try $0.integer("length") } == [32, 32, 32])
         #expect(try await client.migrate(DatabaseSchema.current).isEmpty)

@@ -24,7 +24,7 @@ struct FullDisk {
             // Makes the table larger than a segment of the log, because the log must still be written under the limit.
             try await journey.sql(
                 """
-                INSERT INTO letsswitch.task
+                INSERT INTO schedule.task
                     (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at)
                 SELECT gen_random_uuid(), 'past-' || n, repeat('x', 200), at, at, 'UTC', '00:00', gen_random_uuid(), at
                 FROM generate_series(1, 60000) AS n, LATERAL (SELECT now() - interval '1 day' AS at) AS past
@@ -46,7 +46,7 @@ struct FullDisk {
         if let disk {
             try disk.fill()
         } else {
-            let size = try await journey.sql("SELECT pg_relation_size('letsswitch.task') AS n")[0].integer("n")
+            let size = try await journey.sql("SELECT pg_relation_size('schedule.task') AS n")[0].integer("n")
             try await limitFiles(to: "\(size)")
         }
         // Uses up the free space inside the tables first. The indexes have free space longer than the rows, and a match

@@ -27,7 +27,7 @@ import Testing
             async let answer = endpoint.post("/task", ClientEndpoint.task("ada", start, "History"))
             switch direction {
             case .toClient:
-                try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.task WHERE device_id = 'ada')")
+                try await journey.wait(until: "EXISTS (SELECT FROM schedule.task WHERE device_id = 'ada')")
             case .toServer:
                 try await eventually("the statement, held back") { relay.heldPieces(.toServer) > 0 }
             }
@@ -39,7 +39,7 @@ import Testing
             let again = try await endpoint.post("/task", ClientEndpoint.task("ada", start, "History"))
             #expect(again.status == repeated)
             let task = try again.decode(RegisteredTask.self)
-            let rows = try await journey.sql("SELECT id::text FROM letsswitch.task WHERE device_id = 'ada'")
+            let rows = try await journey.sql("SELECT id::text FROM schedule.task WHERE device_id = 'ada'")
             #expect(try rows.map { UUID(uuidString: try $0.string("id")) } == [task.id])
             // The partner is still available.
             #expect(try await endpoint.register("bob", start).socketId == task.socketId)
@@ -60,7 +60,7 @@ import Testing
             try await endpoint.register("ada", start)
             relay.stall([.toClient])
             async let answer = endpoint.post("/task/delete", request)
-            try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.task)")
+            try await journey.wait(until: "NOT EXISTS (SELECT FROM schedule.task)")
             relay.drop()
             #expect(try await answer.status == 503)
             relay.resume()

@@ -20,7 +20,7 @@ import Testing
             """)
         try await journey.sql(
             """
-            CREATE TRIGGER test_poison BEFORE \(change) ON letsswitch.reminder FOR EACH ROW
+            CREATE TRIGGER test_poison BEFORE \(change) ON reminders.reminder FOR EACH ROW
             WHEN (NEW.task_id = '\(task)') EXECUTE FUNCTION letsswitch.test_poison()
             """)
     }
@@ -33,8 +33,8 @@ import Testing
         let rows = try await journey.sql(
             """
             SELECT failures, (extract(epoch FROM retry_at) - \(start.seconds))::float8 AS retry,
-                (extract(epoch FROM letsswitch.clock()) - \(start.seconds))::float8 AS clock
-            FROM letsswitch.due WHERE task_id = '\(task)'
+                (extract(epoch FROM core.clock()) - \(start.seconds))::float8 AS clock
+            FROM schedule.due WHERE task_id = '\(task)'
             """)
         return (try rows[0].integer("failures"), try rows[0].double("retry"), try rows[0].double("clock"))
     }
@@ -65,7 +65,7 @@ import Testing
             var since = -30.0
             for clock in [-25.0, -20, -11] {
                 try await journey.advance(to: start, clock)
-                try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.due WHERE failures > \(tried.failures))")
+                try await journey.wait(until: "EXISTS (SELECT FROM schedule.due WHERE failures > \(tried.failures))")
                 tried = try await due(poisoned.id, start, in: journey)
                 #expect(tried.retry >= min(0, since + pow(2, Double(min(tried.failures - 1, 6)))), "\(tried)")
                 // On a very slow machine the start may be over. Then the task was set aside.
@@ -76,20 +76,20 @@ import Testing
             // The start is the last try before it is set aside.
             try await journey.advance(to: start)
             try await journey.wait(
-                until: "EXISTS (SELECT FROM letsswitch.due WHERE retry_at > to_timestamp(\(start.seconds + 80_000)))")
+                until: "EXISTS (SELECT FROM schedule.due WHERE retry_at > to_timestamp(\(start.seconds + 80_000)))")
             // It isn't retried in a loop.
             let before = try await MetricsReading(endpoint)[#"letsswitch_db_queries_total{outcome="failed"}"#]
             try await journey.advance(to: start, 5)
-            try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 11")
+            try await journey.wait(until: "(SELECT count(*) FROM reminders.reminder WHERE state = 'delivered') = 11")
             let after = try await MetricsReading(endpoint)[#"letsswitch_db_queries_total{outcome="failed"}"#]
             #expect(after == before)
 
             // When the fault is removed, the task becomes history like any other.
-            try await journey.sql("DROP TRIGGER test_poison ON letsswitch.reminder")
+            try await journey.sql("DROP TRIGGER test_poison ON reminders.reminder")
             try await journey.advance(to: start, 90_000)
             try await journey.wait(
-                until: "EXISTS (SELECT FROM letsswitch.reminder WHERE task_id = '\(poisoned.id)' AND state = 'missed')")
-            #expect(try await journey.count("letsswitch.due") == 0)
+                until: "EXISTS (SELECT FROM reminders.reminder WHERE task_id = '\(poisoned.id)' AND state = 'missed')")
+            #expect(try await journey.count("schedule.due") == 0)
         }
     }
 
@@ -104,15 +104,15 @@ import Testing
             try await poison(tasks[7].id, on: "UPDATE", in: journey)
             try await journey.advance(to: start, -60)
             for stream in streams { _ = try await stream.nextReminder() }
-            try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 19")
+            try await journey.wait(until: "(SELECT count(*) FROM reminders.reminder WHERE state = 'delivered') = 19")
             // The task can't be marked as missed either, so that is postponed.
             try await journey.advance(to: start, 3)
             try await journey.wait(
-                until: "(SELECT expires_at > letsswitch.clock() + interval '50 seconds' FROM letsswitch.claim)")
-            try await journey.sql("DROP TRIGGER test_poison ON letsswitch.reminder")
+                until: "(SELECT expires_at > core.clock() + interval '50 seconds' FROM reminders.claim)")
+            try await journey.sql("DROP TRIGGER test_poison ON reminders.reminder")
             try await journey.advance(to: start, 64)
             try await journey.wait(
-                until: "EXISTS (SELECT FROM letsswitch.reminder WHERE task_id = '\(tasks[7].id)' AND state = 'missed')")
+                until: "EXISTS (SELECT FROM reminders.reminder WHERE task_id = '\(tasks[7].id)' AND state = 'missed')")
             let next = try await journey.instant(in: 3600)
             try await endpoint.register("d7", next, "Next")
             try await journey.advance(to: next, -60)
@@ -142,10 +142,10 @@ import Testing
             let trudy = try await endpoint.reminders(of: "trudy")
             try await journey.advance(to: last, -1800)
             _ = try await ada.nextReminder()
-            try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder) = \(2 * count + 1)")
+            try await journey.wait(until: "(SELECT count(*) FROM reminders.reminder) = \(2 * count + 1)")
             // The streams are cut off; what they had not taken is kept.
             _ = try await MetricsReading.wait(at: endpoint) { $0[#"letsswitch_connections{kind="stream"}"#] == 1 }
-            #expect(try await journey.count("letsswitch.reminder WHERE state = 'pending'") > 0)
+            #expect(try await journey.count("reminders.reminder WHERE state = 'pending'") > 0)
             var received: Set<UUID> = []
             var comebacks = 0
             while received.count < count, comebacks < 5 {
@@ -160,12 +160,12 @@ import Testing
             #expect(received.count == count)
             try await journey.wait(
                 until: """
-                    (SELECT bool_and(state = 'delivered') FROM letsswitch.reminder
-                    JOIN letsswitch.task ON task.id = task_id WHERE device_id <> 'trudy')
+                    (SELECT bool_and(state = 'delivered') FROM reminders.reminder
+                    JOIN schedule.task ON task.id = task_id WHERE device_id <> 'trudy')
                     """)
             try await journey.advance(to: last, 5)
-            try await journey.wait(until: "(SELECT bool_and(state <> 'pending') FROM letsswitch.reminder)")
-            #expect(try await journey.count("letsswitch.reminder WHERE state = 'missed'") > 0)
+            try await journey.wait(until: "(SELECT bool_and(state <> 'pending') FROM reminders.reminder)")
+            #expect(try await journey.count("reminders.reminder WHERE state = 'missed'") > 0)
             for stream in [mallory, trudy] { await stream.close() }
         }
     }

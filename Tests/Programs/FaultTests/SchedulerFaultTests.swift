@@ -22,7 +22,7 @@ import Testing
         -> String
     {
         let rows = try await journey.sql(
-            "SELECT pg_get_functiondef('letsswitch.\(function)'::regproc) AS text")
+            "SELECT pg_get_functiondef('\(function)'::regproc) AS text")
         let text = try rows[0].string("text")
         let broken = text.replacing("\nBEGIN\n", with: "\nBEGIN\n    \(fault.rawValue);\n")
         try #require(broken != text)
@@ -33,9 +33,10 @@ import Testing
     @Test(
         "Reminders are on time while the query for missed reminders fails or hangs, and connections are lost",
         arguments: [
-            ("reminders_of", FunctionFault.fails), ("reminders_of", .hangs), ("open_rooms", .fails),
-            ("claim_results", .hangs),
-            ("expire_reminders", .hangs), ("purge", .fails),
+            ("reminders.reminders_of", FunctionFault.fails), ("reminders.reminders_of", .hangs),
+            ("reminders.open_rooms", .fails),
+            ("reminders.claim_results", .hangs),
+            ("reminders.expire_reminders", .hangs), ("reminders.delete_old", .fails),
         ])
     func catchingUp(function: String, kind: FunctionFault) async throws {
         try await Journey.run(timeouts: .documented) { journey in
@@ -66,7 +67,7 @@ import Testing
             let start = try await journey.instant(in: 3600)
             let ada = try await endpoint.reminders(of: "ada")
             try await endpoint.register("ada", start)
-            let works = try await inject(.fails, into: "publish_batch", in: journey)
+            let works = try await inject(.fails, into: "reminders.publish_batch", in: journey)
             try await journey.advance(to: start, -60)
             // A busy machine may say first that the database doesn't answer.
             try await eventually("no readiness, for the reminders") {
@@ -113,7 +114,7 @@ import Testing
                     ]
                 ),
             ]
-            let works = try await inject(.fails, into: "publish_batch", in: journey)
+            let works = try await inject(.fails, into: "reminders.publish_batch", in: journey)
             try await journey.advance(to: start, -60)
             try await eventually("no readiness, for the reminders") {
                 let answer = try await endpoint.get("/readyz")
@@ -126,7 +127,7 @@ import Testing
                 #expect(refused.headers["Retry-After"] == "1")
                 #expect(try refused.json()["reason"].string?.hasPrefix("This server can't send reminders") == true)
             }
-            #expect(try await journey.count("letsswitch.task") == 3)
+            #expect(try await journey.count("schedule.task") == 3)
             // An invalid request gets its own refusal.
             #expect(try await endpoint.post("/task", ["deviceId": "dan"]).status == 400)
             #expect(try await endpoint.get("/history?deviceId=ada").status == 200)
@@ -161,7 +162,7 @@ import Testing
             try await gate.waitForStatements()
             relay.stall([.toClient])
             try await gate.open()
-            try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.claim)")
+            try await journey.wait(until: "EXISTS (SELECT FROM reminders.claim)")
             relay.drop()
             relay.resume()
             #expect(try await ada.nextReminder().title == "History")
@@ -200,7 +201,7 @@ import Testing
             }
             let last = Instant(seconds: start.seconds + count)
             try await journey.advance(to: last, -3600)
-            try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder) = \(count)")
+            try await journey.wait(until: "(SELECT count(*) FROM reminders.reminder) = \(count)")
             let first = try await endpoint.reminders(of: "ada")
             var received: [UUID] = []
             for _ in 0..<count { received.append(try await first.nextReminder().id) }

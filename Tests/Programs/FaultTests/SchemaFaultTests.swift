@@ -21,10 +21,10 @@ import Testing
                     try await HTTPTestClient.request(at: endpoint, $0.method, $0.target, json: $0.body).status
                 }
             }
-            try await journey.sql("ALTER SCHEMA letsswitch RENAME TO elsewhere")
+            try await journey.sql("ALTER SCHEMA schedule RENAME TO elsewhere")
             #expect(try await statuses() == requests.map { _ in 503 })
             #expect(try await HTTPTestClient.request(at: endpoint, "GET", "/reminders?deviceId=ada").status == 503)
-            try await journey.sql("ALTER SCHEMA elsewhere RENAME TO letsswitch")
+            try await journey.sql("ALTER SCHEMA elsewhere RENAME TO schedule")
             #expect(try await statuses() == requests.map(\.served))
         }
     }
@@ -32,7 +32,7 @@ import Testing
     @Test("A failing purge delays no reminder and is retried much later")
     func unpurgeable() async throws {
         try await Journey.run { journey in
-            try await journey.sql("ALTER FUNCTION letsswitch.purge RENAME TO test_purge")
+            try await journey.sql("ALTER FUNCTION reminders.delete_old RENAME TO test_purge")
             let endpoint = try await journey.daemon()
             let stream = try await endpoint.reminders(of: "ada")
             let start = try await journey.instant(in: 3600)

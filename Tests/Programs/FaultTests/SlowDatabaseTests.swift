@@ -76,7 +76,7 @@ import Testing
             #expect(
                 [200, 201].contains(try await endpoint.post("/task", ClientEndpoint.task("bob", start, "Maths")).status)
             )
-            #expect(try await journey.count("letsswitch.task WHERE device_id = 'bob'") == 1)
+            #expect(try await journey.count("schedule.task WHERE device_id = 'bob'") == 1)
         }
     }
 

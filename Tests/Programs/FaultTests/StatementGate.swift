@@ -31,13 +31,13 @@ struct StatementGate {
         case .claim:
             try await journey.sql(
                 """
-                CREATE CONSTRAINT TRIGGER test_gate AFTER INSERT ON letsswitch.claim DEFERRABLE INITIALLY DEFERRED
+                CREATE CONSTRAINT TRIGGER test_gate AFTER INSERT ON reminders.claim DEFERRABLE INITIALLY DEFERRED
                 FOR EACH ROW EXECUTE FUNCTION letsswitch.test_gate()
                 """)
         case .acknowledgement:
             try await journey.sql(
                 """
-                CREATE TRIGGER test_gate AFTER UPDATE ON letsswitch.reminder
+                CREATE TRIGGER test_gate AFTER UPDATE ON reminders.reminder
                 FOR EACH STATEMENT EXECUTE FUNCTION letsswitch.test_gate()
                 """)
         }

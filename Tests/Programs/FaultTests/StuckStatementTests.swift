@@ -22,7 +22,7 @@ import Testing
             try await endpoint.register("ada", start)
             let holder = try await journey.connect()
             try await holder.execute("BEGIN")
-            try await holder.execute("LOCK TABLE letsswitch.task IN ACCESS EXCLUSIVE MODE")
+            try await holder.execute("LOCK TABLE schedule.task IN ACCESS EXCLUSIVE MODE")
 
             let active = """
                 FROM pg_stat_activity WHERE application_name = '\(Journey.faultyName)' AND state = 'active'
@@ -94,11 +94,11 @@ import Testing
                 """)
             try await journey.sql(
                 """
-                CREATE TRIGGER test_conflict AFTER INSERT ON letsswitch.task
+                CREATE TRIGGER test_conflict AFTER INSERT ON schedule.task
                 FOR EACH STATEMENT EXECUTE FUNCTION letsswitch.test_conflict()
                 """)
             #expect(try await endpoint.post("/task", ClientEndpoint.task("ada", start, "T")).status == 201)
-            #expect(try await journey.count("letsswitch.task WHERE device_id = 'ada'") == 1)
+            #expect(try await journey.count("schedule.task WHERE device_id = 'ada'") == 1)
             let metrics = try await MetricsReading(endpoint)
             #expect(metrics[#"letsswitch_db_queries_total{outcome="conflict"}"#] == 2)
 

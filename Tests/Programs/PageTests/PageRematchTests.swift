@@ -18,7 +18,7 @@ struct PageRematchTests {
     /// Waits until the daemon has written that these people are in their rooms.
     private func waitForPresence(of count: Int, in world: PageWorld) async throws {
         try await world.wait(
-            untilDatabase: "(SELECT count(*) FROM letsswitch.attendance WHERE present > 0) = \(count)")
+            untilDatabase: "(SELECT count(*) FROM core.attendance WHERE present > 0) = \(count)")
     }
 
     private func enter(_ page: BrowserPage) async throws {

@@ -170,7 +170,7 @@ final class PageWorld: Sendable {
     }
 
     private func clockReport() async -> String {
-        let query = "SELECT (letsswitch.clock() AT TIME ZONE 'UTC')::text AS clock"
+        let query = "SELECT (core.clock() AT TIME ZONE 'UTC')::text AS clock"
         let text = try? await TestCluster.execute(query, conninfo)?.first?.string("clock")
         return "The test's clock: \(text ?? "unknown") (UTC)"
     }

@@ -118,7 +118,7 @@ actor MessageTorture {
     private func settle(_ world: TortureWorld, _ conversation: UUID) async throws -> Outcome {
         try await world.waitUntilReady()
         let rows = try await world.sql(
-            "SELECT number, id, content FROM letsswitch.message WHERE conversation_id = '\(conversation)' ORDER BY number"
+            "SELECT number, id, content FROM conversations.message WHERE conversation_id = '\(conversation)' ORDER BY number"
         )
         let stored = try rows.map {
             MessageRecord.Message(

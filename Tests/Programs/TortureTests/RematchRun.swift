@@ -185,13 +185,13 @@ actor RematchRun {
             let rows = try await world.sql(
                 """
                 WITH waiting AS MATERIALIZED (
-                    SELECT own.* FROM letsswitch.tasks_to_rematch(
+                    SELECT own.* FROM schedule.tasks_to_rematch(
                         to_timestamp(\(slot)) - interval '1 second', to_timestamp(\(slot)), 1, 1) AS own
                 )
                 SELECT count(*) AS n FROM waiting AS one
                 WHERE one.waits_until IS NULL OR one.is_absent OR EXISTS (
                     SELECT FROM waiting AS other
-                    WHERE other.id <> one.id AND NOT letsswitch.is_blocked(one.device_id, other.device_id))
+                    WHERE other.id <> one.id AND NOT core.is_blocked(one.device_id, other.device_id))
                 """)
             return try rows[0].integer("n") == 0
         }
@@ -204,7 +204,7 @@ actor RematchRun {
         }
         try await calm(world, clock, .started)
         outcome.rematches = try await world.sql(
-            "SELECT count(*) AS n FROM letsswitch.task WHERE starts_at = to_timestamp(\(slot)) AND was_dissolved")[0]
+            "SELECT count(*) AS n FROM schedule.task WHERE starts_at = to_timestamp(\(slot)) AND was_dissolved")[0]
             .integer("n")
     }
 

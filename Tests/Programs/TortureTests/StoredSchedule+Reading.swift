@@ -10,13 +10,13 @@ extension StoredSchedule {
         let tasks = try await world.sql(
             """
             SELECT task.id, task.device_id, extract(epoch FROM task.starts_at)::bigint AS slot, task.room_id,
-                task.partner_id, partner.device_id AS partner_device, task.reminds_at <= letsswitch.clock() AS is_due,
+                task.partner_id, partner.device_id AS partner_device, task.reminds_at <= core.clock() AS is_due,
                 extract(epoch FROM task.reminds_at)::bigint AS reminds_at, task.invites_until IS NOT NULL AS waits_for_guest,
                 date_part('epoch', task.began_at)::bigint AS started_at,
-                (SELECT count(*) FROM letsswitch.due WHERE due.task_id = task.id) AS waiting
-            FROM letsswitch.task LEFT JOIN letsswitch.task AS partner ON partner.id = task.partner_id
+                (SELECT count(*) FROM schedule.due WHERE due.task_id = task.id) AS waiting
+            FROM schedule.task LEFT JOIN schedule.task AS partner ON partner.id = task.partner_id
             """)
-        let reminders = try await world.sql("SELECT id, task_id, state FROM letsswitch.reminder")
+        let reminders = try await world.sql("SELECT id, task_id, state FROM reminders.reminder")
         self.init(
             tasks: try tasks.map { row in
                 Task(
@@ -31,14 +31,14 @@ extension StoredSchedule {
             reminders: try reminders.map { row in
                 Reminder(id: try row.uuid("id"), task: try row.uuid("task_id"), state: try row.string("state"))
             })
-        blocks = try await Self.relations("SELECT id, device_id, blocked_id AS other FROM letsswitch.block", in: world)
+        blocks = try await Self.relations("SELECT id, device_id, blocked_id AS other FROM core.block", in: world)
         preferences = try await Self.relations(
-            "SELECT id, device_id, preferred_id AS other FROM letsswitch.preference", in: world)
+            "SELECT id, device_id, preferred_id AS other FROM schedule.preference", in: world)
         series = Set(
-            try await world.sql("SELECT device_id FROM letsswitch.series").map { try $0.string("device_id") })
+            try await world.sql("SELECT device_id FROM schedule.series").map { try $0.string("device_id") })
         erasing = Set(
-            try await world.sql("SELECT device_id FROM letsswitch.erasure").map { try $0.string("device_id") })
-        now = try await world.sql("SELECT extract(epoch FROM letsswitch.clock())::bigint AS now")[0].integer("now")
+            try await world.sql("SELECT device_id FROM core.erasure").map { try $0.string("device_id") })
+        now = try await world.sql("SELECT extract(epoch FROM core.clock())::bigint AS now")[0].integer("now")
     }
 
     private static func relations(_ sql: String, in world: TortureWorld) async throws -> [Relation: UUID] {

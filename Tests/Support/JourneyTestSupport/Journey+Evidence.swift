@@ -12,7 +12,7 @@ extension Journey {
     func clockReport() async -> String? {
         let utc = "AT TIME ZONE 'UTC'"
         let text = await value(
-            "(letsswitch.clock() \(utc))::text || ', the machine''s clock: ' || (clock_timestamp() \(utc))::text")
+            "(core.clock() \(utc))::text || ', the machine''s clock: ' || (clock_timestamp() \(utc))::text")
         return "The test's clock: \(text) (UTC)"
     }
 

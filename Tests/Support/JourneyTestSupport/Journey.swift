@@ -150,7 +150,7 @@ package final class Journey: Sendable {
 
     /// The database's clock, rounded up to a second, plus `seconds`.
     package func instant(in seconds: Int) async throws -> Instant {
-        let rows = try await sql("SELECT ceil(extract(epoch FROM letsswitch.clock()))::bigint AS now")
+        let rows = try await sql("SELECT ceil(extract(epoch FROM core.clock()))::bigint AS now")
         return Instant(seconds: try rows[0].integer("now") + seconds)
     }
 

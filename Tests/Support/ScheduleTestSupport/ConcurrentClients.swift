@@ -71,7 +71,7 @@ package struct ConcurrentClients {
             """)
         try await database.run(
             """
-            CREATE TRIGGER gate BEFORE INSERT ON letsswitch.\(table)
+            CREATE TRIGGER gate BEFORE INSERT ON \(table)
             FOR EACH ROW EXECUTE FUNCTION letsswitch.wait_at_gate()
             """)
         let close = """

@@ -8,15 +8,15 @@ extension ScheduleDatabase {
         try await run(
             """
             WITH crowd AS (
-                INSERT INTO letsswitch.task
+                INSERT INTO schedule.task
                     (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at)
                 SELECT gen_random_uuid(), '\(device)', 'Secret', slot, slot - interval '1 minute', 'UTC', '00:00',
                     gen_random_uuid(), slot + interval '1 hour'
                 FROM (SELECT timestamptz '\(first)' + n * interval '1 second' AS slot FROM generate_series(1, \(count)) AS n) AS s
                 RETURNING task.*
             )
-            INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
-            SELECT reminds_at, registered, id, starts_at, closes_at FROM crowd WHERE reminds_at > letsswitch.clock()
+            INSERT INTO schedule.due (reminds_at, registered, task_id, starts_at, closes_at)
+            SELECT reminds_at, registered, id, starts_at, closes_at FROM crowd WHERE reminds_at > core.clock()
             """)
     }
 
@@ -30,7 +30,7 @@ extension ScheduleDatabase {
             """
             CREATE OR REPLACE FUNCTION letsswitch.test_visited() RETURNS bigint LANGUAGE sql AS $$
                 SELECT sum(pg_stat_get_xact_tuples_returned(oid) + pg_stat_get_xact_tuples_fetched(oid))::bigint
-                FROM pg_class WHERE relnamespace = 'letsswitch'::regnamespace AND relkind IN ('r', 'i')
+                FROM pg_class WHERE relnamespace::regnamespace::text !~ '^(pg_|information_schema)' AND relkind IN ('r', 'i')
             $$
             """)
         try await run(

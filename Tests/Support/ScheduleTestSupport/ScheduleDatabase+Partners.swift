@@ -19,7 +19,7 @@ extension ScheduleDatabase {
     /// before the start.
     package func own(_ device: String, _ startsAt: String) async throws -> TaskResponse? {
         let title = try await run(
-            "SELECT title FROM letsswitch.task WHERE device_id = '\(device)' AND starts_at = '\(startsAt)'"
+            "SELECT title FROM schedule.task WHERE device_id = '\(device)' AND starts_at = '\(startsAt)'"
         ).first?.string("title")
         guard let title else { return nil }
         return try await register(device, startsAt, title).task

@@ -16,6 +16,7 @@ package struct ScheduleDatabase {
     package let reminders: ReminderStore
     package var addresses: AddressStore { AddressStore(database: client) }
     package var erasures: ErasureStore { ErasureStore(database: client) }
+    package var storage: StorageStore { StorageStore(database: client, parts: DatabaseSchema.parts) }
 
     /// - Parameter now: The clock's time; `nil` for the real clock.
     package static func with<Result>(
@@ -28,7 +29,7 @@ package struct ScheduleDatabase {
             try await database.run("CREATE TABLE letsswitch.test_clock AS SELECT NULL::timestamptz AS at")
             try await database.run(
                 """
-                CREATE OR REPLACE FUNCTION letsswitch.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+                CREATE OR REPLACE FUNCTION core.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS
                 $$ SELECT coalesce((SELECT at FROM letsswitch.test_clock), clock_timestamp()) $$
                 """)
             await database.client.shutdown()
@@ -65,6 +66,16 @@ package struct ScheduleDatabase {
         await TestCluster.shared.remove(configuration.conninfo)
     }
 
+    /// Deletes tasks and other rows older than `retention` seconds, and messages older than a year.
+    @discardableResult
+    package func deleteOld(retention: Double, messages: Duration = .seconds(365 * 86_400), limit: Int = 1000)
+        async throws -> Int
+    {
+        try await RetentionStore(
+            database: client, parts: DatabaseSchema.parts, tasks: .seconds(retention), messages: messages
+        ).deleteOld(limit: limit)
+    }
+
     package func setClock(_ now: String) async throws {
         try await run("UPDATE letsswitch.test_clock SET at = '\(now)'")
     }
@@ -75,7 +86,7 @@ package struct ScheduleDatabase {
     }
 
     package func count(_ table: String) async throws -> Int {
-        try await run("SELECT count(*) AS n FROM letsswitch.\(table)")[0].integer("n")
+        try await run("SELECT count(*) AS n FROM \(table)")[0].integer("n")
     }
 
     package func register(

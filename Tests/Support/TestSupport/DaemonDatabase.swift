@@ -17,9 +17,9 @@ extension TestCluster {
 /// than a thousand files for each of hundreds of daemons.
 package enum StoredZoneNames {
     package static let install = [
-        "CREATE TABLE letsswitch.test_zone AS SELECT letsswitch.zone_names() AS name",
+        "CREATE TABLE letsswitch.test_zone AS SELECT schedule.zone_names() AS name",
         """
-        CREATE OR REPLACE FUNCTION letsswitch.zone_names() RETURNS SETOF text LANGUAGE sql AS
+        CREATE OR REPLACE FUNCTION schedule.zone_names() RETURNS SETOF text LANGUAGE sql AS
         $$ SELECT name FROM letsswitch.test_zone $$
         """,
     ]

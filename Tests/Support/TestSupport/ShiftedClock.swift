@@ -4,7 +4,7 @@ package enum ShiftedClock {
     package static let install = [
         "CREATE TABLE IF NOT EXISTS letsswitch.test_clock AS SELECT interval '0' AS shift, NULL::timestamptz AS stands_at",
         """
-        CREATE OR REPLACE FUNCTION letsswitch.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+        CREATE OR REPLACE FUNCTION core.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS
         $$ SELECT coalesce(stands_at, clock_timestamp() + shift) FROM letsswitch.test_clock $$
         """,
     ]

@@ -9,7 +9,7 @@ import Postgres
 /// If this daemon ends first, its next start or another daemon on the same database continues: the remaining work is
 /// stored there.
 package actor ErasureWorker: Service {
-    /// The maximum number of tasks in one transaction, which takes some tens of milliseconds.
+    /// The maximum number of rows of a kind in one transaction, which takes some tens of milliseconds.
     private static let limit = 500
     /// The pause between two steps, for other work.
     private static let pause = Duration.milliseconds(20)
@@ -18,17 +18,13 @@ package actor ErasureWorker: Service {
 
     private let store: ErasureStore
     private let log: Log
-    private let day: any DayNotifier
     private let timer = WakeableTimer()
     private var isStopped = false
 
-    /// - Parameters:
-    ///   - store: Uses a pool whose connections may be busy during a step, so not the scheduler's.
-    ///   - day: Receives the slots of each step.
-    package init(store: ErasureStore, log: Log, day: any DayNotifier) {
+    /// - Parameter store: Uses a pool whose connections may be busy during a step, so not the scheduler's.
+    package init(store: ErasureStore, log: Log) {
         self.store = store
         self.log = log
-        self.day = day
     }
 
     /// Works until ``stop(within:)``.
@@ -52,9 +48,7 @@ package actor ErasureWorker: Service {
     /// Returns whether there may be more.
     private func eraseMore() async -> Bool {
         do {
-            let step = try await store.eraseMore(limit: Self.limit)
-            if !step.slots.isEmpty { await day.slotsChanged(step.slots) }
-            return step.hasMore
+            return try await store.eraseMore(limit: Self.limit)
         } catch {
             // The scheduler already logs that the database is unavailable.
             if let error = error as? PostgresError, error.isUnavailable { return false }

@@ -12,13 +12,13 @@ package struct BlockStore: Sendable {
     package static let statementNames = [block, unblock, pairAfter, list].map(\.name)
 
     private static let block = PostgresStatement(
-        name: "add_block", sql: "SELECT * FROM letsswitch.add_block($1, $2, $3, $4, $5)")
+        name: "add_block", sql: "SELECT * FROM conversations.add_block($1, $2, $3, $4, $5)")
     private static let unblock = PostgresStatement(
-        name: "remove_block", sql: "SELECT letsswitch.remove_block($1, $2) AS other")
+        name: "remove_block", sql: "SELECT conversations.remove_block($1, $2) AS other")
     private static let pairAfter = PostgresStatement(
-        name: "pair_after_block", sql: "SELECT letsswitch.pair_after_block($1, $2)")
+        name: "pair_after_block", sql: "SELECT conversations.pair_after_block($1, $2)")
     private static let list = PostgresStatement(
-        name: "list_blocks", sql: "SELECT * FROM letsswitch.list_blocks($1, $2, $3)")
+        name: "list_blocks", sql: "SELECT * FROM conversations.list_blocks($1, $2, $3)")
 
     private let database: PostgresClient
     private let storage: StorageQuota

@@ -7,13 +7,14 @@ package struct BridgeStore: Sendable {
     /// The names of the statements, for metrics.
     package static let statementNames = [see, take, finish, release].map(\.name)
 
-    private static let see = PostgresStatement(name: "touch_bridge", sql: "SELECT letsswitch.touch_bridge() AS waiting")
+    private static let see = PostgresStatement(
+        name: "touch_bridge", sql: "SELECT conversations.touch_bridge() AS waiting")
     private static let take = PostgresStatement(
-        name: "lease_bridge_messages", sql: "SELECT * FROM letsswitch.lease_bridge_messages($1::uuid, $2, $3)")
+        name: "lease_bridge_messages", sql: "SELECT * FROM conversations.lease_bridge_messages($1::uuid, $2, $3)")
     private static let finish = PostgresStatement(
-        name: "finish_bridge_messages", sql: "SELECT letsswitch.finish_bridge_messages($1::bigint[])")
+        name: "finish_bridge_messages", sql: "SELECT conversations.finish_bridge_messages($1::bigint[])")
     private static let release = PostgresStatement(
-        name: "release_bridge", sql: "SELECT letsswitch.release_bridge($1::uuid)")
+        name: "release_bridge", sql: "SELECT conversations.release_bridge($1::uuid)")
 
     /// A message for the broker.
     package struct Outgoing: Sendable, Hashable {

@@ -9,9 +9,9 @@ package struct ListenerStore: Sendable {
     package static let statementNames = [set, remove].map(\.name)
 
     private static let set = PostgresStatement(
-        name: "set_connected_users", sql: "SELECT letsswitch.set_connected_users($1::uuid, $2, $3)")
+        name: "set_connected_users", sql: "SELECT conversations.set_connected_users($1::uuid, $2, $3)")
     private static let remove = PostgresStatement(
-        name: "remove_connected_users", sql: "SELECT letsswitch.remove_connected_users($1::uuid)")
+        name: "remove_connected_users", sql: "SELECT conversations.remove_connected_users($1::uuid)")
 
     private let database: PostgresClient
     private let daemon: UUID

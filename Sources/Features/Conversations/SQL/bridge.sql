@@ -3,36 +3,36 @@
 -- Out --------------------------------------------------------------------------------------------------------------
 
 -- Whether messages are sent to a broker: a daemon with a broker was here within a week.
-CREATE FUNCTION letsswitch.has_bridge() RETURNS boolean
+CREATE FUNCTION conversations.has_bridge() RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
-        SELECT FROM letsswitch.bridge WHERE bridge.name = 'amqp' AND bridge.seen_at > letsswitch.clock() - interval '7 days'
+        SELECT FROM conversations.bridge WHERE bridge.name = 'amqp' AND bridge.seen_at > core.clock() - interval '7 days'
     )
 $$;
 
 -- Puts a message into the outbox, in its transaction.
-CREATE FUNCTION letsswitch.write_bridge_message(p_conversation uuid, p_number bigint) RETURNS void
+CREATE FUNCTION conversations.write_bridge_message(p_conversation uuid, p_number bigint) RETURNS void
 LANGUAGE sql AS $$
-    INSERT INTO letsswitch.bridge_message (conversation_id, number, user_ids)
+    INSERT INTO conversations.bridge_message (conversation_id, number, user_ids)
     SELECT p_conversation, p_number, array_agg(own.user_id)
-    FROM letsswitch.participant AS own
+    FROM conversations.participant AS own
     WHERE own.conversation_id = p_conversation AND own.left_number IS NULL
     HAVING count(*) > 0
 $$;
 
 -- Records that a daemon with a broker runs. Returns how many messages wait, counted to 10,000.
-CREATE FUNCTION letsswitch.touch_bridge() RETURNS bigint
+CREATE FUNCTION conversations.touch_bridge() RETURNS bigint
 LANGUAGE sql AS $$
-    INSERT INTO letsswitch.bridge (name, seen_at) VALUES ('amqp', letsswitch.clock())
+    INSERT INTO conversations.bridge (name, seen_at) VALUES ('amqp', core.clock())
     ON CONFLICT (name) DO UPDATE SET seen_at = excluded.seen_at
     WHERE bridge.seen_at < excluded.seen_at - interval '10 minutes';
-    SELECT count(*) FROM (SELECT FROM letsswitch.bridge_message LIMIT 10000) AS counted
+    SELECT count(*) FROM (SELECT FROM conversations.bridge_message LIMIT 10000) AS counted
 $$;
 
 -- The next messages for the broker, in order: the first p_limit, if this daemon is the one that sends, or none does; it
 -- then is for p_lease seconds. One row without a place if there is nothing, or if another daemon sends (held_for: for
 -- so many more seconds). Without an id, the message is deleted. `waiting` counts to 10,000.
-CREATE FUNCTION letsswitch.lease_bridge_messages(p_daemon uuid, p_limit integer, p_lease double precision)
+CREATE FUNCTION conversations.lease_bridge_messages(p_daemon uuid, p_limit integer, p_lease double precision)
 RETURNS TABLE (
     held_for double precision, waiting bigint, place bigint, conversation_id uuid, number bigint, id uuid, author text,
     content text, sent_at bigint, routing_key text
@@ -40,15 +40,15 @@ RETURNS TABLE (
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_now timestamptz := letsswitch.clock();
+    v_now timestamptz := core.clock();
 BEGIN
-    waiting := letsswitch.touch_bridge();
-    UPDATE letsswitch.bridge SET sender_id = p_daemon, lease_until = v_now + make_interval(secs => p_lease)
+    waiting := conversations.touch_bridge();
+    UPDATE conversations.bridge SET sender_id = p_daemon, lease_until = v_now + make_interval(secs => p_lease)
     WHERE bridge.name = 'amqp' AND (bridge.sender_id IS NULL OR bridge.sender_id = p_daemon OR bridge.lease_until <= v_now);
     IF NOT FOUND THEN
         -- It may have been given back since.
         SELECT coalesce(extract(epoch FROM bridge.lease_until - v_now), 0) INTO held_for
-        FROM letsswitch.bridge WHERE bridge.name = 'amqp';
+        FROM conversations.bridge WHERE bridge.name = 'amqp';
         RETURN NEXT;
         RETURN;
     END IF;
@@ -57,15 +57,15 @@ BEGIN
         NULL::double precision, waiting, own.id, own.conversation_id, own.number, said.id, author.name, said.content,
         floor(extract(epoch FROM said.sent_at))::bigint,
         (
-            SELECT string_agg(inside.name, '.' ORDER BY inside.name) FROM letsswitch.chat_user AS inside
+            SELECT string_agg(inside.name, '.' ORDER BY inside.name) FROM conversations.chat_user AS inside
             WHERE inside.id = ANY (own.user_ids) AND inside.name IS NOT NULL
         )
-    FROM (SELECT * FROM letsswitch.bridge_message AS first ORDER BY first.id LIMIT p_limit) AS own
-    LEFT JOIN letsswitch.message AS said
+    FROM (SELECT * FROM conversations.bridge_message AS first ORDER BY first.id LIMIT p_limit) AS own
+    LEFT JOIN conversations.message AS said
         ON said.conversation_id = own.conversation_id AND said.number = own.number AND said.content IS NOT NULL
         -- Messages of an erased author aren't sent, even before they are emptied.
-        AND EXISTS (SELECT FROM letsswitch.chat_user AS named WHERE named.id = said.author_id AND named.name IS NOT NULL)
-    LEFT JOIN letsswitch.chat_user AS author ON author.id = said.author_id
+        AND EXISTS (SELECT FROM conversations.chat_user AS named WHERE named.id = said.author_id AND named.name IS NOT NULL)
+    LEFT JOIN conversations.chat_user AS author ON author.id = said.author_id
     ORDER BY own.id;
     IF NOT FOUND THEN
         RETURN NEXT;
@@ -74,28 +74,13 @@ END
 $$;
 
 -- Deletes messages that the broker has confirmed.
-CREATE FUNCTION letsswitch.finish_bridge_messages(p_ids bigint[]) RETURNS void
-LANGUAGE sql AS $$ DELETE FROM letsswitch.bridge_message WHERE bridge_message.id = ANY (p_ids) $$;
+CREATE FUNCTION conversations.finish_bridge_messages(p_ids bigint[]) RETURNS void
+LANGUAGE sql AS $$ DELETE FROM conversations.bridge_message WHERE bridge_message.id = ANY (p_ids) $$;
 
 -- Ends a daemon's lease, so that another daemon may send.
-CREATE FUNCTION letsswitch.release_bridge(p_daemon uuid) RETURNS void
+CREATE FUNCTION conversations.release_bridge(p_daemon uuid) RETURNS void
 LANGUAGE sql AS $$
-    UPDATE letsswitch.bridge SET sender_id = NULL, lease_until = NULL WHERE bridge.sender_id = p_daemon
-$$;
-
--- Deletes messages that nobody will send, because there was no daemon with a broker for so long. Returns how many, at
--- most p_limit.
-CREATE FUNCTION letsswitch.purge_bridge_messages(p_limit integer) RETURNS bigint
-LANGUAGE plpgsql AS $$
-DECLARE
-    v_taken bigint;
-BEGIN
-    DELETE FROM letsswitch.bridge_message WHERE NOT letsswitch.has_bridge() AND bridge_message.id = ANY (ARRAY(
-        SELECT waiting.id FROM letsswitch.bridge_message AS waiting ORDER BY waiting.id LIMIT p_limit
-    ));
-    GET DIAGNOSTICS v_taken = ROW_COUNT;
-    RETURN v_taken;
-END
+    UPDATE conversations.bridge SET sender_id = NULL, lease_until = NULL WHERE bridge.sender_id = p_daemon
 $$;
 
 -- In ---------------------------------------------------------------------------------------------------------------
@@ -103,25 +88,25 @@ $$;
 -- Finds the conversation for a message from the broker to exactly these users. It is the one with this id, if it has
 -- these participants. Otherwise it is that of a pair, with p_finds also the oldest group of exactly these, or a new
 -- one. Code: NULL (there is one), other_participants, and open_conversation's.
-CREATE FUNCTION letsswitch.find_for_bridge(
+CREATE FUNCTION conversations.find_for_bridge(
     p_conversation uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer, p_has_space boolean,
     OUT code text, OUT conversation_id uuid
 )
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_known letsswitch.conversation;
+    v_known conversations.conversation;
 BEGIN
-    SELECT * INTO v_known FROM letsswitch.conversation AS known WHERE known.id = p_conversation;
+    SELECT * INTO v_known FROM conversations.conversation AS known WHERE known.id = p_conversation;
     IF NOT FOUND THEN
         SELECT opened.code, opened.conversation_id INTO code, conversation_id
-        FROM letsswitch.open_conversation(p_conversation, p_user, p_members, p_finds, p_most, p_has_space) AS opened;
+        FROM conversations.open_conversation(p_conversation, p_user, p_members, p_finds, p_most, p_has_space) AS opened;
         IF code IN ('made', 'there') THEN
             code := NULL;
         END IF;
     ELSIF p_members = (
         CASE WHEN v_known.kind = 'person' THEN v_known.members ELSE ARRAY(
-            SELECT own.user_id FROM letsswitch.participant AS own
+            SELECT own.user_id FROM conversations.participant AS own
             WHERE own.conversation_id = p_conversation AND own.left_number IS NULL ORDER BY own.user_id
         ) END
     ) THEN
@@ -134,7 +119,7 @@ $$;
 
 -- Stores a message from the broker under its id; it isn't sent back. p_names: the author, then the other participants.
 -- p_conversation: NULL if the names alone decide. Like send_messages, with other_participants among its codes.
-CREATE FUNCTION letsswitch.receive_message(
+CREATE FUNCTION conversations.receive_message(
     p_author text, p_conversation uuid, p_id uuid, p_content text, p_names text[], p_most integer,
     p_has_space boolean, p_has_space_for_conversation boolean, p_origin text
 ) RETURNS TABLE (
@@ -144,17 +129,17 @@ CREATE FUNCTION letsswitch.receive_message(
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_user letsswitch.chat_user;
+    v_user conversations.chat_user;
     v_members bigint[];
-    v_known letsswitch.message;
+    v_known conversations.message;
     -- The id of the conversation if it has to be made.
     v_wanted uuid := coalesce(p_conversation, gen_random_uuid());
     v_conversation uuid;
     v_makes boolean;
 BEGIN
-    SELECT * INTO v_user FROM letsswitch.chat_user AS own WHERE own.name = p_author COLLATE "C";
-    v_members := letsswitch.members_named(v_user.id, p_names);
-    SELECT * INTO v_known FROM letsswitch.message AS said WHERE said.id = p_id;
+    SELECT * INTO v_user FROM conversations.chat_user AS own WHERE own.name = p_author COLLATE "C";
+    v_members := conversations.members_named(v_user.id, p_names);
+    SELECT * INTO v_known FROM conversations.message AS said WHERE said.id = p_id;
     -- A message that isn't stored creates no conversation.
     IF v_known.id IS NOT NULL AND v_known.author_id = v_user.id AND v_known.content = p_content THEN
         -- A pair's conversation may have another id than the given one.
@@ -166,9 +151,9 @@ BEGIN
     ELSIF NOT p_has_space THEN
         code := 'messages_full';
     ELSE
-        v_makes := NOT EXISTS (SELECT FROM letsswitch.conversation AS own WHERE own.id = v_wanted);
+        v_makes := NOT EXISTS (SELECT FROM conversations.conversation AS own WHERE own.id = v_wanted);
         SELECT found.code, found.conversation_id INTO code, v_conversation
-        FROM letsswitch.find_for_bridge(
+        FROM conversations.find_for_bridge(
             v_wanted, v_user.id, v_members, p_conversation IS NULL, p_most, p_has_space_for_conversation) AS found;
         -- A pair's is another.
         v_makes := v_makes AND v_conversation = v_wanted;
@@ -181,7 +166,7 @@ BEGIN
     SELECT
         sent.code, sent.conversation_id, sent.kind, sent.number, sent.id, sent.author, sent.content, sent.sent_at, sent.names,
         coalesce(v_makes, false), sent.epoch
-    FROM letsswitch.send_messages(
+    FROM conversations.send_messages(
         v_user.device_id, ARRAY[v_conversation], ARRAY[p_id], p_content, NULL, p_most, p_has_space,
         p_has_space_for_conversation, p_origin, false) AS sent;
 END

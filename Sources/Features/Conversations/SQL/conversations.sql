@@ -6,78 +6,78 @@
 -- Users ------------------------------------------------------------------------------------------------------------
 
 -- Replaces a name that can't be taken any more.
-CREATE FUNCTION letsswitch.name_digest(p_name text) RETURNS text
+CREATE FUNCTION conversations.name_digest(p_name text) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT encode(sha256(secret.value || convert_to('name ' || p_name, 'UTF8')), 'hex')
-    FROM letsswitch.secret WHERE secret.name = 'person'
+    FROM core.secret WHERE secret.name = 'person'
 $$;
 
 -- Stores a device's name, if there is space for one more. A repetition counts as use, which is written at most once a
 -- day. Code: made, repeated, has_name, name_taken, users_full.
-CREATE FUNCTION letsswitch.take_name(p_device text, p_name text, p_has_space boolean) RETURNS text
+CREATE FUNCTION conversations.take_name(p_device text, p_name text, p_has_space boolean) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
     v_name text;
     v_id bigint;
 BEGIN
-    INSERT INTO letsswitch.chat_user (name, device_id, named_at, used_at, checked_at)
-    SELECT p_name, p_device, letsswitch.clock(), letsswitch.clock(), letsswitch.clock() WHERE p_has_space
+    INSERT INTO conversations.chat_user (name, device_id, named_at, used_at, checked_at)
+    SELECT p_name, p_device, core.clock(), core.clock(), core.clock() WHERE p_has_space
     ON CONFLICT DO NOTHING
     RETURNING id INTO v_id;
     IF v_id IS NOT NULL THEN
         -- Checked last: a running erasure has retired the name before it became free.
-        IF NOT EXISTS (SELECT FROM letsswitch.retired_name WHERE digest = letsswitch.name_digest(p_name)) THEN
+        IF NOT EXISTS (SELECT FROM conversations.retired_name WHERE digest = conversations.name_digest(p_name)) THEN
             RETURN 'made';
         END IF;
-        DELETE FROM letsswitch.chat_user WHERE id = v_id;
+        DELETE FROM conversations.chat_user WHERE id = v_id;
         RETURN 'name_taken';
     END IF;
     -- Read afterwards, because the name may be deleted at this moment.
-    UPDATE letsswitch.chat_user SET used_at = letsswitch.clock()
-    WHERE device_id = p_device AND name = p_name COLLATE "C" AND used_at < letsswitch.clock() - interval '1 day';
-    SELECT name INTO v_name FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NOT NULL;
+    UPDATE conversations.chat_user SET used_at = core.clock()
+    WHERE device_id = p_device AND name = p_name COLLATE "C" AND used_at < core.clock() - interval '1 day';
+    SELECT name INTO v_name FROM conversations.chat_user WHERE device_id = p_device AND name IS NOT NULL;
     RETURN CASE
         WHEN v_name = p_name THEN 'repeated'
         WHEN FOUND THEN 'has_name'
-        WHEN p_has_space OR EXISTS (SELECT FROM letsswitch.chat_user WHERE name = p_name COLLATE "C") THEN 'name_taken'
+        WHEN p_has_space OR EXISTS (SELECT FROM conversations.chat_user WHERE name = p_name COLLATE "C") THEN 'name_taken'
         ELSE 'users_full'
     END;
 END
 $$;
 
 -- The user of a device; no row if it has no name.
-CREATE FUNCTION letsswitch.user_of(p_device text) RETURNS SETOF letsswitch.chat_user
+CREATE FUNCTION conversations.user_of(p_device text) RETURNS SETOF conversations.chat_user
 LANGUAGE sql STABLE ROWS 1 AS $$
-    SELECT * FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NOT NULL
+    SELECT * FROM conversations.chat_user WHERE device_id = p_device AND name IS NOT NULL
 $$;
 
-CREATE FUNCTION letsswitch.user_names(p_users bigint[]) RETURNS TABLE (id bigint, name text)
+CREATE FUNCTION conversations.user_names(p_users bigint[]) RETURNS TABLE (id bigint, name text)
 LANGUAGE sql STABLE AS $$
     SELECT own.id, own.name FROM unnest(p_users) AS wanted (id)
-    JOIN letsswitch.chat_user AS own ON own.id = wanted.id AND own.name IS NOT NULL
+    JOIN conversations.chat_user AS own ON own.id = wanted.id AND own.name IS NOT NULL
 $$;
 
 -- The users with these names and p_user, in order; NULL if a name doesn't exist.
-CREATE FUNCTION letsswitch.members_named(p_user bigint, p_names text[]) RETURNS bigint[]
+CREATE FUNCTION conversations.members_named(p_user bigint, p_names text[]) RETURNS bigint[]
 LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN count(*) = count(known.id) THEN array_agg(DISTINCT known.id ORDER BY known.id) END
     FROM (
         SELECT p_user AS id
         UNION ALL
         SELECT own.id FROM unnest(p_names) AS named (name)
-        LEFT JOIN letsswitch.chat_user AS own ON own.name = named.name COLLATE "C"
+        LEFT JOIN conversations.chat_user AS own ON own.name = named.name COLLATE "C"
     ) AS known
 $$;
 
 -- Whether one of several users has blocked another of them.
-CREATE FUNCTION letsswitch.is_blocked_among(p_members bigint[]) RETURNS boolean
+CREATE FUNCTION conversations.is_blocked_among(p_members bigint[]) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM (
-            SELECT array_agg(own.device_id) AS devices FROM letsswitch.chat_user AS own WHERE own.id = ANY (p_members)
+            SELECT array_agg(own.device_id) AS devices FROM conversations.chat_user AS own WHERE own.id = ANY (p_members)
         ) AS known
         CROSS JOIN LATERAL (
-            SELECT FROM letsswitch.block
+            SELECT FROM core.block
             WHERE block.device_id = ANY (known.devices) AND block.blocked_id = ANY (known.devices) LIMIT 1
         ) AS found
     )
@@ -87,50 +87,50 @@ $$;
 
 -- The names of a conversation's participants, in order. The subquery has a limit so that the planner reads it row by row, through the primary
 -- key: a plan made while the tables were empty would read all users for each conversation.
-CREATE FUNCTION letsswitch.names_in(p_conversation uuid) RETURNS text[]
+CREATE FUNCTION conversations.names_in(p_conversation uuid) RETURNS text[]
 LANGUAGE sql STABLE AS $$
     SELECT coalesce(array_agg(own.name ORDER BY own.name), '{}')
-    FROM letsswitch.participant AS inside
+    FROM conversations.participant AS inside
     CROSS JOIN LATERAL (
-        SELECT known.name FROM letsswitch.chat_user AS known WHERE known.id = inside.user_id LIMIT 1
+        SELECT known.name FROM conversations.chat_user AS known WHERE known.id = inside.user_id LIMIT 1
     ) AS own
     WHERE inside.conversation_id = p_conversation AND inside.left_number IS NULL AND own.name IS NOT NULL
 $$;
 
 -- Announces to a conversation's participants that it was created, that a user returned, or that p_user has left: by
 -- letsswitch_conversations, "<conversation> <made, returned or left> <user, or -> <names>".
-CREATE FUNCTION letsswitch.notify_conversation(p_conversation uuid, p_change text, p_user text) RETURNS void
+CREATE FUNCTION conversations.notify_conversation(p_conversation uuid, p_change text, p_user text) RETURNS void
 LANGUAGE sql AS $$
     SELECT pg_notify('letsswitch_conversations', concat_ws(
         ' ', p_conversation, p_change, coalesce(p_user, '-'),
-        array_to_string(letsswitch.names_in(p_conversation), '.')))
+        array_to_string(conversations.names_in(p_conversation), '.')))
 $$;
 
 -- A user's conversations: all current ones, and 2,000 of those that the user has left. There are more than 2,000 of
 -- these only if they include pairs, because delete_left keeps a thousand groups.
-CREATE FUNCTION letsswitch.conversations_of(p_user bigint) RETURNS TABLE (conversation_id uuid, left_number bigint)
+CREATE FUNCTION conversations.conversations_of(p_user bigint) RETURNS TABLE (conversation_id uuid, left_number bigint)
 LANGUAGE sql STABLE AS $$
-    SELECT inside.conversation_id, NULL::bigint FROM letsswitch.participant AS inside
+    SELECT inside.conversation_id, NULL::bigint FROM conversations.participant AS inside
     WHERE CASE WHEN inside.left_number IS NULL THEN inside.user_id END = p_user
     UNION ALL (
-        SELECT gone.conversation_id, gone.left_number FROM letsswitch.participant AS gone
+        SELECT gone.conversation_id, gone.left_number FROM conversations.participant AS gone
         WHERE CASE WHEN gone.left_number IS NOT NULL THEN gone.user_id END = p_user LIMIT 2000
     )
 $$;
 
 -- Whether a user is a participant of a conversation, or was one of a conversation that is kept.
-CREATE FUNCTION letsswitch.takes_part(p_user bigint) RETURNS boolean
+CREATE FUNCTION conversations.takes_part(p_user bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
-    SELECT EXISTS (SELECT FROM letsswitch.conversations_of(p_user))
+    SELECT EXISTS (SELECT FROM conversations.conversations_of(p_user))
 $$;
 
 -- Whether a user is in p_most conversations that it made or answered. The user's row is held, so that the answer holds until the end of
 -- the transaction.
-CREATE FUNCTION letsswitch.is_full(p_user bigint, p_most integer) RETURNS boolean
+CREATE FUNCTION conversations.is_full(p_user bigint, p_most integer) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT p_most <= (
         SELECT count(*) FROM (
-            SELECT FROM letsswitch.participant AS own
+            SELECT FROM conversations.participant AS own
             WHERE CASE WHEN own.left_number IS NULL THEN own.user_id END = p_user AND own.invited_by IS NULL
             LIMIT greatest(p_most, 0)
         ) AS counted
@@ -139,26 +139,26 @@ $$;
 
 -- Whether a user has created 50 groups in the last 30 days in which nobody else has written. The user's row is locked.
 -- Leaving such a group doesn't help.
-CREATE FUNCTION letsswitch.has_unanswered(p_user bigint) RETURNS boolean
+CREATE FUNCTION conversations.has_unanswered(p_user bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT 50 <= (
         SELECT count(*) FROM (
-            SELECT FROM letsswitch.conversation AS own
-            WHERE own.unanswered_by = p_user AND own.created_at > letsswitch.clock() - interval '30 days' LIMIT 50
+            SELECT FROM conversations.conversation AS own
+            WHERE own.unanswered_by = p_user AND own.created_at > core.clock() - interval '30 days' LIMIT 50
         ) AS counted
     )
 $$;
 
 -- Has a user leave these conversations, which the transaction holds.
-CREATE FUNCTION letsswitch.leave_conversations(p_user bigint, p_conversations uuid[]) RETURNS void
+CREATE FUNCTION conversations.leave_conversations(p_user bigint, p_conversations uuid[]) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_name text := (SELECT own.name FROM letsswitch.chat_user AS own WHERE own.id = p_user);
+    v_name text := (SELECT own.name FROM conversations.chat_user AS own WHERE own.id = p_user);
     v_left uuid[];
 BEGIN
     WITH gone AS (
-        UPDATE letsswitch.participant AS own SET left_number = conversation.last_number
-        FROM letsswitch.conversation
+        UPDATE conversations.participant AS own SET left_number = conversation.last_number
+        FROM conversations.conversation
         WHERE conversation.id = ANY (p_conversations) AND own.conversation_id = conversation.id AND own.user_id = p_user
             AND own.left_number IS NULL
         RETURNING own.conversation_id
@@ -167,16 +167,16 @@ BEGIN
     IF v_left IS NULL THEN
         RETURN;
     END IF;
-    PERFORM letsswitch.notify_conversation(own.id, 'left', v_name) FROM unnest(v_left) AS own (id);
-    PERFORM letsswitch.expire_left_groups(v_left);
-    PERFORM letsswitch.delete_left(p_user, v_left);
+    PERFORM conversations.notify_conversation(own.id, 'left', v_name) FROM unnest(v_left) AS own (id);
+    PERFORM conversations.expire_left_groups(v_left);
+    PERFORM conversations.delete_left(p_user, v_left);
 END
 $$;
 
 -- Makes each of these users leave a conversation if the user has more than p_most that it neither created nor answered.
 -- The conversation is one by the user who created most of these, and of those the least recently used, so that a user
 -- who creates many displaces only its own. Locked conversations are skipped, so this never waits.
-CREATE FUNCTION letsswitch.leave_surplus(p_users bigint[], p_most integer) RETURNS void
+CREATE FUNCTION conversations.leave_surplus(p_users bigint[], p_most integer) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_user bigint;
@@ -185,17 +185,17 @@ BEGIN
         SELECT invited.id FROM unnest(p_users) AS invited (id)
         WHERE p_most < (
             SELECT count(*) FROM (
-                SELECT FROM letsswitch.participant AS own
+                SELECT FROM conversations.participant AS own
                 WHERE CASE WHEN own.left_number IS NULL THEN own.user_id END = invited.id AND own.invited_by IS NOT NULL
                 LIMIT p_most + 1
             ) AS unanswered
         )
     LOOP
-        PERFORM letsswitch.leave_conversations(v_user, ARRAY(
-            SELECT held.id FROM letsswitch.participant AS own
-            JOIN letsswitch.conversation AS held ON held.id = own.conversation_id
+        PERFORM conversations.leave_conversations(v_user, ARRAY(
+            SELECT held.id FROM conversations.participant AS own
+            JOIN conversations.conversation AS held ON held.id = own.conversation_id
             WHERE CASE WHEN own.left_number IS NULL THEN own.user_id END = v_user AND own.invited_by = (
-                SELECT most.invited_by FROM letsswitch.participant AS most
+                SELECT most.invited_by FROM conversations.participant AS most
                 WHERE CASE WHEN most.left_number IS NULL THEN most.user_id END = v_user AND most.invited_by IS NOT NULL
                 GROUP BY most.invited_by ORDER BY count(*) DESC, most.invited_by LIMIT 1
             )
@@ -212,7 +212,7 @@ $$;
 --
 -- Locks, in this order everywhere: erasing, users by their ids, conversations by their ids, messages. A block locks
 -- both users, so it is either before the creation or after it.
-CREATE FUNCTION letsswitch.open_conversation(
+CREATE FUNCTION conversations.open_conversation(
     p_id uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer, p_has_space boolean
 ) RETURNS TABLE (code text, conversation_id uuid)
 LANGUAGE plpgsql AS $$
@@ -225,7 +225,7 @@ BEGIN
     IF v_count < 2 THEN
         code := 'too_few';
     ELSIF v_count > 64 OR 255 < (
-        SELECT sum(length(own.name)) + v_count - 1 FROM letsswitch.chat_user AS own WHERE own.id = ANY (p_members)
+        SELECT sum(length(own.name)) + v_count - 1 FROM conversations.chat_user AS own WHERE own.id = ANY (p_members)
     ) THEN
         code := 'too_many';
     END IF;
@@ -234,16 +234,16 @@ BEGIN
     FOR attempt IN 1..2 LOOP
         EXIT WHEN code IS NOT NULL;
         IF v_kind = 'person' THEN
-            SELECT id INTO conversation_id FROM letsswitch.conversation WHERE members = p_members AND kind = 'person';
+            SELECT id INTO conversation_id FROM conversations.conversation WHERE members = p_members AND kind = 'person';
         ELSIF p_finds THEN
-            SELECT id INTO conversation_id FROM letsswitch.conversation AS found
+            SELECT id INTO conversation_id FROM conversations.conversation AS found
             WHERE found.members = p_members AND found.kind = 'group' AND NOT EXISTS (
-                SELECT FROM letsswitch.participant AS gone
+                SELECT FROM conversations.participant AS gone
                 WHERE gone.conversation_id = found.id AND gone.left_number IS NOT NULL
             )
             ORDER BY found.created_at LIMIT 1;
         ELSE
-            SELECT id, members INTO conversation_id, v_members FROM letsswitch.conversation WHERE id = p_id;
+            SELECT id, members INTO conversation_id, v_members FROM conversations.conversation WHERE id = p_id;
             IF v_members <> p_members THEN
                 code := 'id_taken';
                 EXIT;
@@ -252,32 +252,32 @@ BEGIN
         IF conversation_id IS NOT NULL THEN
             code := 'there';
         ELSIF attempt = 1 THEN
-            PERFORM FROM letsswitch.chat_user AS own WHERE own.id = ANY (p_members) ORDER BY own.id FOR NO KEY UPDATE;
+            PERFORM FROM conversations.chat_user AS own WHERE own.id = ANY (p_members) ORDER BY own.id FOR NO KEY UPDATE;
         ELSIF v_count > (
-            SELECT count(*) FROM letsswitch.chat_user AS own WHERE own.id = ANY (p_members) AND own.name IS NOT NULL
+            SELECT count(*) FROM conversations.chat_user AS own WHERE own.id = ANY (p_members) AND own.name IS NOT NULL
         ) THEN
             code := 'no_such_user';
-        ELSIF letsswitch.is_blocked_among(p_members) THEN
+        ELSIF conversations.is_blocked_among(p_members) THEN
             code := 'blocked';
-        ELSIF letsswitch.is_full(p_user, p_most) THEN
+        ELSIF conversations.is_full(p_user, p_most) THEN
             code := 'too_many_conversations';
-        ELSIF v_kind = 'group' AND letsswitch.has_unanswered(p_user) THEN
+        ELSIF v_kind = 'group' AND conversations.has_unanswered(p_user) THEN
             code := 'too_many_unanswered';
         ELSIF NOT p_has_space THEN
             code := 'conversations_full';
         ELSE
-            INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at, checked_at, unanswered_by)
+            INSERT INTO conversations.conversation (id, kind, members, created_at, used_at, checked_at, unanswered_by)
             VALUES (
-                p_id, v_kind, p_members, letsswitch.clock(), letsswitch.clock(), letsswitch.clock(),
+                p_id, v_kind, p_members, core.clock(), core.clock(), core.clock(),
                 CASE WHEN v_kind = 'group' THEN p_user END)
             ON CONFLICT DO NOTHING;
             IF FOUND THEN
-                INSERT INTO letsswitch.participant (conversation_id, user_id, invited_by)
+                INSERT INTO conversations.participant (conversation_id, user_id, invited_by)
                 SELECT p_id, member.id, CASE WHEN member.id <> p_user THEN p_user END FROM unnest(p_members) AS member (id);
-                PERFORM letsswitch.leave_surplus(array_remove(p_members, p_user), p_most);
+                PERFORM conversations.leave_surplus(array_remove(p_members, p_user), p_most);
                 -- A conversation that is made for a message is published with that message.
                 IF NOT p_finds THEN
-                    PERFORM letsswitch.notify_conversation(p_id, 'made', NULL);
+                    PERFORM conversations.notify_conversation(p_id, 'made', NULL);
                 END IF;
                 code := 'made';
                 conversation_id := p_id;
@@ -292,60 +292,60 @@ $$;
 
 -- A conversation as a user sees it: without messages after the user left, and without those of erased authors. The
 -- subqueries have limits for the reason that names_in gives.
-CREATE FUNCTION letsswitch.conversation_for(p_user bigint, p_conversation uuid) RETURNS TABLE (
+CREATE FUNCTION conversations.conversation_for(p_user bigint, p_conversation uuid) RETURNS TABLE (
     conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
     number bigint, id uuid, author text, content text, sent_at bigint
 )
 LANGUAGE sql STABLE ROWS 1 AS $$
     SELECT
-        seen.id, seen.kind, array_to_string(letsswitch.names_in(seen.id), ','),
+        seen.id, seen.kind, array_to_string(conversations.names_in(seen.id), ','),
         coalesce(own.left_number, seen.last_number), own.read_number, own.is_muted,
         last.number, last.id, author.name,
         CASE WHEN author.name IS NOT NULL THEN last.content END, floor(extract(epoch FROM last.sent_at))::bigint
-    FROM (SELECT * FROM letsswitch.conversation WHERE conversation.id = p_conversation LIMIT 1) AS seen
+    FROM (SELECT * FROM conversations.conversation WHERE conversation.id = p_conversation LIMIT 1) AS seen
     CROSS JOIN LATERAL (
-        SELECT * FROM letsswitch.participant
+        SELECT * FROM conversations.participant
         WHERE participant.conversation_id = seen.id AND participant.user_id = p_user LIMIT 1
     ) AS own
     LEFT JOIN LATERAL (
-        SELECT * FROM letsswitch.message
+        SELECT * FROM conversations.message
         WHERE message.conversation_id = seen.id AND message.number = coalesce(own.left_number, seen.last_number) LIMIT 1
     ) AS last ON true
     LEFT JOIN LATERAL (
-        SELECT known.name FROM letsswitch.chat_user AS known WHERE known.id = last.author_id LIMIT 1
+        SELECT known.name FROM conversations.chat_user AS known WHERE known.id = last.author_id LIMIT 1
     ) AS author ON true
 $$;
 
 -- Brings p_user back into a pair that it left, and p_other if that isn't NULL. The pair then counts against the quota of p_user.
 -- Code: there, too_many_conversations (p_most: that p_user made or answered).
-CREATE FUNCTION letsswitch.rejoin_pair(p_conversation uuid, p_user bigint, p_other bigint, p_most integer) RETURNS text
+CREATE FUNCTION conversations.rejoin_pair(p_conversation uuid, p_user bigint, p_other bigint, p_most integer) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
     v_gone bigint[] := ARRAY(
-        SELECT gone.user_id FROM letsswitch.participant AS gone
-        JOIN letsswitch.conversation ON conversation.id = gone.conversation_id AND conversation.kind = 'person'
+        SELECT gone.user_id FROM conversations.participant AS gone
+        JOIN conversations.conversation ON conversation.id = gone.conversation_id AND conversation.kind = 'person'
         WHERE gone.conversation_id = p_conversation AND gone.user_id IN (p_user, p_other) AND gone.left_number IS NOT NULL
     );
 BEGIN
     IF v_gone = '{}' THEN
         RETURN 'there';
     END IF;
-    PERFORM FROM letsswitch.chat_user AS own WHERE own.id = ANY (v_gone) ORDER BY own.id FOR NO KEY UPDATE;
-    IF p_user = ANY (v_gone) AND letsswitch.is_full(p_user, p_most) THEN
+    PERFORM FROM conversations.chat_user AS own WHERE own.id = ANY (v_gone) ORDER BY own.id FOR NO KEY UPDATE;
+    IF p_user = ANY (v_gone) AND conversations.is_full(p_user, p_most) THEN
         RETURN 'too_many_conversations';
     END IF;
-    PERFORM FROM letsswitch.conversation AS held WHERE held.id = p_conversation FOR UPDATE;
-    UPDATE letsswitch.participant AS gone
+    PERFORM FROM conversations.conversation AS held WHERE held.id = p_conversation FOR UPDATE;
+    UPDATE conversations.participant AS gone
     SET left_number = NULL, invited_by = CASE WHEN gone.user_id <> p_user THEN p_user END
     WHERE gone.conversation_id = p_conversation AND gone.user_id = ANY (v_gone) AND gone.left_number IS NOT NULL;
-    PERFORM letsswitch.leave_surplus(array_remove(v_gone, p_user), p_most);
-    PERFORM letsswitch.notify_conversation(p_conversation, 'returned', NULL);
+    PERFORM conversations.leave_surplus(array_remove(v_gone, p_user), p_most);
+    PERFORM conversations.notify_conversation(p_conversation, 'returned', NULL);
     RETURN 'there';
 END
 $$;
 
 -- Makes a conversation, or finds it. Code: made, there, name_required, no_such_user, and open_conversation's.
-CREATE FUNCTION letsswitch.make_conversation(
+CREATE FUNCTION conversations.make_conversation(
     p_device text, p_id uuid, p_names text[], p_most integer, p_has_space boolean
 ) RETURNS TABLE (
     code text, conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
@@ -354,8 +354,8 @@ CREATE FUNCTION letsswitch.make_conversation(
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_user bigint := (SELECT own.id FROM letsswitch.user_of(p_device) AS own);
-    v_members bigint[] := letsswitch.members_named(v_user, p_names);
+    v_user bigint := (SELECT own.id FROM conversations.user_of(p_device) AS own);
+    v_members bigint[] := conversations.members_named(v_user, p_names);
     v_conversation uuid;
 BEGIN
     IF v_user IS NULL THEN
@@ -364,13 +364,13 @@ BEGIN
         code := 'no_such_user';
     ELSE
         SELECT opened.code, opened.conversation_id INTO code, v_conversation
-        FROM letsswitch.open_conversation(p_id, v_user, v_members, false, p_most, p_has_space) AS opened;
+        FROM conversations.open_conversation(p_id, v_user, v_members, false, p_most, p_has_space) AS opened;
     END IF;
     IF code = 'there' THEN
-        code := letsswitch.rejoin_pair(v_conversation, v_user, NULL, p_most);
+        code := conversations.rejoin_pair(v_conversation, v_user, NULL, p_most);
     END IF;
     IF code IN ('made', 'there') THEN
-        RETURN QUERY SELECT code, made.* FROM letsswitch.conversation_for(v_user, v_conversation) AS made;
+        RETURN QUERY SELECT code, made.* FROM conversations.conversation_for(v_user, v_conversation) AS made;
     ELSE
         RETURN NEXT;
     END IF;
@@ -378,7 +378,7 @@ END
 $$;
 
 -- Changes a participant's own state: 'read' up to a number, 'mute' (1 or 0), 'leave'. Code: done, no_such_conversation.
-CREATE FUNCTION letsswitch.set_participant(p_device text, p_conversation uuid, p_action text, p_value bigint)
+CREATE FUNCTION conversations.set_participant(p_device text, p_conversation uuid, p_action text, p_value bigint)
 RETURNS TABLE (
     code text, conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
     number bigint, id uuid, author text, content text, sent_at bigint
@@ -386,42 +386,42 @@ RETURNS TABLE (
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_user bigint := (SELECT own.id FROM letsswitch.user_of(p_device) AS own);
+    v_user bigint := (SELECT own.id FROM conversations.user_of(p_device) AS own);
     v_last bigint;
 BEGIN
     -- No message may be stored during a leave.
     IF p_action = 'leave' THEN
-        PERFORM FROM letsswitch.conversation AS held WHERE held.id = p_conversation FOR UPDATE;
+        PERFORM FROM conversations.conversation AS held WHERE held.id = p_conversation FOR UPDATE;
     END IF;
-    SELECT shown.last_number INTO v_last FROM letsswitch.conversation_for(v_user, p_conversation) AS shown;
+    SELECT shown.last_number INTO v_last FROM conversations.conversation_for(v_user, p_conversation) AS shown;
     IF NOT FOUND THEN
         code := 'no_such_conversation';
         RETURN NEXT;
         RETURN;
     END IF;
     IF p_action = 'leave' THEN
-        PERFORM letsswitch.leave_conversations(v_user, ARRAY[p_conversation]);
+        PERFORM conversations.leave_conversations(v_user, ARRAY[p_conversation]);
     ELSE
-        UPDATE letsswitch.participant AS own SET
+        UPDATE conversations.participant AS own SET
             read_number = CASE WHEN p_action = 'read' THEN greatest(own.read_number, least(p_value, v_last))
                 ELSE own.read_number END,
             is_muted = CASE WHEN p_action = 'mute' THEN p_value <> 0 ELSE own.is_muted END
         WHERE own.conversation_id = p_conversation AND own.user_id = v_user;
     END IF;
-    RETURN QUERY SELECT 'done', changed.* FROM letsswitch.conversation_for(v_user, p_conversation) AS changed;
+    RETURN QUERY SELECT 'done', changed.* FROM conversations.conversation_for(v_user, p_conversation) AS changed;
 END
 $$;
 
 -- Deleting ---------------------------------------------------------------------------------------------------------
 
--- Makes purge_messages delete those of these groups that all participants have left, since nobody can return to one. A
+-- Makes delete_old delete those of these groups that all participants have left, since nobody can return to one. A
 -- group that is locked is skipped: the other transaction is a leave too.
-CREATE FUNCTION letsswitch.expire_left_groups(p_conversations uuid[]) RETURNS void
+CREATE FUNCTION conversations.expire_left_groups(p_conversations uuid[]) RETURNS void
 LANGUAGE sql AS $$
-    UPDATE letsswitch.conversation SET checked_at = '-infinity' WHERE conversation.id = ANY (ARRAY(
-        SELECT own.id FROM letsswitch.conversation AS own
+    UPDATE conversations.conversation SET checked_at = '-infinity' WHERE conversation.id = ANY (ARRAY(
+        SELECT own.id FROM conversations.conversation AS own
         WHERE own.id = ANY (p_conversations) AND own.kind = 'group' AND NOT EXISTS (
-            SELECT FROM letsswitch.participant AS inside
+            SELECT FROM conversations.participant AS inside
             WHERE inside.conversation_id = own.id AND inside.left_number IS NULL
         )
         FOR UPDATE SKIP LOCKED
@@ -430,13 +430,13 @@ $$;
 
 -- Deletes a user's participation in left groups, except for the thousand last used; p_latest was just left. Pairs are
 -- kept, because their conversation may continue.
-CREATE FUNCTION letsswitch.delete_left(p_user bigint, p_latest uuid[]) RETURNS void
+CREATE FUNCTION conversations.delete_left(p_user bigint, p_latest uuid[]) RETURNS void
 LANGUAGE sql AS $$
-    DELETE FROM letsswitch.participant WHERE participant.ctid = ANY (ARRAY(
-        SELECT gone.ctid FROM letsswitch.participant AS gone
+    DELETE FROM conversations.participant WHERE participant.ctid = ANY (ARRAY(
+        SELECT gone.ctid FROM conversations.participant AS gone
         WHERE gone.user_id = p_user AND gone.left_number IS NOT NULL AND gone.conversation_id = ANY (ARRAY(
-            SELECT conversation.id FROM letsswitch.conversations_of(p_user) AS own
-            JOIN letsswitch.conversation ON conversation.id = own.conversation_id
+            SELECT conversation.id FROM conversations.conversations_of(p_user) AS own
+            JOIN conversations.conversation ON conversation.id = own.conversation_id
             WHERE own.left_number IS NOT NULL AND conversation.kind = 'group' AND conversation.id <> ALL (p_latest)
             ORDER BY conversation.used_at DESC, conversation.id DESC
             OFFSET greatest(1000 - cardinality(p_latest), 0)
@@ -445,68 +445,10 @@ LANGUAGE sql AS $$
     ))
 $$;
 
--- Retires a device's name for ever, and makes it leave its conversations. Its messages and reactions are deleted by
--- empty_messages.
-CREATE FUNCTION letsswitch.retire_user(p_device text) RETURNS void
-LANGUAGE plpgsql AS $$
-DECLARE
-    v_user letsswitch.chat_user;
-    v_left uuid[];
-BEGIN
-    SELECT * INTO v_user FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NOT NULL FOR UPDATE;
-    IF NOT FOUND THEN
-        RETURN;
-    END IF;
-    INSERT INTO letsswitch.retired_name (digest) VALUES (letsswitch.name_digest(v_user.name)) ON CONFLICT DO NOTHING;
-    UPDATE letsswitch.chat_user SET name = NULL WHERE id = v_user.id;
-    -- In the order in which messages lock them.
-    PERFORM FROM letsswitch.participant AS own
-    WHERE CASE WHEN own.left_number IS NULL THEN own.user_id END = v_user.id ORDER BY own.conversation_id FOR UPDATE;
-    WITH gone AS (
-        UPDATE letsswitch.participant AS own SET left_number = conversation.last_number
-        FROM letsswitch.conversation
-        WHERE CASE WHEN own.left_number IS NULL THEN own.user_id END = v_user.id AND conversation.id = own.conversation_id
-        RETURNING own.conversation_id
-    )
-    SELECT array_agg(gone.conversation_id) INTO v_left FROM gone;
-    PERFORM letsswitch.notify_conversation(own.id, 'left', v_user.name) FROM unnest(v_left) AS own (id);
-    PERFORM letsswitch.expire_left_groups(v_left);
-END
-$$;
-
 -- Deletes erased users without a participation that is kept. Their names stay retired.
-CREATE FUNCTION letsswitch.delete_users(p_users bigint[]) RETURNS void
+CREATE FUNCTION conversations.delete_users(p_users bigint[]) RETURNS void
 LANGUAGE sql AS $$
-    DELETE FROM letsswitch.chat_user AS own
+    DELETE FROM conversations.chat_user AS own
     WHERE own.id = ANY (p_users) AND own.name IS NULL AND own.device_id IS NULL
-        AND NOT letsswitch.takes_part(own.id)
-$$;
-
--- Deletes names that weren't used since p_before, p_limit at a time; they can then be taken again. A name is kept if
--- its user is in the schedule or in a conversation, is connected, has written a message or added a reaction that is kept,
--- or was blocked by that name, because the block would then seem to concern the name's next user. Returns how many it
--- looked at; more may be left until that is 0.
-CREATE FUNCTION letsswitch.delete_unused_names(p_before timestamptz, p_limit integer) RETURNS integer
-LANGUAGE plpgsql AS $$
-DECLARE
-    -- Locked first: a transaction that creates a conversation with one of these users, sends a message or blocks is
-    -- before or after this one.
-    v_users bigint[] := ARRAY(
-        SELECT own.id FROM letsswitch.chat_user AS own
-        WHERE own.checked_at < p_before AND own.name IS NOT NULL ORDER BY own.checked_at LIMIT p_limit FOR UPDATE SKIP LOCKED
-    );
-BEGIN
-    UPDATE letsswitch.chat_user AS own SET checked_at = letsswitch.clock()
-    WHERE own.id = ANY (v_users) AND (
-        own.used_at >= p_before
-        OR letsswitch.takes_part(own.id)
-        OR EXISTS (SELECT FROM letsswitch.message WHERE message.author_id = own.id)
-        OR EXISTS (SELECT FROM letsswitch.reaction WHERE reaction.user_id = own.id)
-        OR EXISTS (SELECT FROM letsswitch.connected_user WHERE connected_user.user_id = own.id)
-        OR EXISTS (SELECT FROM letsswitch.block WHERE block.blocked_id = own.device_id AND block.name IS NOT NULL)
-        OR letsswitch.is_in_schedule(own.device_id)
-    );
-    DELETE FROM letsswitch.chat_user AS own WHERE own.id = ANY (v_users) AND own.checked_at < p_before;
-    RETURN cardinality(v_users);
-END
+        AND NOT conversations.takes_part(own.id)
 $$;

@@ -1,23 +1,31 @@
 -- Messages: stored, announced, and deleted when they are old.
 
+-- Transactions that store several messages wait here for others with one of the same ids, in one order. It is taken
+-- after the locks of all conversations.
+CREATE FUNCTION conversations.lock_messages(p_ids uuid[]) RETURNS void
+LANGUAGE sql AS $$
+    SELECT pg_advisory_xact_lock(19545, held.key)
+    FROM (SELECT DISTINCT hashtext(wanted.id::text) AS key FROM unnest(p_ids) AS wanted (id) ORDER BY key OFFSET 0) AS held
+$$;
+
 -- The users who have left a pair. Its next message brings them back.
-CREATE FUNCTION letsswitch.returning_users(p_conversation uuid) RETURNS bigint[]
+CREATE FUNCTION conversations.returning_users(p_conversation uuid) RETURNS bigint[]
 LANGUAGE sql STABLE AS $$
     SELECT coalesce(array_agg(gone.user_id), '{}')
-    FROM letsswitch.participant AS gone
-    JOIN letsswitch.chat_user AS own ON own.id = gone.user_id AND own.name IS NOT NULL
+    FROM conversations.participant AS gone
+    JOIN conversations.chat_user AS own ON own.id = gone.user_id AND own.name IS NOT NULL
     WHERE gone.conversation_id = p_conversation AND gone.left_number IS NOT NULL
 $$;
 
 -- Locks the users of these devices who are about to write in one of these conversations for the first time, since it
 -- then counts against their quotas. This comes before any lock of a conversation.
-CREATE FUNCTION letsswitch.lock_answering(p_devices text[], p_conversations uuid[]) RETURNS bigint[]
+CREATE FUNCTION conversations.lock_answering(p_devices text[], p_conversations uuid[]) RETURNS bigint[]
 LANGUAGE plpgsql AS $$
 BEGIN
     RETURN ARRAY(
-        SELECT own.id FROM letsswitch.chat_user AS own
+        SELECT own.id FROM conversations.chat_user AS own
         WHERE own.device_id = ANY (p_devices) AND own.name IS NOT NULL AND EXISTS (
-            SELECT FROM letsswitch.participant AS invited
+            SELECT FROM conversations.participant AS invited
             WHERE invited.conversation_id = ANY (p_conversations) AND invited.user_id = own.id
                 AND (invited.invited_by IS NOT NULL OR invited.left_number IS NOT NULL)
         )
@@ -31,7 +39,7 @@ $$;
 -- transaction takes one of the ids at this moment, the call fails with unique_violation, and the next call sees it. The first words of a
 -- user in a conversation make it count against that user's quota. A message from a broker doesn't go out to the broker.
 -- Code: sent, repeated, name_required, no_such_user, no_such_conversation, id_taken, blocked, messages_full, and open_conversation's.
-CREATE FUNCTION letsswitch.send_messages(
+CREATE FUNCTION conversations.send_messages(
     p_device text, p_conversations uuid[], p_ids uuid[], p_content text, p_names text[], p_most integer,
     p_has_space boolean, p_has_space_for_conversation boolean, p_origin text, p_goes_out boolean DEFAULT true
 ) RETURNS TABLE (
@@ -41,12 +49,12 @@ CREATE FUNCTION letsswitch.send_messages(
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_user letsswitch.chat_user;
+    v_user conversations.chat_user;
     v_members bigint[];
     v_conversations uuid[] := p_conversations;
-    v_conversation letsswitch.conversation;
-    v_held letsswitch.conversation[] := '{}';
-    v_own letsswitch.participant;
+    v_conversation conversations.conversation;
+    v_held conversations.conversation[] := '{}';
+    v_own conversations.participant;
     -- The conversations that begin to count against the author's quota, and whether the author is held for that.
     v_answered uuid[] := '{}';
     v_is_answering boolean;
@@ -56,22 +64,22 @@ DECLARE
     v_now timestamptz;
     v_number bigint;
     v_names text;
-    v_goes_out boolean := p_goes_out AND letsswitch.has_bridge();
+    v_goes_out boolean := p_goes_out AND conversations.has_bridge();
 BEGIN
     -- A user who is being erased can't store a message any more, or the message is erased too.
-    SELECT * INTO v_user FROM letsswitch.chat_user AS own
+    SELECT * INTO v_user FROM conversations.chat_user AS own
     WHERE own.device_id = p_device AND own.name IS NOT NULL FOR KEY SHARE;
     IF NOT FOUND THEN
         code := 'name_required';
         RETURN NEXT;
         RETURN;
     END IF;
-    v_members := letsswitch.members_named(v_user.id, p_names);
+    v_members := conversations.members_named(v_user.id, p_names);
     v_known := ARRAY(
         -- One lookup per id, whatever the planner knows, because the author may have written a million messages.
         SELECT said.id FROM unnest(p_ids) AS wanted (id)
-        CROSS JOIN LATERAL (SELECT * FROM letsswitch.message WHERE message.id = wanted.id LIMIT 1) AS said
-        JOIN letsswitch.conversation ON conversation.id = said.conversation_id
+        CROSS JOIN LATERAL (SELECT * FROM conversations.message WHERE message.id = wanted.id LIMIT 1) AS said
+        JOIN conversations.conversation ON conversation.id = said.conversation_id
         WHERE said.author_id = v_user.id AND said.content = p_content AND CASE
             WHEN p_names IS NULL THEN said.conversation_id = p_conversations[array_position(p_ids, said.id)]
             -- One of the users may have been erased since.
@@ -80,7 +88,7 @@ BEGIN
     );
     IF cardinality(v_known) < cardinality(p_ids) THEN
         -- Nothing is made before all of this is known.
-        IF EXISTS (SELECT FROM letsswitch.message AS said WHERE said.id = ANY (p_ids) AND said.id <> ALL (v_known)) THEN
+        IF EXISTS (SELECT FROM conversations.message AS said WHERE said.id = ANY (p_ids) AND said.id <> ALL (v_known)) THEN
             code := 'id_taken';
         ELSIF NOT p_has_space THEN
             code := 'messages_full';
@@ -88,7 +96,7 @@ BEGIN
             code := 'no_such_user';
         ELSIF p_names IS NOT NULL THEN
             SELECT opened.code, ARRAY[opened.conversation_id] INTO code, v_conversations
-            FROM letsswitch.open_conversation(
+            FROM conversations.open_conversation(
                 p_conversations[1], v_user.id, v_members, true, p_most, p_has_space_for_conversation) AS opened;
             v_makes := code = 'made';
             IF code IN ('made', 'there') THEN
@@ -100,29 +108,29 @@ BEGIN
             RETURN;
         END IF;
 
-        v_is_answering := v_user.id = ANY (letsswitch.lock_answering(ARRAY[p_device], v_conversations));
+        v_is_answering := v_user.id = ANY (conversations.lock_answering(ARRAY[p_device], v_conversations));
         FOR v_conversation IN
-            SELECT * FROM letsswitch.conversation AS wanted
+            SELECT * FROM conversations.conversation AS wanted
             WHERE wanted.id = ANY (v_conversations) ORDER BY wanted.id FOR UPDATE
         LOOP
-            SELECT * INTO v_own FROM letsswitch.participant AS own
+            SELECT * INTO v_own FROM conversations.participant AS own
             WHERE own.conversation_id = v_conversation.id AND own.user_id = v_user.id;
             CONTINUE WHEN NOT FOUND OR v_own.left_number IS NOT NULL AND v_conversation.kind <> 'person';
             v_held := array_append(v_held, v_conversation);
-            IF v_conversation.kind = 'person' AND letsswitch.is_blocked_among(v_conversation.members) THEN
+            IF v_conversation.kind = 'person' AND conversations.is_blocked_among(v_conversation.members) THEN
                 code := 'blocked';
             ELSIF v_own.invited_by IS NOT NULL OR v_own.left_number IS NOT NULL THEN
                 IF NOT v_is_answering THEN
                     -- The author left the pair since lock_answering looked. The client sends the statement again.
                     RAISE EXCEPTION 'the author has left' USING ERRCODE = 'serialization_failure';
-                ELSIF letsswitch.is_full(v_user.id, p_most - cardinality(v_answered)) THEN
+                ELSIF conversations.is_full(v_user.id, p_most - cardinality(v_answered)) THEN
                     code := 'too_many_conversations';
                 END IF;
                 v_answered := array_append(v_answered, v_conversation.id);
             END IF;
         END LOOP;
         IF cardinality(p_ids) > 1 THEN
-            PERFORM letsswitch.lock_messages(p_ids);
+            PERFORM conversations.lock_messages(p_ids);
         END IF;
         IF cardinality(v_held) < cardinality(v_conversations) THEN
             code := 'no_such_conversation';
@@ -134,35 +142,35 @@ BEGIN
     END IF;
 
     -- After the locks, so that it grows with the numbers.
-    v_now := letsswitch.clock();
+    v_now := core.clock();
     FOREACH v_conversation IN ARRAY v_held LOOP
         CONTINUE WHEN p_ids[array_position(v_conversations, v_conversation.id)] = ANY (v_known);
         v_number := v_conversation.last_number + 1;
-        INSERT INTO letsswitch.message (conversation_id, number, id, author_id, content, sent_at)
+        INSERT INTO conversations.message (conversation_id, number, id, author_id, content, sent_at)
         VALUES (
             v_conversation.id, v_number, p_ids[array_position(v_conversations, v_conversation.id)], v_user.id, p_content,
             v_now);
-        UPDATE letsswitch.conversation AS held SET
+        UPDATE conversations.conversation AS held SET
             last_number = v_number, used_at = v_now,
             unanswered_by = CASE WHEN held.unanswered_by = v_user.id THEN v_user.id END
         WHERE held.id = v_conversation.id;
         IF v_conversation.id = ANY (v_answered) THEN
-            UPDATE letsswitch.participant AS own SET left_number = NULL, invited_by = NULL
+            UPDATE conversations.participant AS own SET left_number = NULL, invited_by = NULL
             WHERE own.conversation_id = v_conversation.id AND own.user_id = v_user.id;
         END IF;
         IF v_conversation.kind = 'person' THEN
-            v_returning := letsswitch.returning_users(v_conversation.id);
+            v_returning := conversations.returning_users(v_conversation.id);
             IF v_returning <> '{}' THEN
-                UPDATE letsswitch.participant AS gone SET left_number = NULL, invited_by = v_user.id
+                UPDATE conversations.participant AS gone SET left_number = NULL, invited_by = v_user.id
                 WHERE gone.conversation_id = v_conversation.id AND gone.user_id = ANY (v_returning);
-                PERFORM letsswitch.leave_surplus(v_returning, p_most);
+                PERFORM conversations.leave_surplus(v_returning, p_most);
             END IF;
         END IF;
         IF v_goes_out THEN
-            PERFORM letsswitch.write_bridge_message(v_conversation.id, v_number);
+            PERFORM conversations.write_bridge_message(v_conversation.id, v_number);
         END IF;
-        PERFORM letsswitch.notify_absent(v_conversation.id, v_number, v_user.id, v_now);
-        v_names := array_to_string(letsswitch.names_in(v_conversation.id), '.');
+        PERFORM conversations.notify_absent(v_conversation.id, v_number, v_user.id, v_now);
+        v_names := array_to_string(conversations.names_in(v_conversation.id), '.');
         PERFORM pg_notify(
             'letsswitch_messages', concat_ws(' ', v_conversation.id, v_number, nullif(p_origin, ''), v_names));
     END LOOP;
@@ -173,18 +181,18 @@ BEGIN
         floor(extract(epoch FROM said.sent_at))::bigint,
         -- A single message's names are known.
         CASE WHEN cardinality(p_ids) = 1 AND v_names IS NOT NULL THEN v_names
-            ELSE array_to_string(letsswitch.names_in(said.conversation_id), '.') END,
+            ELSE array_to_string(conversations.names_in(said.conversation_id), '.') END,
         v_makes, conversation.epoch
     FROM unnest(p_ids) WITH ORDINALITY AS wanted (id, place)
-    JOIN letsswitch.message AS said ON said.id = wanted.id
-    JOIN letsswitch.conversation ON conversation.id = said.conversation_id
+    JOIN conversations.message AS said ON said.id = wanted.id
+    JOIN conversations.conversation ON conversation.id = said.conversation_id
     ORDER BY wanted.place;
 END
 $$;
 
 -- Stores messages that arrived together, each by its author in one conversation, as send_messages does. It returns a
 -- row for each, by its place from 1, independent of the others' results. Those of one conversation keep their order.
-CREATE FUNCTION letsswitch.send_together(
+CREATE FUNCTION conversations.send_together(
     p_devices text[], p_conversations uuid[], p_ids uuid[], p_contents text[], p_most integer, p_has_space boolean, p_origin text
 ) RETURNS TABLE (
     place bigint, code text, conversation_id uuid, kind text, number bigint, id uuid, author text, content text, sent_at bigint,
@@ -197,17 +205,17 @@ DECLARE
 BEGIN
     -- Takes all locks before anything is written, in the common order: users, conversations by their ids, then the
     -- messages' ids. Clients choose these ids, and the index alone would make transactions wait in any order.
-    PERFORM letsswitch.lock_answering(p_devices, p_conversations);
-    PERFORM FROM letsswitch.chat_user AS own
+    PERFORM conversations.lock_answering(p_devices, p_conversations);
+    PERFORM FROM conversations.chat_user AS own
     WHERE own.device_id = ANY (p_devices) AND own.name IS NOT NULL ORDER BY own.id FOR KEY SHARE;
-    PERFORM FROM letsswitch.conversation AS held WHERE held.id = ANY (p_conversations) ORDER BY held.id FOR UPDATE;
-    PERFORM letsswitch.lock_messages(p_ids);
+    PERFORM FROM conversations.conversation AS held WHERE held.id = ANY (p_conversations) ORDER BY held.id FOR UPDATE;
+    PERFORM conversations.lock_messages(p_ids);
     FOR v_message IN
         SELECT * FROM unnest(p_devices, p_conversations, p_ids, p_contents)
             WITH ORDINALITY AS said (device_id, conversation_id, id, content, place)
         ORDER BY said.conversation_id, said.place
     LOOP
-        RETURN QUERY SELECT v_message.place, sent.* FROM letsswitch.send_messages(
+        RETURN QUERY SELECT v_message.place, sent.* FROM conversations.send_messages(
             v_message.device_id, ARRAY[v_message.conversation_id], ARRAY[v_message.id], v_message.content, NULL, p_most, p_has_space, false,
             p_origin) AS sent;
     END LOOP;
@@ -215,92 +223,3 @@ END
 $$;
 
 -- Deleting ---------------------------------------------------------------------------------------------------------
-
--- Empties messages of a device that was erased, whose numbers stay, and deletes its reactions; p_limit rows in all.
--- Returns how many: more may be left until that is less.
-CREATE FUNCTION letsswitch.empty_messages(p_device text, p_limit integer) RETURNS bigint
-LANGUAGE plpgsql AS $$
-DECLARE
-    v_user bigint;
-    v_count bigint := 0;
-    v_taken bigint;
-BEGIN
-    LOOP
-        SELECT id INTO v_user FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NULL LIMIT 1;
-        EXIT WHEN NOT FOUND OR v_count >= p_limit;
-        v_count := v_count + letsswitch.delete_reactions(v_user, (p_limit - v_count)::integer);
-        UPDATE letsswitch.message SET author_id = NULL, content = NULL WHERE message.ctid = ANY (ARRAY(
-            SELECT said.ctid FROM letsswitch.message AS said WHERE said.author_id = v_user LIMIT p_limit - v_count FOR UPDATE
-        ));
-        GET DIAGNOSTICS v_taken = ROW_COUNT;
-        v_count := v_count + v_taken;
-        IF v_count < p_limit THEN
-            UPDATE letsswitch.chat_user SET device_id = NULL WHERE id = v_user;
-            PERFORM letsswitch.delete_users(ARRAY[v_user]);
-        END IF;
-    END LOOP;
-    RETURN v_count;
-END
-$$;
-
--- Deletes messages older than p_retention seconds with their reactions, conversations without messages since then, and
--- groups that all participants have left, with their messages; p_limit of each at a time. Returns how many; more may be
--- left until that is 0.
-CREATE FUNCTION letsswitch.purge_messages(p_retention double precision, p_limit integer) RETURNS bigint
-LANGUAGE plpgsql AS $$
-DECLARE
-    v_before timestamptz := letsswitch.clock() - make_interval(secs => p_retention);
-    v_checked uuid[];
-    v_left uuid[];
-    v_conversations uuid[];
-    v_numbers bigint[];
-    v_users bigint[];
-    v_taken bigint;
-    v_emptied bigint;
-BEGIN
-    SELECT array_agg(past.conversation_id), array_agg(past.number) INTO v_conversations, v_numbers
-    FROM (
-        SELECT said.conversation_id, said.number FROM letsswitch.message AS said
-        WHERE said.sent_at < v_before ORDER BY said.sent_at LIMIT p_limit FOR UPDATE SKIP LOCKED
-    ) AS past;
-    v_taken := letsswitch.delete_messages(v_conversations, v_numbers, p_limit);
-    v_checked := ARRAY(
-        SELECT past.id FROM letsswitch.conversation AS past
-        WHERE past.checked_at < v_before ORDER BY past.checked_at LIMIT p_limit FOR UPDATE SKIP LOCKED
-    );
-    -- The messages of groups that all participants have left. Each group is deleted once it is empty.
-    v_left := ARRAY(
-        SELECT past.id FROM letsswitch.conversation AS past WHERE past.id = ANY (v_checked) AND past.checked_at = '-infinity'
-    );
-    SELECT array_agg(own.conversation_id), array_agg(own.number) INTO v_conversations, v_numbers
-    FROM (
-        SELECT held.conversation_id, held.number FROM unnest(v_left) AS past (id)
-        CROSS JOIN LATERAL (
-            SELECT said.conversation_id, said.number FROM letsswitch.message AS said
-            WHERE said.conversation_id = past.id FOR UPDATE SKIP LOCKED
-        ) AS held
-        LIMIT p_limit
-    ) AS own;
-    v_emptied := letsswitch.delete_messages(v_conversations, v_numbers, p_limit);
-    -- A conversation in use is looked at again when its last message is old enough.
-    UPDATE letsswitch.conversation SET checked_at = conversation.used_at
-    WHERE conversation.id = ANY (v_checked) AND conversation.id <> ALL (v_left) AND conversation.used_at >= v_before;
-    v_conversations := ARRAY(
-        SELECT past.id FROM letsswitch.conversation AS past
-        WHERE past.id = ANY (v_checked) AND (past.used_at < v_before OR past.id = ANY (v_left))
-            AND NOT EXISTS (SELECT FROM letsswitch.message WHERE message.conversation_id = past.id)
-    );
-    WITH gone AS (
-        DELETE FROM letsswitch.participant WHERE participant.conversation_id = ANY (v_conversations) RETURNING user_id
-    )
-    SELECT array_agg(DISTINCT gone.user_id) INTO v_users FROM gone;
-    PERFORM letsswitch.delete_users(v_users);
-    DELETE FROM letsswitch.conversation WHERE conversation.id = ANY (v_conversations);
-    RETURN v_taken + v_emptied + cardinality(ARRAY(
-        SELECT seen.id FROM unnest(v_checked) AS seen (id)
-        WHERE NOT EXISTS (
-            SELECT FROM letsswitch.conversation AS past WHERE past.id = seen.id AND past.checked_at < v_before
-        )
-    ));
-END
-$$;

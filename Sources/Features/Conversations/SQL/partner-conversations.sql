@@ -4,7 +4,7 @@
 -- asked, the conversation exists, with p_id if it is new. Code: asked, partner_asked, nobody_asked, made, there; or
 -- no_such_task, no_partner, name_required, blocked, and open_conversation's. partner_device: the device to notify;
 -- never shown.
-CREATE FUNCTION letsswitch.ask_partner(
+CREATE FUNCTION conversations.ask_partner(
     p_device text, p_task uuid, p_asks boolean, p_id uuid, p_most integer, p_has_space boolean
 ) RETURNS TABLE (
     code text, partner_device text, starts_at bigint, conversation_id uuid, kind text, names text, last_number bigint,
@@ -13,64 +13,58 @@ CREATE FUNCTION letsswitch.ask_partner(
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_task letsswitch.task;
-    v_partner record;
+    v_asking record;
     v_user bigint;
     v_other bigint;
     v_conversation uuid;
 BEGIN
     -- A device that is being erased can't ask, and its task is deleted.
-    PERFORM letsswitch.lock_erasing_shared(p_device);
-    SELECT * INTO v_task FROM letsswitch.task AS own WHERE own.id = p_task AND own.device_id = p_device;
-    IF NOT FOUND OR v_task.registered <= letsswitch.erased_up_to(p_device) THEN
+    PERFORM core.lock_erasing_shared(p_device);
+    SELECT * INTO v_asking FROM schedule.asking_of(p_device, p_task) AS asking;
+    IF NOT FOUND THEN
         code := 'no_such_task';
         RETURN NEXT;
         RETURN;
     END IF;
-    -- The second sees that the first has asked.
-    PERFORM letsswitch.lock_match(v_task.room_id);
-    SELECT own.id INTO v_user FROM letsswitch.user_of(p_device) AS own;
-    SELECT visible.device_id, task.asked_id IS NOT DISTINCT FROM v_task.id AS has_asked INTO v_partner
-    FROM letsswitch.task
-    JOIN letsswitch.visible_task AS visible ON visible.id = task.id
-    WHERE task.id = v_task.partner_id AND visible.device_id IS NOT NULL;
-    IF NOT FOUND THEN
+    SELECT own.id INTO v_user FROM conversations.user_of(p_device) AS own;
+    IF v_asking.partner_device IS NULL THEN
         code := 'no_partner';
     ELSIF v_user IS NULL AND p_asks THEN
         code := 'name_required';
-    ELSIF p_asks AND letsswitch.is_blocked(p_device, v_partner.device_id) THEN
+    ELSIF p_asks AND core.is_blocked(p_device, v_asking.partner_device) THEN
         code := 'blocked';
-    ELSIF p_asks AND v_task.asked_id IS DISTINCT FROM v_task.partner_id THEN
-        UPDATE letsswitch.task SET asked_id = v_task.partner_id WHERE task.id = v_task.id RETURNING * INTO v_task;
+    ELSIF p_asks AND NOT v_asking.has_asked THEN
+        PERFORM schedule.ask_partner(p_task);
+        v_asking.has_asked := true;
     END IF;
     IF code IS NULL THEN
-        partner_device := v_partner.device_id;
-        starts_at := extract(epoch FROM v_task.starts_at);
-        SELECT own.id INTO v_other FROM letsswitch.user_of(partner_device) AS own;
+        partner_device := v_asking.partner_device;
+        starts_at := extract(epoch FROM v_asking.starts_at);
+        SELECT own.id INTO v_other FROM conversations.user_of(partner_device) AS own;
         code := CASE
             -- A name that was erased has taken the asking along.
-            WHEN v_partner.has_asked AND v_other IS NOT NULL THEN
-                CASE WHEN v_task.asked_id = v_task.partner_id THEN 'both' ELSE 'partner_asked' END
-            WHEN v_task.asked_id = v_task.partner_id THEN 'asked'
+            WHEN v_asking.partner_has_asked AND v_other IS NOT NULL THEN
+                CASE WHEN v_asking.has_asked THEN 'both' ELSE 'partner_asked' END
+            WHEN v_asking.has_asked THEN 'asked'
             ELSE 'nobody_asked'
         END;
     END IF;
     IF code = 'both' AND p_asks THEN
         SELECT opened.code, opened.conversation_id INTO code, v_conversation
-        FROM letsswitch.open_conversation(
+        FROM conversations.open_conversation(
             p_id, v_user, ARRAY[least(v_user, v_other), greatest(v_user, v_other)], false, p_most, p_has_space) AS opened;
         IF code = 'there' THEN
-            code := letsswitch.rejoin_pair(v_conversation, v_user, v_other, p_most);
+            code := conversations.rejoin_pair(v_conversation, v_user, v_other, p_most);
         END IF;
     ELSIF code = 'both' THEN
-        SELECT own.id INTO v_conversation FROM letsswitch.conversation AS own
+        SELECT own.id INTO v_conversation FROM conversations.conversation AS own
         WHERE own.kind = 'person' AND own.members = ARRAY[least(v_user, v_other), greatest(v_user, v_other)];
         code := CASE WHEN FOUND THEN 'there' ELSE 'partner_asked' END;
     END IF;
     IF code IN ('made', 'there') THEN
         RETURN QUERY
         SELECT code, partner_device, starts_at, shown.*
-        FROM letsswitch.conversation_for(v_user, v_conversation) AS shown;
+        FROM conversations.conversation_for(v_user, v_conversation) AS shown;
     ELSE
         RETURN NEXT;
     END IF;

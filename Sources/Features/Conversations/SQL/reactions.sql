@@ -7,7 +7,7 @@
 --
 -- Locks: the user, the message. The user stays until the end of the transaction, and reactions to one message are added
 -- one after the other, so that the limits are exact.
-CREATE FUNCTION letsswitch.react(
+CREATE FUNCTION conversations.react(
     p_device text, p_conversation uuid, p_message uuid, p_emoji text, p_adds boolean, p_has_space boolean
 ) RETURNS TABLE (code text, conversation_id uuid, number bigint, id uuid, author text, content text, sent_at bigint)
 LANGUAGE plpgsql AS $$
@@ -16,22 +16,22 @@ DECLARE
     -- The most reactions of one user to a message, and the most different emoji on it.
     c_own CONSTANT integer := 5;
     c_emoji CONSTANT integer := 20;
-    v_user letsswitch.chat_user;
-    v_conversation letsswitch.conversation;
-    v_message letsswitch.message;
+    v_user conversations.chat_user;
+    v_conversation conversations.conversation;
+    v_message conversations.message;
     v_author text;
 BEGIN
     -- A user who is being erased can't add a reaction any more, or the reaction is erased too.
-    SELECT * INTO v_user FROM letsswitch.chat_user AS own
+    SELECT * INTO v_user FROM conversations.chat_user AS own
     WHERE own.device_id = p_device AND own.name IS NOT NULL FOR KEY SHARE;
     IF NOT FOUND THEN
         code := 'name_required';
         RETURN NEXT;
         RETURN;
     END IF;
-    SELECT * INTO v_conversation FROM letsswitch.conversation AS known
+    SELECT * INTO v_conversation FROM conversations.conversation AS known
     WHERE known.id = p_conversation AND EXISTS (
-        SELECT FROM letsswitch.participant AS inside
+        SELECT FROM conversations.participant AS inside
         WHERE inside.conversation_id = p_conversation AND inside.user_id = v_user.id AND inside.left_number IS NULL
     );
     IF NOT FOUND THEN
@@ -39,9 +39,9 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    SELECT * INTO v_message FROM letsswitch.message AS said
+    SELECT * INTO v_message FROM conversations.message AS said
     WHERE said.id = p_message AND said.conversation_id = p_conversation AND said.content IS NOT NULL FOR NO KEY UPDATE;
-    v_author := (SELECT known.name FROM letsswitch.chat_user AS known WHERE known.id = v_message.author_id);
+    v_author := (SELECT known.name FROM conversations.chat_user AS known WHERE known.id = v_message.author_id);
     IF v_author IS NULL THEN
         code := 'no_such_message';
         RETURN NEXT;
@@ -49,35 +49,35 @@ BEGIN
     END IF;
 
     IF NOT p_adds THEN
-        DELETE FROM letsswitch.reaction AS own
+        DELETE FROM conversations.reaction AS own
         WHERE own.conversation_id = p_conversation AND own.number = v_message.number AND own.user_id = v_user.id
             AND own.emoji = p_emoji COLLATE "C";
         code := CASE WHEN FOUND THEN 'removed' ELSE 'repeated' END;
     ELSIF EXISTS (
-        SELECT FROM letsswitch.reaction AS own
+        SELECT FROM conversations.reaction AS own
         WHERE own.conversation_id = p_conversation AND own.number = v_message.number AND own.user_id = v_user.id
             AND own.emoji = p_emoji COLLATE "C"
     ) THEN
         code := 'repeated';
-    ELSIF v_conversation.kind = 'person' AND letsswitch.is_blocked_among(v_conversation.members) THEN
+    ELSIF v_conversation.kind = 'person' AND conversations.is_blocked_among(v_conversation.members) THEN
         code := 'blocked';
     ELSIF NOT p_has_space THEN
         code := 'messages_full';
     ELSIF (
         SELECT count(*) FILTER (WHERE held.user_id = v_user.id) >= c_own
             OR count(DISTINCT held.emoji) FILTER (WHERE held.emoji <> p_emoji COLLATE "C") >= c_emoji
-        FROM letsswitch.reaction AS held
+        FROM conversations.reaction AS held
         WHERE held.conversation_id = p_conversation AND held.number = v_message.number
     ) THEN
         code := 'too_many_reactions';
     ELSE
-        INSERT INTO letsswitch.reaction (conversation_id, number, user_id, emoji, reacted_at)
-        VALUES (p_conversation, v_message.number, v_user.id, p_emoji, letsswitch.clock());
+        INSERT INTO conversations.reaction (conversation_id, number, user_id, emoji, reacted_at)
+        VALUES (p_conversation, v_message.number, v_user.id, p_emoji, core.clock());
         code := 'added';
     END IF;
     IF code IN ('added', 'removed') THEN
         PERFORM pg_notify('letsswitch_conversations', concat_ws(
-            ' ', p_conversation, 'reaction', v_user.name, array_to_string(letsswitch.names_in(p_conversation), '.'),
+            ' ', p_conversation, 'reaction', v_user.name, array_to_string(conversations.names_in(p_conversation), '.'),
             v_message.number, p_message, code, p_emoji));
     END IF;
     conversation_id := p_conversation;
@@ -92,7 +92,7 @@ $$;
 
 -- The reactions to messages of a conversation, by message and emoji. The emoji that was used first comes first. `names`
 -- has the first p_names users, separated by dots; `count` has all. Erased users aren't counted.
-CREATE FUNCTION letsswitch.reactions_of(p_conversation uuid, p_numbers bigint[], p_names integer)
+CREATE FUNCTION conversations.reactions_of(p_conversation uuid, p_numbers bigint[], p_names integer)
 RETURNS TABLE (number bigint, emoji text, count bigint, names text)
 LANGUAGE sql STABLE AS $$
     SELECT
@@ -102,66 +102,15 @@ LANGUAGE sql STABLE AS $$
         SELECT held.number, held.emoji, held.reacted_at, own.name
         FROM unnest(p_numbers) AS wanted (number)
         CROSS JOIN LATERAL (
-            SELECT * FROM letsswitch.reaction
+            SELECT * FROM conversations.reaction
             WHERE reaction.conversation_id = p_conversation AND reaction.number = wanted.number
             OFFSET 0
         ) AS held
         CROSS JOIN LATERAL (
-            SELECT known.name FROM letsswitch.chat_user AS known WHERE known.id = held.user_id LIMIT 1
+            SELECT known.name FROM conversations.chat_user AS known WHERE known.id = held.user_id LIMIT 1
         ) AS own
         WHERE own.name IS NOT NULL
     ) AS shown
     GROUP BY shown.number, shown.emoji
     ORDER BY shown.number, min(shown.reacted_at), shown.emoji
-$$;
-
--- Deletes p_limit reactions of a user who is being erased. Returns how many. Reactions that another transaction is
--- deleting with their messages are skipped, so this never waits.
-CREATE FUNCTION letsswitch.delete_reactions(p_user bigint, p_limit integer) RETURNS bigint
-LANGUAGE plpgsql AS $$
-DECLARE
-    v_count bigint;
-BEGIN
-    DELETE FROM letsswitch.reaction WHERE reaction.ctid = ANY (ARRAY(
-        SELECT own.ctid FROM letsswitch.reaction AS own
-        WHERE own.user_id = p_user LIMIT p_limit FOR UPDATE SKIP LOCKED
-    ));
-    GET DIAGNOSTICS v_count = ROW_COUNT;
-    RETURN v_count;
-END
-$$;
-
--- Deletes messages, whose rows the transaction has locked, with their reactions: p_limit reactions, and the messages
--- that have none left. Reactions that an erasure is deleting are skipped, so this never waits. Returns how many rows it
--- deleted.
-CREATE FUNCTION letsswitch.delete_messages(p_conversations uuid[], p_numbers bigint[], p_limit integer) RETURNS bigint
-LANGUAGE plpgsql AS $$
-DECLARE
-    v_reactions bigint;
-    v_messages bigint;
-BEGIN
-    DELETE FROM letsswitch.reaction WHERE reaction.ctid = ANY (ARRAY(
-        SELECT held.place FROM unnest(p_conversations, p_numbers) AS past (conversation_id, number)
-        CROSS JOIN LATERAL (
-            SELECT own.ctid AS place FROM letsswitch.reaction AS own
-            WHERE own.conversation_id = past.conversation_id AND own.number = past.number
-            FOR UPDATE SKIP LOCKED
-        ) AS held
-        LIMIT p_limit
-    ));
-    GET DIAGNOSTICS v_reactions = ROW_COUNT;
-    DELETE FROM letsswitch.message WHERE message.ctid = ANY (ARRAY(
-        SELECT held.place FROM unnest(p_conversations, p_numbers) AS past (conversation_id, number)
-        CROSS JOIN LATERAL (
-            SELECT said.ctid AS place FROM letsswitch.message AS said
-            WHERE said.conversation_id = past.conversation_id AND said.number = past.number LIMIT 1
-        ) AS held
-        WHERE NOT EXISTS (
-            SELECT FROM letsswitch.reaction AS own
-            WHERE own.conversation_id = past.conversation_id AND own.number = past.number
-        )
-    ));
-    GET DIAGNOSTICS v_messages = ROW_COUNT;
-    RETURN v_reactions + v_messages;
-END
 $$;

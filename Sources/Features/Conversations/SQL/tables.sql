@@ -4,7 +4,7 @@
 -- Users ----------------------------------------------------------------------------------------------------------------
 
 -- Users of conversations: devices with a name. A name never changes.
-CREATE TABLE letsswitch.chat_user (
+CREATE TABLE conversations.chat_user (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     -- Names are compared by their bytes, because they are parts of routing keys. NULL: the device was erased.
     name text COLLATE "C" CONSTRAINT chat_user_name UNIQUE,
@@ -17,47 +17,27 @@ CREATE TABLE letsswitch.chat_user (
     -- the column.
     checked_at timestamptz NOT NULL DEFAULT now()
 );
-CREATE UNIQUE INDEX chat_user_device ON letsswitch.chat_user (device_id) WHERE name IS NOT NULL;
-CREATE INDEX chat_user_erased ON letsswitch.chat_user (device_id) WHERE name IS NULL AND device_id IS NOT NULL;
-CREATE INDEX chat_user_check ON letsswitch.chat_user (checked_at) WHERE name IS NOT NULL;
+CREATE UNIQUE INDEX chat_user_device ON conversations.chat_user (device_id) WHERE name IS NOT NULL;
+CREATE INDEX chat_user_erased ON conversations.chat_user (device_id) WHERE name IS NULL AND device_id IS NOT NULL;
+CREATE INDEX chat_user_check ON conversations.chat_user (checked_at) WHERE name IS NOT NULL;
 
 -- Digests of names that nobody can take any more.
-CREATE TABLE letsswitch.retired_name (
+CREATE TABLE conversations.retired_name (
     digest text PRIMARY KEY
 );
 
 -- Users who receive their conversations now, and the daemon they are connected to. They need no notifications. Rows of a
 -- dead daemon don't count.
-CREATE TABLE letsswitch.connected_user (
+CREATE TABLE conversations.connected_user (
     user_id bigint NOT NULL,
     daemon_id uuid NOT NULL,
     PRIMARY KEY (user_id, daemon_id)
 );
-CREATE INDEX connected_user_daemon ON letsswitch.connected_user (daemon_id);
-
--- Users whom a device doesn't want to meet, neither as a partner nor in conversations. The other user isn't notified.
-CREATE TABLE letsswitch.block (
-    id uuid PRIMARY KEY,
-    device_id text NOT NULL,
-    blocked_id text NOT NULL,
-    -- How the list shows the blocked user: by the name in conversations, or by the task of a former partner.
-    name text COLLATE "C",
-    title text,
-    starts_at timestamptz,
-    blocked_at timestamptz NOT NULL,
-    -- When the device last used the server, to about a day.
-    used_at timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT block_label CHECK ((name IS NULL) = (title IS NOT NULL AND starts_at IS NOT NULL))
-);
--- At most one block by name and one by task for the same two devices.
-CREATE UNIQUE INDEX block_pair ON letsswitch.block (device_id, blocked_id, (name IS NULL));
-CREATE INDEX block_blocked ON letsswitch.block (blocked_id, device_id);
-CREATE INDEX block_list ON letsswitch.block (device_id, blocked_at, id);
-CREATE INDEX block_unused ON letsswitch.block (used_at);
+CREATE INDEX connected_user_daemon ON conversations.connected_user (daemon_id);
 
 -- Conversations and messages -------------------------------------------------------------------------------------------
 
-CREATE TABLE letsswitch.conversation (
+CREATE TABLE conversations.conversation (
     id uuid PRIMARY KEY,
     -- The conversation of two users, of which there is one, or a group.
     kind text NOT NULL CHECK (kind IN ('person', 'group')),
@@ -78,13 +58,13 @@ CREATE TABLE letsswitch.conversation (
     unanswered_by bigint
 )
 WITH (fillfactor = 50);
-CREATE UNIQUE INDEX conversation_pair ON letsswitch.conversation (members) WHERE kind = 'person';
-CREATE INDEX conversation_members ON letsswitch.conversation (members, created_at) WHERE kind = 'group';
-CREATE INDEX conversation_check ON letsswitch.conversation (checked_at);
-CREATE INDEX conversation_unanswered ON letsswitch.conversation (unanswered_by, created_at) WHERE unanswered_by IS NOT NULL;
+CREATE UNIQUE INDEX conversation_pair ON conversations.conversation (members) WHERE kind = 'person';
+CREATE INDEX conversation_members ON conversations.conversation (members, created_at) WHERE kind = 'group';
+CREATE INDEX conversation_check ON conversations.conversation (checked_at);
+CREATE INDEX conversation_unanswered ON conversations.conversation (unanswered_by, created_at) WHERE unanswered_by IS NOT NULL;
 
 --   inside ──leaves──▶ left, with the messages up to then ──a message in the conversation of two──▶ inside
-CREATE TABLE letsswitch.participant (
+CREATE TABLE conversations.participant (
     conversation_id uuid NOT NULL,
     user_id bigint NOT NULL,
     -- The number of the last message when the user left. NULL: the user is in the conversation.
@@ -101,14 +81,15 @@ CREATE TABLE letsswitch.participant (
     invited_by bigint,
     PRIMARY KEY (conversation_id, user_id)
 );
+
 -- The conversations that a user is in, and those that the user has left. The planner uses these indexes only for a query
 -- that states their expressions. A plain index of user_id, or one with the predicate left_number IS NULL, was also used
 -- where only the primary key is right: before the first ANALYZE, the query for the names of one conversation then read the
 -- whole table.
-CREATE INDEX participant_inside ON letsswitch.participant ((CASE WHEN left_number IS NULL THEN user_id END), invited_by);
-CREATE INDEX participant_left ON letsswitch.participant ((CASE WHEN left_number IS NOT NULL THEN user_id END));
+CREATE INDEX participant_inside ON conversations.participant ((CASE WHEN left_number IS NULL THEN user_id END), invited_by);
+CREATE INDEX participant_left ON conversations.participant ((CASE WHEN left_number IS NOT NULL THEN user_id END));
 
-CREATE TABLE letsswitch.message (
+CREATE TABLE conversations.message (
     conversation_id uuid NOT NULL,
     -- 1, 2, 3 … in its conversation. The interface calls it the offset.
     number bigint NOT NULL,
@@ -119,11 +100,11 @@ CREATE TABLE letsswitch.message (
     sent_at timestamptz NOT NULL,
     PRIMARY KEY (conversation_id, number)
 );
-CREATE INDEX message_author ON letsswitch.message (author_id) WHERE author_id IS NOT NULL;
-CREATE INDEX message_past ON letsswitch.message (sent_at);
+CREATE INDEX message_author ON conversations.message (author_id) WHERE author_id IS NOT NULL;
+CREATE INDEX message_past ON conversations.message (sent_at);
 
 -- Reactions of users to messages.
-CREATE TABLE letsswitch.reaction (
+CREATE TABLE conversations.reaction (
     conversation_id uuid NOT NULL,
     -- The message's number in the conversation.
     number bigint NOT NULL,
@@ -133,13 +114,14 @@ CREATE TABLE letsswitch.reaction (
     reacted_at timestamptz NOT NULL,
     PRIMARY KEY (conversation_id, number, user_id, emoji)
 );
+
 -- For the erasure of a user.
-CREATE INDEX reaction_user ON letsswitch.reaction (user_id);
+CREATE INDEX reaction_user ON conversations.reaction (user_id);
 
 -- The bridge to RabbitMQ -----------------------------------------------------------------------------------------------
 
 -- Whether daemons publish messages to a broker, and the one that does so now. At most one row.
-CREATE TABLE letsswitch.bridge (
+CREATE TABLE conversations.bridge (
     name text PRIMARY KEY CHECK (name = 'amqp'),
     -- When a daemon with a broker last wrote it, to ten minutes.
     seen_at timestamptz NOT NULL,
@@ -150,7 +132,7 @@ CREATE TABLE letsswitch.bridge (
 
 -- The outbox: a row for each message that the broker still has to confirm, written in the message's transaction. The
 -- content is read from the message when it is published.
-CREATE TABLE letsswitch.bridge_message (
+CREATE TABLE conversations.bridge_message (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     conversation_id uuid NOT NULL,
     number bigint NOT NULL,

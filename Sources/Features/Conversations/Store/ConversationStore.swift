@@ -26,52 +26,52 @@ package struct ConversationStore: Sendable {
         ]
 
         static let takeName = PostgresStatement(
-            name: "take_name", sql: "SELECT letsswitch.take_name($1, $2, $3) AS code")
+            name: "take_name", sql: "SELECT conversations.take_name($1, $2, $3) AS code")
         static let make = PostgresStatement(
-            name: "make_conversation", sql: "SELECT * FROM letsswitch.make_conversation($1, $2, $3, $4, $5)")
+            name: "make_conversation", sql: "SELECT * FROM conversations.make_conversation($1, $2, $3, $4, $5)")
         static let askPartner = PostgresStatement(
-            name: "ask_partner", sql: "SELECT * FROM letsswitch.ask_partner($1, $2, $3, $4, $5, $6)")
+            name: "ask_partner", sql: "SELECT * FROM conversations.ask_partner($1, $2, $3, $4, $5, $6)")
         static let participant = PostgresStatement(
-            name: "set_participant", sql: "SELECT * FROM letsswitch.set_participant($1, $2, $3, $4)")
+            name: "set_participant", sql: "SELECT * FROM conversations.set_participant($1, $2, $3, $4)")
         static let send = PostgresStatement(
             name: "send_messages",
             sql: """
-                SELECT * FROM letsswitch.send_messages($1, $2::uuid[], $3::uuid[], $4, $5, $6, $7, $8, $9)
+                SELECT * FROM conversations.send_messages($1, $2::uuid[], $3::uuid[], $4, $5, $6, $7, $8, $9)
                 """)
         static let sendTogether = PostgresStatement(
             name: "send_together",
             sql: """
-                SELECT * FROM letsswitch.send_together($1, $2::uuid[], $3::uuid[], $4, $5, $6, $7)
+                SELECT * FROM conversations.send_together($1, $2::uuid[], $3::uuid[], $4, $5, $6, $7)
                 """)
         static let receive = PostgresStatement(
             name: "receive_message",
-            sql: "SELECT * FROM letsswitch.receive_message($1, $2::uuid, $3::uuid, $4, $5, $6, $7, $8, $9)")
+            sql: "SELECT * FROM conversations.receive_message($1, $2::uuid, $3::uuid, $4, $5, $6, $7, $8, $9)")
         static let userName = PostgresStatement(
-            name: "user_of", sql: "SELECT name FROM letsswitch.user_of($1)")
+            name: "user_of", sql: "SELECT name FROM conversations.user_of($1)")
         static let userNames = PostgresStatement(
-            name: "user_names", sql: "SELECT * FROM letsswitch.user_names($1::bigint[])")
+            name: "user_names", sql: "SELECT * FROM conversations.user_names($1::bigint[])")
         static let users = PostgresStatement(
-            name: "list_users", sql: "SELECT name FROM letsswitch.list_users($1, $2)")
+            name: "list_users", sql: "SELECT name FROM conversations.list_users($1, $2)")
         static let conversations = PostgresStatement(
-            name: "list_conversations", sql: "SELECT * FROM letsswitch.list_conversations($1, $2, $3, $4)")
+            name: "list_conversations", sql: "SELECT * FROM conversations.list_conversations($1, $2, $3, $4)")
         static let positions = PostgresStatement(
-            name: "conversation_positions", sql: "SELECT * FROM letsswitch.positions($1, $2)")
+            name: "conversation_positions", sql: "SELECT * FROM conversations.positions($1, $2)")
         static let histories = PostgresStatement(
             name: "conversation_histories",
-            sql: "SELECT * FROM letsswitch.histories($1, $2::uuid, $3, $4::uuid[], $5)")
+            sql: "SELECT * FROM conversations.histories($1, $2::uuid, $3, $4::uuid[], $5)")
         static let messages = PostgresStatement(
-            name: "list_messages", sql: "SELECT * FROM letsswitch.list_messages($1, $2, $3, $4, $5, $6)")
+            name: "list_messages", sql: "SELECT * FROM conversations.list_messages($1, $2, $3, $4, $5, $6)")
         static let messagesByName = PostgresStatement(
             name: "list_messages_by_name",
             sql: """
-                SELECT seen.* FROM letsswitch.chat_user AS own
-                CROSS JOIN LATERAL letsswitch.list_messages(own.device_id, $2, $3, $4, $5, $6) AS seen
+                SELECT seen.* FROM conversations.chat_user AS own
+                CROSS JOIN LATERAL conversations.list_messages(own.device_id, $2, $3, $4, $5, $6) AS seen
                 WHERE own.name = $1
                 """)
         static let react = PostgresStatement(
-            name: "react", sql: "SELECT * FROM letsswitch.react($1, $2::uuid, $3::uuid, $4, $5, $6)")
+            name: "react", sql: "SELECT * FROM conversations.react($1, $2::uuid, $3::uuid, $4, $5, $6)")
         static let reactions = PostgresStatement(
-            name: "reactions_of", sql: "SELECT * FROM letsswitch.reactions_of($1::uuid, $2::bigint[], $3)")
+            name: "reactions_of", sql: "SELECT * FROM conversations.reactions_of($1::uuid, $2::bigint[], $3)")
     }
 
     let database: PostgresClient

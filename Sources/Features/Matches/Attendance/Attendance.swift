@@ -174,12 +174,12 @@ package struct AttendanceStore: Sendable {
 
     private static let reportPeers = PostgresStatement(
         name: "report_peers",
-        sql: "SELECT letsswitch.report_peers($1, $2, $3, $4, $5, $6, $7)")
+        sql: "SELECT matches.report_peers($1, $2, $3, $4, $5, $6, $7)")
 
     private static let roomsPerRecount = 1_000
     private static let recountPeers = PostgresStatement(
         name: "recount_peers",
-        sql: "SELECT letsswitch.recount_peers($1, $2, $3, $4, $5)")
+        sql: "SELECT matches.recount_peers($1, $2, $3, $4, $5)")
 
     private let database: PostgresClient
 

@@ -14,29 +14,29 @@ package struct AddressStore: Sendable {
         static let all = [registerAddress, removeAddress, addresses, allAddresses, keepSecret]
 
         static let registerAddress = PostgresStatement(
-            name: "register_address", sql: "SELECT letsswitch.register_address($1, $2, $3, $4, $5, $6) AS code")
+            name: "register_address", sql: "SELECT notifications.register_address($1, $2, $3, $4, $5, $6) AS code")
         static let removeAddress = PostgresStatement(
-            name: "remove_address", sql: "SELECT letsswitch.remove_address($1, $2, $3)")
+            name: "remove_address", sql: "SELECT notifications.remove_address($1, $2, $3)")
         static let addresses = PostgresStatement(
             name: "addresses_of",
             sql: """
-                SELECT address FROM letsswitch.address WHERE device_id = $1 AND channel = $2 ORDER BY registered_at, id
+                SELECT address FROM core.address WHERE device_id = $1 AND channel = $2 ORDER BY registered_at, id
                 """)
         static let allAddresses = PostgresStatement(
             name: "all_addresses_of",
             sql: """
                 SELECT channel, address, details, \(PostgresStatement.microseconds("registered_at", "now")) FROM (
                     SELECT channel, address, details, id, date_part('epoch', registered_at) AS registered_at,
-                        date_part('epoch', letsswitch.clock()) AS now
-                    FROM letsswitch.address WHERE device_id = $1
+                        date_part('epoch', core.clock()) AS now
+                    FROM core.address WHERE device_id = $1
                 ) AS address
                 ORDER BY channel, registered_at, id
                 """)
         static let keepSecret = PostgresStatement(
             name: "ensure_secret",
-            sql: "SELECT encode(letsswitch.ensure_secret($1, decode($2, 'hex')), 'hex') AS value")
+            sql: "SELECT encode(core.ensure_secret($1, decode($2, 'hex')), 'hex') AS value")
         static let registerToken = PostgresStatement(
-            name: "register_token", sql: "SELECT letsswitch.register_token($1, $2, $3, $4) AS code")
+            name: "register_token", sql: "SELECT notifications.register_token($1, $2, $3, $4) AS code")
     }
 
     private let database: PostgresClient

@@ -81,7 +81,7 @@ extension Delivery {
 }
 
 extension Delivery {
-    /// Reads a row of `letsswitch.lease_deliveries` that must be sent.
+    /// Reads a row of `notifications.lease_deliveries` that must be sent.
     init(_ row: PostgresRow, _ provider: ProviderName) throws {
         id = try row.integer("id")
         self.provider = provider

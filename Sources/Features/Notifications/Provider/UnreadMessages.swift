@@ -88,7 +88,7 @@ struct UnreadMessages: Sendable, Hashable {
 }
 
 extension UnreadMessages {
-    /// Reads a row of `letsswitch.lease_deliveries`.
+    /// Reads a row of `notifications.lease_deliveries`.
     init(_ row: PostgresRow) throws {
         let recent = try JSONDecoder().decode([Recent].self, from: Data(try row.string("recent").utf8))
         self.init(

@@ -1,114 +1,87 @@
 -- Where devices are reached, and the secrets that daemons share.
 
--- Returns the secret of this name. If there is none, stores p_value.
-CREATE FUNCTION letsswitch.ensure_secret(p_name text, p_value bytea) RETURNS bytea
-LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO letsswitch.secret (name, value) VALUES (p_name, p_value) ON CONFLICT (name) DO NOTHING;
-    -- A statement of its own, because it sees what other daemons have committed meanwhile.
-    RETURN (SELECT secret.value FROM letsswitch.secret WHERE secret.name = p_name);
-END
-$$;
-
--- Locks these addresses until the end of the transaction. Every transaction that locks several uses this.
-CREATE FUNCTION letsswitch.lock_address_rows(p_ids bigint[]) RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM FROM letsswitch.address WHERE address.id = ANY (p_ids) ORDER BY address.id FOR UPDATE;
-END
-$$;
-
--- Whether a task of the device that hasn't started may have been claimed, or be claimed before this transaction ends.
-CREATE FUNCTION letsswitch.is_reminded_soon(p_device text) RETURNS boolean
-LANGUAGE plpgsql STABLE AS $$
-DECLARE
-    v_now timestamptz := letsswitch.clock();
-BEGIN
-    RETURN EXISTS (
-        SELECT FROM letsswitch.task
-        WHERE task.device_id = p_device AND task.starts_at > v_now AND task.reminds_at < v_now + interval '15 seconds'
-    );
-END
-$$;
+-- One change at a time to the device that an address belongs to. Taken after that device's lock.
+CREATE FUNCTION notifications.lock_address(p_channel text, p_address text) RETURNS void
+LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19542, hashtext(p_channel || ' ' || p_address)) $$;
 
 -- Registers a device's address. The device has at most p_most of them with this provider, and its oldest go. An address that another device
 -- had belongs to this one from now on. Returns added, if there is one address more; kept, if there isn't; full, if there would be one more
 -- with p_is_full. Two devices may take each other's addresses at once, so the locks come in this order: the device's, the address's, then
 -- rows in order of id.
-CREATE FUNCTION letsswitch.register_address(
+CREATE FUNCTION notifications.register_address(
     p_device text, p_channel text, p_address text, p_details text, p_most integer, p_is_full boolean
 ) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_now timestamptz := letsswitch.clock();
+    v_now timestamptz := core.clock();
     -- Renewed, it has its reminders already.
     v_is_new boolean;
     v_is_added boolean;
-    v_is_late boolean := letsswitch.is_reminded_soon(p_device);
+    v_is_late boolean := schedule.is_reminded_soon(p_device);
 BEGIN
     IF v_is_late THEN
-        PERFORM letsswitch.lock_claims_shared();
+        PERFORM reminders.lock_claims_shared();
     END IF;
     -- Two at once would not see each other, and both stay.
-    PERFORM letsswitch.lock_device(p_device);
+    PERFORM core.lock_device(p_device);
     -- Nobody can add the address now, so its row is among the locked ones.
-    PERFORM letsswitch.lock_address(p_channel, p_address);
+    PERFORM notifications.lock_address(p_channel, p_address);
     v_is_added := NOT EXISTS (
-        SELECT FROM letsswitch.address WHERE channel = p_channel AND address = p_address
+        SELECT FROM core.address WHERE channel = p_channel AND address = p_address
     ) AND p_most > (
-        SELECT count(*) FROM letsswitch.address WHERE device_id = p_device AND channel = p_channel
+        SELECT count(*) FROM core.address WHERE device_id = p_device AND channel = p_channel
     );
     IF p_is_full AND v_is_added THEN
         RETURN 'full';
     END IF;
-    PERFORM letsswitch.lock_address_rows(ARRAY(
-        SELECT known.id FROM letsswitch.address AS known WHERE known.channel = p_channel AND known.address = p_address
+    PERFORM core.lock_address_rows(ARRAY(
+        SELECT known.id FROM core.address AS known WHERE known.channel = p_channel AND known.address = p_address
         UNION ALL
-        SELECT own.id FROM letsswitch.address AS own WHERE own.device_id = p_device AND own.channel = p_channel
+        SELECT own.id FROM core.address AS own WHERE own.device_id = p_device AND own.channel = p_channel
     ));
     v_is_new := NOT EXISTS (
-        SELECT FROM letsswitch.address
+        SELECT FROM core.address
         WHERE channel = p_channel AND address = p_address AND device_id = p_device
     );
-    INSERT INTO letsswitch.address (device_id, channel, address, details, registered_at, used_at)
+    INSERT INTO core.address (device_id, channel, address, details, registered_at, used_at)
     VALUES (p_device, p_channel, p_address, p_details, v_now, v_now)
     ON CONFLICT ON CONSTRAINT address_once DO UPDATE SET
         device_id = excluded.device_id, details = excluded.details, registered_at = excluded.registered_at,
         used_at = excluded.used_at;
-    DELETE FROM letsswitch.address WHERE id IN (
-        SELECT older.id FROM letsswitch.address AS older
+    DELETE FROM core.address WHERE id IN (
+        SELECT older.id FROM core.address AS older
         WHERE older.device_id = p_device AND older.channel = p_channel AND older.address <> p_address
         ORDER BY older.registered_at DESC, older.id DESC
         OFFSET p_most - 1
     );
     IF v_is_late AND v_is_new THEN
-        PERFORM letsswitch.write_late_deliveries(p_device, p_channel, p_address);
+        PERFORM reminders.write_late_deliveries(p_device, p_channel, p_address);
     END IF;
     RETURN CASE WHEN v_is_added THEN 'added' ELSE 'kept' END;
 END
 $$;
 
 -- Deletes an address of a device; all of the provider if p_address is NULL.
-CREATE FUNCTION letsswitch.remove_address(p_device text, p_channel text, p_address text) RETURNS void
+CREATE FUNCTION notifications.remove_address(p_device text, p_channel text, p_address text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_ids bigint[] := ARRAY(
-        SELECT known.id FROM letsswitch.address AS known
+        SELECT known.id FROM core.address AS known
         WHERE known.device_id = p_device AND known.channel = p_channel
             AND (p_address IS NULL OR known.address = p_address)
     );
 BEGIN
-    PERFORM letsswitch.lock_address_rows(v_ids);
-    DELETE FROM letsswitch.address WHERE id = ANY (v_ids) AND device_id = p_device;
+    PERFORM core.lock_address_rows(v_ids);
+    DELETE FROM core.address WHERE id = ANY (v_ids) AND device_id = p_device;
 END
 $$;
 
 -- Registers a device's push token, of which it has one. Returns what register_address returns.
-CREATE FUNCTION letsswitch.register_token(
+CREATE FUNCTION notifications.register_token(
     p_device text, p_token text, p_sandbox boolean, p_is_full boolean
 ) RETURNS text
 LANGUAGE sql AS $$
-    SELECT letsswitch.register_address(
+    SELECT notifications.register_address(
         p_device, 'apns', p_token, CASE WHEN p_sandbox THEN '{"sandbox":true}' ELSE '{"sandbox":false}' END, 1,
         p_is_full)
 $$;

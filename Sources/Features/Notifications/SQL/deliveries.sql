@@ -1,103 +1,10 @@
--- The outbox of deliveries: they are written in the transaction of their cause, and sent from here.
-
--- The deliveries of a batch's reminders to people's addresses; of one when p_only names it.
-CREATE FUNCTION letsswitch.write_deliveries(p_batch bigint, p_only uuid, p_providers text[]) RETURNS void
-LANGUAGE plpgsql AS $$
-DECLARE
-    v_from uuid := letsswitch.first_reminder_id(p_batch);
-    v_until uuid := letsswitch.first_reminder_id(p_batch + 1);
-BEGIN
-    INSERT INTO letsswitch.delivery (channel, urgent, message_id, task_id, address_id, created_at, next_try_at, deadline)
-    SELECT address.channel, true, reminder.id, task.id, address.id, reminder.claimed_at, reminder.claimed_at,
-        reminder.starts_at
-    FROM letsswitch.reminder
-    JOIN letsswitch.visible_task AS task ON task.id = reminder.task_id
-    JOIN letsswitch.address ON address.device_id = task.device_id
-    WHERE reminder.id > v_from AND reminder.id < v_until AND (p_only IS NULL OR reminder.id = p_only)
-        AND reminder.state = 'pending' AND address.channel = ANY (p_providers);
-END
-$$;
-
--- Writes the deliveries of a batch that has just been claimed, in the claim's transaction. If that fails, each reminder
--- is tried separately, so that one bad row doesn't delay the others.
-CREATE FUNCTION letsswitch.write_claimed(p_batch bigint) RETURNS void
-LANGUAGE plpgsql AS $$
-DECLARE
-    v_providers text[] := letsswitch.addressed_providers();
-    v_has_subscribers boolean := letsswitch.has_subscribers();
-    v_reminder uuid;
-BEGIN
-    IF v_providers = '{}' AND NOT v_has_subscribers THEN
-        RETURN;
-    END IF;
-    BEGIN
-        IF v_providers <> '{}' THEN
-            PERFORM letsswitch.write_deliveries(p_batch, NULL, v_providers);
-        END IF;
-        IF v_has_subscribers THEN
-            PERFORM letsswitch.write_claim_events(p_batch, NULL);
-        END IF;
-        RETURN;
-    EXCEPTION WHEN OTHERS THEN
-        IF letsswitch.is_transient_error(SQLSTATE) THEN
-            RAISE;
-        END IF;
-        RAISE WARNING 'the deliveries of batch % can''t be written together: % (%)', p_batch, SQLERRM, SQLSTATE;
-    END;
-    FOR v_reminder IN
-        SELECT reminder.id FROM letsswitch.reminder
-        WHERE reminder.id > letsswitch.first_reminder_id(p_batch) AND reminder.id < letsswitch.first_reminder_id(p_batch + 1)
-    LOOP
-        BEGIN
-            PERFORM letsswitch.write_deliveries(p_batch, v_reminder, v_providers);
-            IF v_has_subscribers THEN
-                PERFORM letsswitch.write_claim_events(p_batch, v_reminder);
-            END IF;
-        EXCEPTION WHEN OTHERS THEN
-            IF letsswitch.is_transient_error(SQLSTATE) THEN
-                RAISE;
-            END IF;
-            RAISE WARNING 'the deliveries of reminder % can''t be written: % (%)', v_reminder, SQLERRM, SQLSTATE;
-        END;
-    END LOOP;
-END
-$$;
-
--- Writes the deliveries of reminders that were claimed before the device's new address was registered, and whose tasks haven't started.
--- The claims' lock is held, so that each claim has either written to the address or is visible here.
-CREATE FUNCTION letsswitch.write_late_deliveries(p_device text, p_channel text, p_address text) RETURNS void
-LANGUAGE plpgsql AS $$
-DECLARE
-    v_now timestamptz := letsswitch.clock();
-BEGIN
-    IF NOT p_channel = ANY (letsswitch.addressed_providers()) THEN
-        RETURN;
-    END IF;
-    INSERT INTO letsswitch.delivery (channel, urgent, message_id, task_id, address_id, created_at, next_try_at, deadline)
-    SELECT p_channel, true, claimed.id, task.id, address.id, v_now, v_now, task.starts_at
-    FROM letsswitch.task
-    CROSS JOIN LATERAL (
-        SELECT reminder.id, reminder.state FROM letsswitch.reminder
-        WHERE reminder.starts_at = task.starts_at AND reminder.task_id = task.id
-        LIMIT 1
-    ) AS claimed
-    JOIN letsswitch.address ON address.channel = p_channel AND address.address = p_address
-    WHERE task.device_id = p_device AND task.registered > letsswitch.erased_up_to(p_device)
-        AND task.starts_at > v_now AND claimed.state <> 'missed';
-    IF FOUND THEN
-        -- The daemon that serves it may be another.
-        PERFORM pg_notify('letsswitch_deliveries', p_channel);
-    END IF;
-END
-$$;
-
--- Sending ----------------------------------------------------------------------------------------------------------
+-- Sending what the outbox has: deliveries are leased, sent by a daemon, and deleted.
 
 -- Leases what is due, the longest due first, for p_lease seconds. By then it must be finished or the lease renewed;
 -- otherwise another daemon takes it. Reminders and other deliveries have separate limits. `verdict` is `send`; or
 -- `expired`: the deadline has passed, and the row is deleted; or `orphaned`: there is no receiver any more. Instants
 -- are epoch seconds.
-CREATE FUNCTION letsswitch.lease_deliveries(
+CREATE FUNCTION notifications.lease_deliveries(
     p_channel text, p_reminders integer, p_others integer, p_lease double precision
 )
 RETURNS TABLE (
@@ -117,20 +24,20 @@ RETURNS TABLE (
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_now timestamptz := letsswitch.clock();
+    v_now timestamptz := core.clock();
     v_ids bigint[];
     v_late bigint[];
 BEGIN
-    PERFORM letsswitch.touch_provider(p_channel, v_now);
+    PERFORM notifications.touch_provider(p_channel, v_now);
     WITH reminders AS (
-        SELECT delivery.id, delivery.deadline FROM letsswitch.delivery
+        SELECT delivery.id, delivery.deadline FROM core.delivery
         WHERE delivery.channel = p_channel AND delivery.urgent AND delivery.next_try_at <= v_now
         ORDER BY delivery.next_try_at
         LIMIT p_reminders
         FOR UPDATE SKIP LOCKED
     ),
     others AS (
-        SELECT delivery.id, delivery.deadline FROM letsswitch.delivery
+        SELECT delivery.id, delivery.deadline FROM core.delivery
         WHERE delivery.channel = p_channel AND NOT delivery.urgent AND delivery.next_try_at <= v_now
         ORDER BY delivery.next_try_at
         LIMIT p_others
@@ -141,7 +48,7 @@ BEGIN
         array_agg(due.id) FILTER (WHERE due.deadline > v_now), array_agg(due.id) FILTER (WHERE due.deadline <= v_now)
     INTO v_ids, v_late FROM due;
     IF v_late IS NOT NULL THEN
-        PERFORM letsswitch.delete_deliveries(v_late);
+        PERFORM core.delete_deliveries(v_late);
         RETURN QUERY
         SELECT late.id, 'expired', NULL::text, NULL::uuid, NULL::integer, NULL::double precision,
             NULL::double precision, NULL::double precision, NULL::text, NULL::text, NULL::double precision,
@@ -153,31 +60,32 @@ BEGIN
     IF v_ids IS NULL THEN
         RETURN;
     END IF;
-    UPDATE letsswitch.delivery
+    UPDATE core.delivery
     SET next_try_at = v_now + make_interval(secs => p_lease), attempts = delivery.attempts + 1,
-        until_number = CASE WHEN delivery.conversation_id IS NOT NULL THEN (
-            SELECT conversation.last_number FROM letsswitch.conversation WHERE conversation.id = delivery.conversation_id
-        ) END
+        until_number = CASE
+            WHEN delivery.conversation_id IS NOT NULL THEN conversations.last_number(delivery.conversation_id)
+        END
     WHERE delivery.id = ANY (v_ids);
-    PERFORM letsswitch.number_events(ARRAY(
-        SELECT delivery.event_id FROM letsswitch.delivery WHERE delivery.id = ANY (v_ids) AND delivery.event_id IS NOT NULL
+    PERFORM notifications.number_events(ARRAY(
+        SELECT delivery.event_id FROM core.delivery WHERE delivery.id = ANY (v_ids) AND delivery.event_id IS NOT NULL
     ));
     RETURN QUERY
     SELECT
         delivery.id,
         CASE
-            WHEN delivery.urgent AND (task.device_id IS NULL OR reminder.id IS NULL) THEN 'orphaned'
+            -- The reminder is gone if the task was moved to another time: there it gets a new one.
+            WHEN delivery.urgent AND (task.device_id IS NULL OR NOT reminders.has_reminder(delivery.message_id)) THEN 'orphaned'
             WHEN delivery.event_id IS NOT NULL AND event.id IS NULL THEN 'orphaned'
             -- The task was moved meanwhile. The user who moved it has seen the change.
             WHEN kind.is_notice AND task.notified_at IS NULL THEN 'orphaned'
             -- A user in the room was notified there and sees who else is present.
             WHEN kind.is_notice AND EXISTS (
-                SELECT FROM letsswitch.attendance
+                SELECT FROM core.attendance
                 WHERE attendance.room_id = task.room_id AND attendance.task_id = task.id AND attendance.present > 0
             ) THEN 'orphaned'
             -- After a provider's outage there may be several, which would all say the same.
             WHEN kind.is_notice AND EXISTS (
-                SELECT FROM letsswitch.delivery AS later
+                SELECT FROM core.delivery AS later
                 WHERE later.id = ANY (v_ids) AND later.id > delivery.id AND later.task_id = delivery.task_id
                     AND later.address_id = delivery.address_id AND NOT later.urgent AND later.event_id IS NULL
                     AND later.conversation_id IS NULL
@@ -198,12 +106,12 @@ BEGIN
         address.address, address.details, date_part('epoch', address.registered_at),
         event.number,
         coalesce(event.person, CASE
-            WHEN delivery.urgent AND event.id IS NOT NULL THEN letsswitch.person_tag(task.device_id)
-            WHEN delivery.conversation_id IS NOT NULL THEN letsswitch.person_tag(unread.device_id)
-            WHEN event.type IN ('room.joined', 'room.left') THEN (letsswitch.owners_of(event.task_ids))[1]
+            WHEN delivery.urgent AND event.id IS NOT NULL THEN core.person_tag(task.device_id)
+            WHEN delivery.conversation_id IS NOT NULL THEN core.person_tag(unread.device_id)
+            WHEN event.type IN ('room.joined', 'room.left') THEN (notifications.owners_of(event.task_ids))[1]
         END),
         CASE WHEN event.type IN ('match.created', 'match.ended', 'room.opened', 'room.closed')
-            THEN array_to_string(letsswitch.owners_of(event.task_ids), ',', '') END,
+            THEN array_to_string(notifications.owners_of(event.task_ids), ',', '') END,
         array_to_string(event.task_ids, ','),
         CASE WHEN event.type = 'room.closed' THEN array_to_string(there.came, ',') END,
         CASE WHEN event.type = 'room.closed' THEN coalesce(there.most_peers, 0) ELSE event.peers END,
@@ -211,7 +119,7 @@ BEGIN
         task.id,
         delivery.urgent,
         partner.title,
-        CASE WHEN kind.is_notice THEN letsswitch.start_day_text(task.starts_at, task.time_zone) END,
+        CASE WHEN kind.is_notice THEN notifications.start_day_text(task.starts_at, task.time_zone) END,
         -- For an erased user only the tag is sent.
         CASE WHEN erasure.person IS NULL THEN coalesce(event.title, task.title) END,
         CASE WHEN erasure.person IS NULL THEN coalesce(event.start_time, task.start_time) END,
@@ -219,21 +127,19 @@ BEGIN
         date_part('epoch', coalesce(event.starts_at, task.starts_at))::bigint,
         coalesce(event.room_id, CASE WHEN task.partner_id IS NOT NULL THEN task.room_id END),
         delivery.conversation_id, unread.names, unread.authors, unread.messages, unread.recent
-    FROM letsswitch.delivery
+    FROM core.delivery
     CROSS JOIN LATERAL (
         SELECT NOT delivery.urgent AND delivery.event_id IS NULL AND delivery.conversation_id IS NULL AS is_notice
     ) AS kind
-    LEFT JOIN letsswitch.event ON event.id = delivery.event_id
-    LEFT JOIN letsswitch.erasure ON erasure.person = event.person AND erasure.events_up_to >= event.id
-    LEFT JOIN letsswitch.visible_task AS task ON task.id = delivery.task_id
-    -- It is gone when the task was moved to another time: there it gets a new one.
-    LEFT JOIN letsswitch.reminder ON delivery.urgent AND reminder.id = delivery.message_id
-    LEFT JOIN letsswitch.visible_task AS partner ON partner.id = task.partner_id
-    LEFT JOIN LATERAL letsswitch.unread_messages(
+    LEFT JOIN core.event ON event.id = delivery.event_id
+    LEFT JOIN core.erasure ON erasure.person = event.person AND erasure.events_up_to >= event.id
+    LEFT JOIN schedule.visible_task AS task ON task.id = delivery.task_id
+    LEFT JOIN schedule.visible_task AS partner ON partner.id = task.partner_id
+    LEFT JOIN LATERAL conversations.unread_messages(
         delivery.user_id, delivery.conversation_id, delivery.from_number, delivery.until_number
     ) AS unread ON delivery.conversation_id IS NOT NULL
     -- An address that now belongs to another device doesn't get this one's reminders.
-    LEFT JOIN letsswitch.address
+    LEFT JOIN core.address
         ON address.id = delivery.address_id AND address.device_id = coalesce(task.device_id, unread.device_id)
     LEFT JOIN LATERAL (
         SELECT
@@ -241,7 +147,7 @@ BEGIN
             array_agg(attendance.task_id ORDER BY attendance.task_id)
                 FILTER (WHERE attendance.task_id = ANY (event.task_ids) AND attendance.visits > 0) AS came,
             max(attendance.most_peers) AS most_peers
-        FROM letsswitch.attendance WHERE attendance.room_id = event.room_id
+        FROM core.attendance WHERE attendance.room_id = event.room_id
     ) AS there ON event.type = 'room.closed'
     WHERE delivery.id = ANY (v_ids)
     ORDER BY delivery.id;
@@ -250,16 +156,16 @@ $$;
 
 -- Renews leases. The arrays have one element per delivery. What another daemon has leased meanwhile isn't renewed.
 -- Returns what is renewed.
-CREATE FUNCTION letsswitch.renew_deliveries(p_ids bigint[], p_attempts integer[], p_lease double precision)
+CREATE FUNCTION notifications.renew_deliveries(p_ids bigint[], p_attempts integer[], p_lease double precision)
 RETURNS TABLE (id bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_until timestamptz := letsswitch.clock() + make_interval(secs => p_lease);
+    v_until timestamptz := core.clock() + make_interval(secs => p_lease);
 BEGIN
-    PERFORM FROM letsswitch.delivery WHERE delivery.id = ANY (p_ids) ORDER BY delivery.id FOR UPDATE;
+    PERFORM FROM core.delivery WHERE delivery.id = ANY (p_ids) ORDER BY delivery.id FOR UPDATE;
     RETURN QUERY
-    UPDATE letsswitch.delivery SET next_try_at = v_until
+    UPDATE core.delivery SET next_try_at = v_until
     FROM unnest(p_ids, p_attempts) AS held (id, attempt)
     WHERE delivery.id = held.id AND delivery.attempts = held.attempt
     RETURNING delivery.id;
@@ -270,52 +176,51 @@ $$;
 --   p_accepted, p_dropped   finished; only accepted ones count as delivered
 --   p_gone                  finished, and the address is deleted, unless it was registered again since
 --   p_again                 to be tried after p_delays seconds; the lease doesn't count as an attempt if p_begun is false
-CREATE FUNCTION letsswitch.finish_deliveries(
+CREATE FUNCTION notifications.finish_deliveries(
     p_accepted bigint[], p_dropped bigint[], p_gone bigint[],
     p_again bigint[], p_attempts integer[], p_begun boolean[], p_delays double precision[]
 ) RETURNS TABLE (reminder_id uuid)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_now timestamptz := letsswitch.clock();
+    v_now timestamptz := core.clock();
     v_reminders uuid[];
     v_events bigint[];
-    v_notified letsswitch.delivery[];
+    v_notified core.delivery[];
 BEGIN
     -- Reminders are locked before deliveries, as erasing does.
-    SELECT array_agg(delivery.message_id) INTO v_reminders FROM letsswitch.delivery
+    SELECT array_agg(delivery.message_id) INTO v_reminders FROM core.delivery
     WHERE delivery.id = ANY (p_accepted) AND delivery.urgent;
     IF v_reminders IS NOT NULL THEN
-        RETURN QUERY SELECT * FROM letsswitch.mark_delivered(v_reminders);
+        RETURN QUERY SELECT * FROM reminders.mark_delivered(v_reminders);
     END IF;
     -- Conversations are locked before deliveries, as sending a message does. A message being stored now is then either
     -- covered by the rows deleted here, or seen by renew_message_notifications.
-    PERFORM FROM letsswitch.conversation
-    WHERE conversation.id = ANY (ARRAY(
-        SELECT delivery.conversation_id FROM letsswitch.delivery
+    PERFORM conversations.lock_notified(ARRAY(
+        SELECT delivery.conversation_id FROM core.delivery
         WHERE delivery.id = ANY (p_accepted || p_dropped || p_gone || p_again) AND delivery.conversation_id IS NOT NULL
-    )) ORDER BY conversation.id FOR KEY SHARE;
-    PERFORM FROM letsswitch.delivery
+    ));
+    PERFORM FROM core.delivery
     WHERE delivery.id = ANY (p_accepted || p_dropped || p_gone || p_again) ORDER BY delivery.id FOR UPDATE;
-    PERFORM letsswitch.lock_address_rows(ARRAY(
-        SELECT delivery.address_id FROM letsswitch.delivery
+    PERFORM core.lock_address_rows(ARRAY(
+        SELECT delivery.address_id FROM core.delivery
         WHERE delivery.id = ANY (p_gone) AND delivery.address_id IS NOT NULL
     ));
-    DELETE FROM letsswitch.address USING letsswitch.delivery
+    DELETE FROM core.address USING core.delivery
     WHERE delivery.id = ANY (p_gone) AND address.id = delivery.address_id
         AND address.registered_at <= delivery.created_at;
-    SELECT array_agg(delivery) INTO v_notified FROM letsswitch.delivery
+    SELECT array_agg(delivery) INTO v_notified FROM core.delivery
     WHERE delivery.id = ANY (p_accepted || p_dropped) AND delivery.until_number IS NOT NULL;
     WITH done AS (
-        DELETE FROM letsswitch.delivery WHERE delivery.id = ANY (p_accepted || p_dropped || p_gone)
+        DELETE FROM core.delivery WHERE delivery.id = ANY (p_accepted || p_dropped || p_gone)
         RETURNING delivery.event_id
     )
     SELECT array_agg(done.event_id) INTO v_events FROM done WHERE done.event_id IS NOT NULL;
-    PERFORM letsswitch.delete_events(v_events);
+    PERFORM core.delete_events(v_events);
     IF v_notified IS NOT NULL THEN
-        PERFORM letsswitch.renew_message_notifications(v_notified);
+        PERFORM conversations.renew_message_notifications(v_notified);
     END IF;
-    UPDATE letsswitch.delivery SET
+    UPDATE core.delivery SET
         next_try_at = v_now + make_interval(secs => again.delay),
         attempts = delivery.attempts - CASE WHEN again.begun THEN 0 ELSE 1 END
     FROM unnest(p_again, p_attempts, p_begun, p_delays) AS again (id, attempt, begun, delay)
@@ -324,20 +229,54 @@ END
 $$;
 
 -- When a provider has something to send, and how much waits, counted to 10,000. Epoch seconds.
-CREATE FUNCTION letsswitch.next_delivery(
+CREATE FUNCTION notifications.next_delivery(
     p_channel text,
     OUT urgent double precision, OUT others double precision, OUT now double precision, OUT waiting bigint
 )
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
     urgent := extract(epoch FROM (
-        SELECT min(delivery.next_try_at) FROM letsswitch.delivery
+        SELECT min(delivery.next_try_at) FROM core.delivery
         WHERE delivery.channel = p_channel AND delivery.urgent));
     others := extract(epoch FROM (
-        SELECT min(delivery.next_try_at) FROM letsswitch.delivery
+        SELECT min(delivery.next_try_at) FROM core.delivery
         WHERE delivery.channel = p_channel AND NOT delivery.urgent));
-    now := extract(epoch FROM letsswitch.clock());
+    now := extract(epoch FROM core.clock());
     waiting := (SELECT count(*) FROM (
-        SELECT FROM letsswitch.delivery WHERE delivery.channel = p_channel LIMIT 10000) AS counted);
+        SELECT FROM core.delivery WHERE delivery.channel = p_channel LIMIT 10000) AS counted);
 END
+$$;
+
+-- The day of a start as text, `Wed 25 Nov`; NULL if it is today there, or the zone is unknown.
+CREATE FUNCTION notifications.start_day_text(p_starts_at timestamptz, p_zone text) RETURNS text
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_rules text := schedule.stored_zone_rules(p_zone);
+    v_start timestamp := p_starts_at AT TIME ZONE v_rules;
+BEGIN
+    RETURN CASE WHEN v_start::date <> (core.clock() AT TIME ZONE v_rules)::date THEN to_char(v_start, 'FMDy FMDD Mon') END;
+END
+$$;
+
+-- The devices of these tasks, in their order; NULL if unknown.
+CREATE FUNCTION notifications.owners_of(p_tasks uuid[]) RETURNS text[]
+LANGUAGE sql STABLE AS $$
+    SELECT array_agg(core.person_tag(task.device_id) ORDER BY own.place)
+    FROM unnest(p_tasks) WITH ORDINALITY AS own (id, place)
+    LEFT JOIN schedule.visible_task AS task ON task.id = own.id
+$$;
+
+-- A room's end gets its number when it is first read, because no statement causes it.
+CREATE FUNCTION notifications.number_events(p_ids bigint[]) RETURNS void
+LANGUAGE sql AS $$
+    UPDATE core.event SET number = numbered.number
+    FROM (
+        SELECT late.id, nextval('core.event_number') AS number
+        FROM (
+            SELECT event.id FROM core.event WHERE event.id = ANY (p_ids) AND event.number IS NULL
+            ORDER BY event.happened_at, event.id
+            FOR UPDATE
+        ) AS late
+    ) AS numbered
+    WHERE event.id = numbered.id
 $$;

@@ -2,21 +2,21 @@
 -- are in use: deliveries are written for the providers in the table, and leased by the daemons that serve them.
 
 -- Records that a daemon has started with this provider, which is in use from now on, even if it was disabled. Returns the number of starts.
-CREATE FUNCTION letsswitch.start_provider(p_name text) RETURNS bigint
+CREATE FUNCTION notifications.start_provider(p_name text) RETURNS bigint
 LANGUAGE sql AS $$
-    INSERT INTO letsswitch.provider AS known (name, seen_at) VALUES (p_name, letsswitch.clock())
+    INSERT INTO core.provider AS known (name, seen_at) VALUES (p_name, core.clock())
     ON CONFLICT (name) DO UPDATE SET starts = known.starts + 1, seen_at = excluded.seen_at, disabled_at = NULL
     RETURNING starts
 $$;
 
 -- Records that a daemon still serves the provider. Leasing calls this; the row is written at most every ten minutes.
-CREATE FUNCTION letsswitch.touch_provider(p_name text, p_now timestamptz) RETURNS void
+CREATE FUNCTION notifications.touch_provider(p_name text, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT EXISTS (
-        SELECT FROM letsswitch.provider WHERE provider.name = p_name AND provider.seen_at > p_now - interval '10 minutes'
+        SELECT FROM core.provider WHERE provider.name = p_name AND provider.seen_at > p_now - interval '10 minutes'
     ) THEN
-        INSERT INTO letsswitch.provider (name, seen_at) VALUES (p_name, p_now)
+        INSERT INTO core.provider (name, seen_at) VALUES (p_name, p_now)
         ON CONFLICT (name) DO UPDATE SET seen_at = excluded.seen_at;
     END IF;
 END
@@ -24,37 +24,11 @@ $$;
 
 -- Disables a provider whose server has refused this daemon for good. No more deliveries are written for it. If another
 -- daemon has started with the provider since, nothing changes: that daemon tries itself. Returns whether it is disabled.
-CREATE FUNCTION letsswitch.disable_provider(p_name text, p_start bigint) RETURNS boolean
+CREATE FUNCTION notifications.disable_provider(p_name text, p_start bigint) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE letsswitch.provider SET disabled_at = coalesce(provider.disabled_at, letsswitch.clock())
+    UPDATE core.provider SET disabled_at = coalesce(provider.disabled_at, core.clock())
     WHERE provider.name = p_name AND provider.starts = p_start;
     RETURN FOUND;
 END
-$$;
-
--- The providers in use that send reminders to people's addresses. A provider that no daemon serves stays in use until
--- it is purged.
-CREATE FUNCTION letsswitch.addressed_providers() RETURNS text[]
-LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    RETURN ARRAY(
-        SELECT provider.name FROM letsswitch.provider
-        WHERE NOT provider.subscribes AND provider.disabled_at IS NULL);
-END
-$$;
-
--- Whether any subscriber receives events.
-CREATE FUNCTION letsswitch.has_subscribers() RETURNS boolean
-LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    RETURN EXISTS (
-        SELECT FROM letsswitch.provider WHERE provider.subscribes AND provider.disabled_at IS NULL);
-END
-$$;
-
--- Deletes providers that no daemon has served for a day, so that a restart, or a night without a daemon, loses nothing.
-CREATE FUNCTION letsswitch.purge_providers() RETURNS void
-LANGUAGE sql AS $$
-    DELETE FROM letsswitch.provider WHERE provider.seen_at < letsswitch.clock() - interval '1 day'
 $$;

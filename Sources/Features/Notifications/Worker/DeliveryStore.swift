@@ -18,22 +18,22 @@ package struct DeliveryStore: Sendable {
         static let all = [startProvider, storeRefusal, lease, renew, finish, next, drop, clear]
 
         static let startProvider = PostgresStatement(
-            name: "start_provider", sql: "SELECT letsswitch.start_provider($1) AS start")
+            name: "start_provider", sql: "SELECT notifications.start_provider($1) AS start")
         static let storeRefusal = PostgresStatement(
-            name: "disable_provider", sql: "SELECT letsswitch.disable_provider($1, $2) AS is_off")
+            name: "disable_provider", sql: "SELECT notifications.disable_provider($1, $2) AS is_off")
         static let lease = PostgresStatement(
             name: "lease_deliveries",
             sql: """
                 SELECT *, \(PostgresStatement.microseconds("happened_at", "deadline", "now", "registered_at"))
-                FROM letsswitch.lease_deliveries($1, $2, $3, $4)
+                FROM notifications.lease_deliveries($1, $2, $3, $4)
                 """)
         static let renew = PostgresStatement(
             name: "renew_deliveries",
-            sql: "SELECT id FROM letsswitch.renew_deliveries($1::bigint[], $2::integer[], $3)")
+            sql: "SELECT id FROM notifications.renew_deliveries($1::bigint[], $2::integer[], $3)")
         static let finish = PostgresStatement(
             name: "finish_deliveries",
             sql: """
-                SELECT reminder_id FROM letsswitch.finish_deliveries(
+                SELECT reminder_id FROM notifications.finish_deliveries(
                     $1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::integer[], $6::boolean[],
                     $7::double precision[])
                 """)
@@ -41,12 +41,12 @@ package struct DeliveryStore: Sendable {
             name: "next_delivery",
             sql: """
                 SELECT waiting, \(PostgresStatement.microseconds("urgent", "others", "now"))
-                FROM letsswitch.next_delivery($1)
+                FROM notifications.next_delivery($1)
                 """)
         static let drop = PostgresStatement(
-            name: "drop_deliveries", sql: "SELECT letsswitch.drop_deliveries($1, $2, $3) AS dropped")
+            name: "drop_deliveries", sql: "SELECT notifications.drop_deliveries($1, $2, $3) AS dropped")
         static let clear = PostgresStatement(
-            name: "clear_deliveries", sql: "SELECT letsswitch.clear_deliveries($1, $2) AS cleared")
+            name: "clear_deliveries", sql: "SELECT notifications.clear_deliveries($1, $2) AS cleared")
     }
 
     private let database: PostgresClient

@@ -1,8 +1,12 @@
 -- Deletion of questions: when a device is erased, and when they are old.
 
+-- Empties p_limit questions of a device that is being erased. Returns whether none are left.
+CREATE FUNCTION questions.erase_rows(p_device text, p_limit integer) RETURNS boolean
+LANGUAGE sql AS $$ SELECT questions.empty_questions(p_device, p_limit) < p_limit $$;
+
 -- Empties p_limit questions of a device, which others see. Its announcements and its sessions' titles are deleted at
 -- once; the sessions stay for the people in them. Returns how many; more may be left until that is less.
-CREATE FUNCTION letsswitch.empty_questions(p_device text, p_limit integer) RETURNS bigint
+CREATE FUNCTION questions.empty_questions(p_device text, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
     v_session uuid;
@@ -10,31 +14,31 @@ DECLARE
     v_count integer := 0;
     v_version bigint;
 BEGIN
-    DELETE FROM letsswitch.announcement WHERE announcement.session_id = ANY (ARRAY(
-        SELECT own.id FROM letsswitch.question_session AS own WHERE own.device_id = p_device));
+    DELETE FROM questions.announcement WHERE announcement.session_id = ANY (ARRAY(
+        SELECT own.id FROM questions.question_session AS own WHERE own.device_id = p_device));
     FOR v_session IN
-        SELECT own.id FROM letsswitch.question_session AS own WHERE own.device_id = p_device ORDER BY own.id FOR UPDATE
+        SELECT own.id FROM questions.question_session AS own WHERE own.device_id = p_device ORDER BY own.id FOR UPDATE
     LOOP
-        UPDATE letsswitch.question_session SET device_id = NULL, title = '' WHERE question_session.id = v_session;
+        UPDATE questions.question_session SET device_id = NULL, title = '' WHERE question_session.id = v_session;
         -- Daemons remember a title for as long as nothing happens.
-        PERFORM letsswitch.count_changes(v_session, 1);
+        PERFORM questions.count_changes(v_session, 1);
     END LOOP;
     WHILE v_count < p_limit LOOP
-        SELECT question.session_id INTO v_session FROM letsswitch.question
+        SELECT question.session_id INTO v_session FROM questions.question
         WHERE question.device_id = p_device ORDER BY question.session_id LIMIT 1;
         EXIT WHEN NOT FOUND;
-        PERFORM FROM letsswitch.question_session WHERE id = v_session FOR UPDATE;
+        PERFORM FROM questions.question_session WHERE id = v_session FOR UPDATE;
         v_questions := ARRAY(
-            SELECT question.id FROM letsswitch.question
+            SELECT question.id FROM questions.question
             WHERE question.device_id = p_device AND question.session_id = v_session LIMIT p_limit - v_count
         );
-        v_version := letsswitch.count_changes(v_session, cardinality(v_questions)) - cardinality(v_questions);
-        UPDATE letsswitch.question_session SET question_count = question_count - (
-            SELECT count(*) FROM letsswitch.question AS own
+        v_version := questions.count_changes(v_session, cardinality(v_questions)) - cardinality(v_questions);
+        UPDATE questions.question_session SET question_count = question_count - (
+            SELECT count(*) FROM questions.question AS own
             WHERE own.id = ANY (v_questions) AND own.state <> 'dismissed'
         )
         WHERE question_session.id = v_session;
-        UPDATE letsswitch.question SET
+        UPDATE questions.question SET
             content = NULL, answer = NULL, device_id = NULL, state = 'dismissed',
             version = v_version + gone.place, changed = v_version + gone.place
         FROM unnest(v_questions) WITH ORDINALITY AS gone (id, place)
@@ -47,28 +51,28 @@ $$;
 
 -- Deletes questions asked longer than p_retention seconds ago, and sessions in which nothing has happened since; p_limit rows of each
 -- kind at a time. Returns how many it took: more may be left until that is 0.
-CREATE FUNCTION letsswitch.purge_questions(p_retention double precision, p_limit integer) RETURNS bigint
+CREATE FUNCTION questions.delete_old(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_now timestamptz := letsswitch.clock();
+    v_now timestamptz := core.clock();
     v_before timestamptz := v_now - make_interval(secs => p_retention);
     v_questions uuid[];
     v_taken bigint;
     v_sum bigint;
 BEGIN
-    DELETE FROM letsswitch.announcement WHERE announcement.ctid = ANY (ARRAY(
-        SELECT past.ctid FROM letsswitch.announcement AS past
+    DELETE FROM questions.announcement WHERE announcement.ctid = ANY (ARRAY(
+        SELECT past.ctid FROM questions.announcement AS past
         WHERE past.made_at < v_now - interval '1 hour' ORDER BY past.made_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     ));
     GET DIAGNOSTICS v_sum = ROW_COUNT;
     v_questions := ARRAY(
-        SELECT past.id FROM letsswitch.question AS past
+        SELECT past.id FROM questions.question AS past
         WHERE past.created_at < v_before ORDER BY past.created_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     );
-    DELETE FROM letsswitch.question_vote WHERE question_vote.ctid = ANY (ARRAY(
+    DELETE FROM questions.question_vote WHERE question_vote.ctid = ANY (ARRAY(
         SELECT own.place FROM unnest(v_questions) AS past (id)
         CROSS JOIN LATERAL (
-            SELECT vote.ctid AS place FROM letsswitch.question_vote AS vote WHERE vote.question_id = past.id
+            SELECT vote.ctid AS place FROM questions.question_vote AS vote WHERE vote.question_id = past.id
         ) AS own
         LIMIT p_limit
     ));
@@ -77,19 +81,19 @@ BEGIN
     -- A question is deleted after its votes.
     IF v_taken < p_limit THEN
         WITH gone AS (
-            DELETE FROM letsswitch.question WHERE question.id = ANY (v_questions) RETURNING question.session_id, question.state
+            DELETE FROM questions.question WHERE question.id = ANY (v_questions) RETURNING question.session_id, question.state
         )
-        UPDATE letsswitch.question_session SET question_count = question_count - sums.count
+        UPDATE questions.question_session SET question_count = question_count - sums.count
         FROM (
             SELECT gone.session_id, count(*) AS count FROM gone WHERE gone.state <> 'dismissed' GROUP BY gone.session_id
         ) AS sums
         WHERE question_session.id = sums.session_id;
         v_sum := v_sum + cardinality(v_questions);
     END IF;
-    DELETE FROM letsswitch.question_session WHERE question_session.id = ANY (ARRAY(
-        SELECT past.id FROM letsswitch.question_session AS past
+    DELETE FROM questions.question_session WHERE question_session.id = ANY (ARRAY(
+        SELECT past.id FROM questions.question_session AS past
         WHERE past.used_at < v_before AND past.key_digest IS NOT NULL
-            AND NOT EXISTS (SELECT FROM letsswitch.question WHERE question.session_id = past.id)
+            AND NOT EXISTS (SELECT FROM questions.question WHERE question.session_id = past.id)
         ORDER BY past.used_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     ));
     GET DIAGNOSTICS v_taken = ROW_COUNT;

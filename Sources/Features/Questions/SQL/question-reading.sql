@@ -1,18 +1,18 @@
 -- Reading a session's questions.
 
 -- Questions as they are shown: one of a device that is being erased has no content, before it is emptied too.
-CREATE VIEW letsswitch.visible_question AS
+CREATE VIEW questions.visible_question AS
 SELECT
     question.id, question.session_id, question.number,
     CASE WHEN erasure.device_id IS NULL THEN question.content END AS content,
     question.answered, CASE WHEN erasure.device_id IS NULL THEN question.answer END AS answer,
     question.state, question.votes, question.asked_from, question.created_at, question.version
-FROM letsswitch.question
-LEFT JOIN letsswitch.erasure ON erasure.device_id = question.device_id;
+FROM questions.question
+LEFT JOIN core.erasure ON erasure.device_id = question.device_id;
 
 -- A session, and p_limit questions of it in the order of asking, after p_after if that is one of them; one row without a question
 -- if there is none. p_all: in whatever state; else the approved.
-CREATE FUNCTION letsswitch.list_questions(p_session uuid, p_after uuid, p_all boolean, p_limit integer) RETURNS TABLE (
+CREATE FUNCTION questions.list_questions(p_session uuid, p_after uuid, p_all boolean, p_limit integer) RETURNS TABLE (
     title text, is_moderated boolean, session_state text, key_digest text, session_version bigint,
     id uuid, session_id uuid, content text, answered boolean, answer text, state text,
     votes integer, asked_from uuid, asked_at bigint, version bigint
@@ -22,12 +22,12 @@ LANGUAGE sql STABLE AS $$
         session.title, session.is_moderated, session.state, session.key_digest, session.version,
         listed.id, session.id, listed.content, listed.answered, listed.answer, listed.state,
         listed.votes, listed.asked_from, floor(extract(epoch FROM listed.created_at))::bigint, listed.version
-    FROM letsswitch.question_session AS session
+    FROM questions.question_session AS session
     LEFT JOIN LATERAL (
-        SELECT * FROM letsswitch.visible_question AS question
+        SELECT * FROM questions.visible_question AS question
         WHERE question.session_id = session.id AND question.content IS NOT NULL AND (p_all OR question.state = 'approved')
             AND question.number > coalesce((
-                SELECT last.number FROM letsswitch.question AS last WHERE last.id = p_after AND last.session_id = session.id
+                SELECT last.number FROM questions.question AS last WHERE last.id = p_after AND last.session_id = session.id
             ), 0)
         ORDER BY question.number LIMIT p_limit
     ) AS listed ON true
@@ -37,7 +37,7 @@ $$;
 
 -- A session, and which of its questions have changed after a version: p_limit of them in the order of their last changes; one row
 -- without a question if none has.
-CREATE FUNCTION letsswitch.changed_questions(p_session uuid, p_after bigint, p_limit integer) RETURNS TABLE (
+CREATE FUNCTION questions.changed_questions(p_session uuid, p_after bigint, p_limit integer) RETURNS TABLE (
     title text, is_moderated boolean, session_state text, session_version bigint, announced bigint,
     session_id uuid, id uuid, version bigint,
     -- Nothing has happened to it but votes.
@@ -48,9 +48,9 @@ LANGUAGE sql STABLE AS $$
         session.title, session.is_moderated, session.state, session.version, session.announced,
         session.id, question.id, question.version, question.changed <= p_after,
         coalesce(question.answered_in > p_after, false)
-    FROM letsswitch.question_session AS session
+    FROM questions.question_session AS session
     LEFT JOIN LATERAL (
-        SELECT own.id, own.version, own.changed, own.answered_in FROM letsswitch.question AS own
+        SELECT own.id, own.version, own.changed, own.answered_in FROM questions.question AS own
         WHERE own.session_id = session.id AND own.version > p_after
         ORDER BY own.version LIMIT p_limit
     ) AS question ON true
@@ -59,7 +59,7 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- The current state of these questions, in the given order; without deleted ones.
-CREATE FUNCTION letsswitch.questions_by_id(p_ids uuid[]) RETURNS TABLE (
+CREATE FUNCTION questions.questions_by_id(p_ids uuid[]) RETURNS TABLE (
     id uuid, session_id uuid, content text, answered boolean, answer text, state text,
     votes integer, asked_from uuid, asked_at bigint, version bigint,
     -- Nothing has happened to it but that it was asked.
@@ -72,7 +72,7 @@ LANGUAGE sql STABLE AS $$
         question.version = question.number
     FROM unnest(p_ids) WITH ORDINALITY AS named (id, place)
     CROSS JOIN LATERAL (
-        SELECT * FROM letsswitch.visible_question AS known WHERE known.id = named.id
+        SELECT * FROM questions.visible_question AS known WHERE known.id = named.id
     ) AS question
     ORDER BY named.place
 $$;

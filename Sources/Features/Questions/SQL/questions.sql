@@ -2,13 +2,13 @@
 -- letsswitch_questions with "<session> <version>", all in one transaction. Nothing is announced that isn't stored.
 
 -- Adds p_count changes to a session whose row is locked, and notifies the daemons. Returns the last one's version.
-CREATE FUNCTION letsswitch.count_changes(p_session uuid, p_count integer) RETURNS bigint
+CREATE FUNCTION questions.count_changes(p_session uuid, p_count integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_now timestamptz := letsswitch.clock();
+    v_now timestamptz := core.clock();
     v_version bigint;
 BEGIN
-    UPDATE letsswitch.question_session SET
+    UPDATE questions.question_session SET
         version = version + p_count,
         used_at = CASE WHEN used_at < v_now - interval '1 hour' THEN v_now ELSE used_at END
     WHERE id = p_session
@@ -21,49 +21,49 @@ $$;
 -- Sessions ---------------------------------------------------------------------------------------------------------
 
 -- Code: made, too_many_sessions. p_most: of a device.
-CREATE FUNCTION letsswitch.make_question_session(
+CREATE FUNCTION questions.make_question_session(
     p_id uuid, p_device text, p_title text, p_is_moderated boolean, p_key_digest text, p_most integer
 ) RETURNS text
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM letsswitch.lock_device(p_device);
+    PERFORM core.lock_device(p_device);
     IF p_most <= (
         SELECT count(*) FROM (
-            SELECT FROM letsswitch.question_session WHERE device_id = p_device LIMIT p_most
+            SELECT FROM questions.question_session WHERE device_id = p_device LIMIT p_most
         ) AS own
     ) THEN
         RETURN 'too_many_sessions';
     END IF;
-    INSERT INTO letsswitch.question_session (id, device_id, title, is_moderated, state, key_digest, used_at)
-    VALUES (p_id, p_device, p_title, p_is_moderated, 'open', p_key_digest, letsswitch.clock());
+    INSERT INTO questions.question_session (id, device_id, title, is_moderated, state, key_digest, used_at)
+    VALUES (p_id, p_device, p_title, p_is_moderated, 'open', p_key_digest, core.clock());
     RETURN 'made';
 END
 $$;
 
 -- Creates the session in which everybody is a presenter, if it doesn't exist.
-CREATE FUNCTION letsswitch.make_open_question_session(p_id uuid, p_title text) RETURNS void
+CREATE FUNCTION questions.make_open_question_session(p_id uuid, p_title text) RETURNS void
 LANGUAGE sql AS $$
-    INSERT INTO letsswitch.question_session (id, title, is_moderated, state, used_at)
-    VALUES (p_id, p_title, false, 'open', letsswitch.clock())
+    INSERT INTO questions.question_session (id, title, is_moderated, state, used_at)
+    VALUES (p_id, p_title, false, 'open', core.clock())
     ON CONFLICT (id) DO NOTHING
 $$;
 
 -- Opens or closes a session. Code: done, no_such_session, presenter_only.
-CREATE FUNCTION letsswitch.set_question_session(p_id uuid, p_state text, p_keys text[]) RETURNS TABLE (
+CREATE FUNCTION questions.set_question_session(p_id uuid, p_state text, p_keys text[]) RETURNS TABLE (
     code text, id uuid, title text, is_moderated boolean, state text, version bigint
 )
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_session letsswitch.question_session;
+    v_session questions.question_session;
 BEGIN
-    SELECT * INTO v_session FROM letsswitch.question_session WHERE id = p_id FOR UPDATE;
-    code := letsswitch.presenter_refusal(v_session, p_keys);
+    SELECT * INTO v_session FROM questions.question_session WHERE id = p_id FOR UPDATE;
+    code := questions.presenter_refusal(v_session, p_keys);
     IF code IS NULL THEN
         code := 'done';
         IF v_session.state <> p_state THEN
-            UPDATE letsswitch.question_session SET state = p_state WHERE id = p_id;
-            v_session.version := letsswitch.count_changes(p_id, 1);
+            UPDATE questions.question_session SET state = p_state WHERE id = p_id;
+            v_session.version := questions.count_changes(p_id, 1);
         END IF;
     END IF;
     RETURN QUERY SELECT code, p_id, v_session.title, v_session.is_moderated, p_state, v_session.version;
@@ -71,7 +71,7 @@ END
 $$;
 
 -- Why a person with these keys (digests) has no presenter's rights; NULL if the person has them.
-CREATE FUNCTION letsswitch.presenter_refusal(p_session letsswitch.question_session, p_keys text[]) RETURNS text
+CREATE FUNCTION questions.presenter_refusal(p_session questions.question_session, p_keys text[]) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE
         WHEN p_session.id IS NULL THEN 'no_such_session'
@@ -84,21 +84,21 @@ $$;
 -- Stores a question. p_per_minute: the most questions of one asker; p_most: the most questions of a session that aren't dismissed;
 -- p_present: the seconds since the asker came.
 -- Code: asked, no_such_session, session_closed, too_fast, session_full, device_erased.
-CREATE FUNCTION letsswitch.ask_question(
+CREATE FUNCTION questions.ask_question(
     p_id uuid, p_session uuid, p_asker uuid, p_device text, p_content text, p_per_minute integer, p_most integer,
     p_present double precision
 ) RETURNS TABLE (code text, created_at double precision, state text, version bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_session letsswitch.question_session;
-    v_now timestamptz := letsswitch.clock();
+    v_session questions.question_session;
+    v_now timestamptz := core.clock();
 BEGIN
     -- A person who connected before the device's erasure stores nothing after it.
     IF p_device IS NOT NULL THEN
-        PERFORM letsswitch.lock_erasing_shared(p_device);
+        PERFORM core.lock_erasing_shared(p_device);
         IF EXISTS (
-            SELECT FROM letsswitch.erased WHERE erased.person = letsswitch.person_tag(p_device)
+            SELECT FROM core.erased WHERE erased.person = core.person_tag(p_device)
                 AND erased.erased_at >= v_now - make_interval(secs => p_present)
         ) THEN
             code := 'device_erased';
@@ -106,15 +106,15 @@ BEGIN
             RETURN;
         END IF;
     END IF;
-    SELECT * INTO v_session FROM letsswitch.question_session WHERE id = p_session FOR UPDATE;
-    v_now := letsswitch.clock();
+    SELECT * INTO v_session FROM questions.question_session WHERE id = p_session FOR UPDATE;
+    v_now := core.clock();
     IF v_session.id IS NULL THEN
         code := 'no_such_session';
     ELSIF v_session.state = 'closed' THEN
         code := 'session_closed';
     ELSIF p_per_minute <= (
         SELECT count(*) FROM (
-            SELECT FROM letsswitch.question
+            SELECT FROM questions.question
             WHERE session_id = p_session AND asked_from = p_asker AND question.created_at > v_now - interval '1 minute'
             LIMIT p_per_minute
         ) AS recent
@@ -126,9 +126,9 @@ BEGIN
         code := 'asked';
         created_at := extract(epoch FROM v_now);
         state := CASE WHEN v_session.is_moderated THEN 'pending' ELSE 'approved' END;
-        version := letsswitch.count_changes(p_session, 1);
-        UPDATE letsswitch.question_session SET question_count = question_count + 1 WHERE id = p_session;
-        INSERT INTO letsswitch.question
+        version := questions.count_changes(p_session, 1);
+        UPDATE questions.question_session SET question_count = question_count + 1 WHERE id = p_session;
+        INSERT INTO questions.question
             (id, session_id, number, content, state, asked_from, device_id, created_at, version, changed)
         VALUES (p_id, p_session, version, p_content, state, p_asker, p_device, v_now, version, version);
     END IF;
@@ -139,7 +139,7 @@ $$;
 -- A presenter's action on a question: answer, approve, dismiss, reopen. Code: done, no_such_question, presenter_only,
 -- session_closed. With p_opens_all everybody is a presenter of a session without a key; otherwise such a session
 -- doesn't exist.
-CREATE FUNCTION letsswitch.moderate_question(
+CREATE FUNCTION questions.moderate_question(
     p_id uuid, p_action text, p_answer text, p_keys text[], p_opens_all boolean
 ) RETURNS TABLE (
     code text, session_version bigint, id uuid, session_id uuid, content text, answered boolean, answer text, state text,
@@ -148,20 +148,20 @@ CREATE FUNCTION letsswitch.moderate_question(
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_session letsswitch.question_session;
-    v_old letsswitch.question;
-    v_new letsswitch.question;
+    v_session questions.question_session;
+    v_old questions.question;
+    v_new questions.question;
 BEGIN
-    SELECT * INTO v_session FROM letsswitch.question_session
-    WHERE question_session.id = (SELECT question.session_id FROM letsswitch.question WHERE question.id = p_id)
+    SELECT * INTO v_session FROM questions.question_session
+    WHERE question_session.id = (SELECT question.session_id FROM questions.question WHERE question.id = p_id)
     FOR UPDATE;
-    SELECT question.* INTO v_old FROM letsswitch.question
-    JOIN letsswitch.visible_question AS shown ON shown.id = question.id AND shown.content IS NOT NULL
+    SELECT question.* INTO v_old FROM questions.question
+    JOIN questions.visible_question AS shown ON shown.id = question.id AND shown.content IS NOT NULL
     WHERE question.id = p_id;
     IF v_session.id IS NULL OR (v_session.key_digest IS NULL AND NOT p_opens_all) THEN
         code := 'no_such_question';
     ELSE
-        code := letsswitch.presenter_refusal(v_session, p_keys);
+        code := questions.presenter_refusal(v_session, p_keys);
     END IF;
     IF code IS NULL AND v_old.id IS NULL THEN
         code := 'no_such_question';
@@ -192,17 +192,17 @@ BEGIN
             END IF;
     END CASE;
     IF v_new IS DISTINCT FROM v_old THEN
-        v_new.version := letsswitch.count_changes(v_session.id, 1);
+        v_new.version := questions.count_changes(v_session.id, 1);
         v_session.version := v_new.version;
         IF v_new.answered AND NOT v_old.answered THEN
             v_new.answered_in := v_new.version;
         END IF;
         IF (v_new.state = 'dismissed') <> (v_old.state = 'dismissed') THEN
-            UPDATE letsswitch.question_session
+            UPDATE questions.question_session
             SET question_count = question_count + CASE WHEN v_new.state = 'dismissed' THEN -1 ELSE 1 END
             WHERE question_session.id = v_session.id;
         END IF;
-        UPDATE letsswitch.question SET
+        UPDATE questions.question SET
             answered = v_new.answered, answer = v_new.answer, answered_in = v_new.answered_in, state = v_new.state,
             version = v_new.version, changed = v_new.version
         WHERE question.id = p_id;
@@ -215,20 +215,20 @@ $$;
 
 -- Many votes and withdrawn votes at once, in their order. Returns for each its place, its result (counted,
 -- no_such_question, session_closed), and the session's version then. A repetition changes nothing.
-CREATE FUNCTION letsswitch.vote_questions(
+CREATE FUNCTION questions.vote_questions(
     p_sessions uuid[], p_questions uuid[], p_voters uuid[], p_are_votes boolean[]
 ) RETURNS TABLE (place bigint, code text, version bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_session letsswitch.question_session;
+    v_session questions.question_session;
     v_vote record;
     v_changed uuid[];
     v_steps integer[];
     v_places bigint[];
 BEGIN
     FOR v_session IN
-        SELECT * FROM letsswitch.question_session WHERE id = ANY (p_sessions) ORDER BY id FOR UPDATE
+        SELECT * FROM questions.question_session WHERE id = ANY (p_sessions) ORDER BY id FOR UPDATE
     LOOP
         v_changed := '{}';
         v_steps := '{}';
@@ -237,7 +237,7 @@ BEGIN
             SELECT given.place, given.question, given.voter, given.is_vote, question.id AS known
             FROM unnest(p_sessions, p_questions, p_voters, p_are_votes) WITH ORDINALITY
                 AS given (session, question, voter, is_vote, place)
-            LEFT JOIN letsswitch.question ON question.id = given.question AND question.session_id = given.session
+            LEFT JOIN questions.question ON question.id = given.question AND question.session_id = given.session
                 AND question.state = 'approved' AND question.content IS NOT NULL
             WHERE given.session = v_session.id
             ORDER BY given.place
@@ -253,10 +253,10 @@ BEGIN
                 RETURN NEXT;
                 CONTINUE;
             ELSIF v_vote.is_vote THEN
-                INSERT INTO letsswitch.question_vote (question_id, voter) VALUES (v_vote.question, v_vote.voter)
+                INSERT INTO questions.question_vote (question_id, voter) VALUES (v_vote.question, v_vote.voter)
                 ON CONFLICT DO NOTHING;
             ELSE
-                DELETE FROM letsswitch.question_vote WHERE question_id = v_vote.question AND voter = v_vote.voter;
+                DELETE FROM questions.question_vote WHERE question_id = v_vote.question AND voter = v_vote.voter;
             END IF;
             IF FOUND THEN
                 v_changed := v_changed || v_vote.question;
@@ -270,9 +270,9 @@ BEGIN
                 FROM unnest(v_changed, v_steps) AS step (question, step)
                 GROUP BY step.question
             )
-            UPDATE letsswitch.question SET votes = votes + sums.step, version = v_session.version + sums.number
+            UPDATE questions.question SET votes = votes + sums.step, version = v_session.version + sums.number
             FROM sums WHERE question.id = sums.question;
-            v_session.version := letsswitch.count_changes(
+            v_session.version := questions.count_changes(
                 v_session.id, (SELECT count(DISTINCT changed.id) FROM unnest(v_changed) AS changed (id))::integer);
         END IF;
         RETURN QUERY SELECT counted.place, 'counted', v_session.version FROM unnest(v_places) AS counted (place);
@@ -282,30 +282,30 @@ $$;
 
 -- Announces. p_per_minute, p_per_hour: in a session; NULL: any number.
 -- Code: done, no_such_session, presenter_only, session_closed, too_fast.
-CREATE FUNCTION letsswitch.announce(
+CREATE FUNCTION questions.announce(
     p_session uuid, p_content text, p_recipients text, p_ids uuid[], p_keys text[],
     p_per_minute integer, p_per_hour integer
 ) RETURNS TABLE (code text, version bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_session letsswitch.question_session;
+    v_session questions.question_session;
     v_now timestamptz;
 BEGIN
-    SELECT * INTO v_session FROM letsswitch.question_session WHERE id = p_session FOR UPDATE;
-    v_now := letsswitch.clock();
+    SELECT * INTO v_session FROM questions.question_session WHERE id = p_session FOR UPDATE;
+    v_now := core.clock();
     code := coalesce(
-        letsswitch.presenter_refusal(v_session, p_keys),
+        questions.presenter_refusal(v_session, p_keys),
         CASE
             WHEN v_session.state = 'closed' THEN 'session_closed'
-            WHEN letsswitch.has_announced(p_session, p_per_minute, v_now - interval '1 minute')
-                OR letsswitch.has_announced(p_session, p_per_hour, v_now - interval '1 hour') THEN 'too_fast'
+            WHEN questions.has_announced(p_session, p_per_minute, v_now - interval '1 minute')
+                OR questions.has_announced(p_session, p_per_hour, v_now - interval '1 hour') THEN 'too_fast'
             ELSE 'done'
         END);
     IF code = 'done' THEN
-        version := letsswitch.count_changes(p_session, 1);
-        UPDATE letsswitch.question_session SET announced = question_session.version WHERE id = p_session;
-        INSERT INTO letsswitch.announcement (session_id, version, content, recipients, ids, made_at)
+        version := questions.count_changes(p_session, 1);
+        UPDATE questions.question_session SET announced = question_session.version WHERE id = p_session;
+        INSERT INTO questions.announcement (session_id, version, content, recipients, ids, made_at)
         VALUES (p_session, version, p_content, p_recipients, p_ids, v_now);
     END IF;
     RETURN NEXT;
@@ -313,11 +313,11 @@ END
 $$;
 
 -- Whether p_count announcements were made since p_since. Only the last p_count are read.
-CREATE FUNCTION letsswitch.has_announced(p_session uuid, p_count integer, p_since timestamptz) RETURNS boolean
+CREATE FUNCTION questions.has_announced(p_session uuid, p_count integer, p_since timestamptz) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT p_count <= (
         SELECT count(*) FROM (
-            SELECT announcement.made_at FROM letsswitch.announcement
+            SELECT announcement.made_at FROM questions.announcement
             WHERE announcement.session_id = p_session ORDER BY announcement.version DESC LIMIT p_count
         ) AS last
         WHERE last.made_at > p_since

@@ -1,7 +1,7 @@
 -- The tables of questions: sessions, questions, votes and announcements. They are part of the first migration.
 
 -- A question session with its presenter and its audience.
-CREATE TABLE letsswitch.question_session (
+CREATE TABLE questions.question_session (
     id uuid PRIMARY KEY,
     -- The device that created it. NULL: no device, or it was erased.
     device_id text,
@@ -22,11 +22,11 @@ CREATE TABLE letsswitch.question_session (
     used_at timestamptz NOT NULL
 )
 WITH (fillfactor = 50);
-CREATE INDEX question_session_device ON letsswitch.question_session (device_id) WHERE device_id IS NOT NULL;
-CREATE INDEX question_session_unused ON letsswitch.question_session (used_at);
+CREATE INDEX question_session_device ON questions.question_session (device_id) WHERE device_id IS NOT NULL;
+CREATE INDEX question_session_unused ON questions.question_session (used_at);
 
 --   pending ──▶ approved ──▶ dismissed      from each state to each other; `answered` is independent of it
-CREATE TABLE letsswitch.question (
+CREATE TABLE questions.question (
     id uuid PRIMARY KEY,
     session_id uuid NOT NULL,
     -- The session's version when the question was asked, which gives the order of the questions.
@@ -48,12 +48,12 @@ CREATE TABLE letsswitch.question (
     answered_in bigint,
     CONSTRAINT question_order UNIQUE (session_id, number)
 );
-CREATE INDEX question_changed ON letsswitch.question (session_id, version);
-CREATE INDEX question_asker ON letsswitch.question (session_id, asked_from, created_at);
-CREATE INDEX question_device ON letsswitch.question (device_id, session_id) WHERE device_id IS NOT NULL;
-CREATE INDEX question_past ON letsswitch.question (created_at);
+CREATE INDEX question_changed ON questions.question (session_id, version);
+CREATE INDEX question_asker ON questions.question (session_id, asked_from, created_at);
+CREATE INDEX question_device ON questions.question (device_id, session_id) WHERE device_id IS NOT NULL;
+CREATE INDEX question_past ON questions.question (created_at);
 
-CREATE TABLE letsswitch.question_vote (
+CREATE TABLE questions.question_vote (
     question_id uuid NOT NULL,
     -- Like question.asked_from, for a device.
     voter uuid NOT NULL,
@@ -61,7 +61,7 @@ CREATE TABLE letsswitch.question_vote (
 );
 
 -- Messages that a presenter has sent to connections. They are kept for an hour, for daemons that had lost the database.
-CREATE TABLE letsswitch.announcement (
+CREATE TABLE questions.announcement (
     session_id uuid NOT NULL,
     version bigint NOT NULL,
     content text NOT NULL,
@@ -71,4 +71,4 @@ CREATE TABLE letsswitch.announcement (
     made_at timestamptz NOT NULL,
     PRIMARY KEY (session_id, version)
 );
-CREATE INDEX announcement_past ON letsswitch.announcement (made_at);
+CREATE INDEX announcement_past ON questions.announcement (made_at);

@@ -26,37 +26,37 @@ package struct QuestionStore: Sendable {
 
         static let makeSession = PostgresStatement(
             name: "make_question_session",
-            sql: "SELECT letsswitch.make_question_session($1, $2, $3, $4, $5, $6) AS code")
+            sql: "SELECT questions.make_question_session($1, $2, $3, $4, $5, $6) AS code")
         static let makeOpenSession = PostgresStatement(
-            name: "make_open_question_session", sql: "SELECT letsswitch.make_open_question_session($1, $2)")
+            name: "make_open_question_session", sql: "SELECT questions.make_open_question_session($1, $2)")
         static let setSession = PostgresStatement(
-            name: "set_question_session", sql: "SELECT * FROM letsswitch.set_question_session($1, $2, $3)")
+            name: "set_question_session", sql: "SELECT * FROM questions.set_question_session($1, $2, $3)")
         static let ask = PostgresStatement(
             name: "ask_question",
             sql: """
                 SELECT *, \(PostgresStatement.microseconds("created_at"))
-                FROM letsswitch.ask_question($1, $2, $3, $4, $5, $6, $7, $8)
+                FROM questions.ask_question($1, $2, $3, $4, $5, $6, $7, $8)
                 """)
         static let moderate = PostgresStatement(
-            name: "moderate_question", sql: "SELECT * FROM letsswitch.moderate_question($1, $2, $3, $4, $5)")
+            name: "moderate_question", sql: "SELECT * FROM questions.moderate_question($1, $2, $3, $4, $5)")
         static let vote = PostgresStatement(
             name: "vote_questions",
             sql: """
-                SELECT * FROM letsswitch.vote_questions(
+                SELECT * FROM questions.vote_questions(
                     $1::uuid[], $2::uuid[], $3::uuid[], $4::boolean[])
                 """)
         static let announce = PostgresStatement(
-            name: "announce", sql: "SELECT * FROM letsswitch.announce($1, $2, $3, $4::uuid[], $5, $6, $7)")
+            name: "announce", sql: "SELECT * FROM questions.announce($1, $2, $3, $4::uuid[], $5, $6, $7)")
         static let list = PostgresStatement(
-            name: "list_questions", sql: "SELECT * FROM letsswitch.list_questions($1, $2, $3, $4)")
+            name: "list_questions", sql: "SELECT * FROM questions.list_questions($1, $2, $3, $4)")
         static let changed = PostgresStatement(
-            name: "changed_questions", sql: "SELECT * FROM letsswitch.changed_questions($1, $2, $3)")
+            name: "changed_questions", sql: "SELECT * FROM questions.changed_questions($1, $2, $3)")
         static let byID = PostgresStatement(
-            name: "questions_by_id", sql: "SELECT * FROM letsswitch.questions_by_id($1::uuid[])")
+            name: "questions_by_id", sql: "SELECT * FROM questions.questions_by_id($1::uuid[])")
         static let announcements = PostgresStatement(
             name: "announcements",
             sql: """
-                SELECT version, content, recipients, array_to_string(ids, ' ') AS ids FROM letsswitch.announcement
+                SELECT version, content, recipients, array_to_string(ids, ' ') AS ids FROM questions.announcement
                 WHERE session_id = $1 AND version > $2 ORDER BY version LIMIT $3
                 """)
     }

@@ -2,7 +2,7 @@
 
 -- A reminder's id: its seq in the first half (UUID version 8: 48 bits of batch, 12 of place), its task's randomness in
 -- the second.
-CREATE FUNCTION letsswitch.reminder_id(p_seq bigint, p_task uuid) RETURNS uuid
+CREATE FUNCTION reminders.reminder_id(p_seq bigint, p_task uuid) RETURNS uuid
 LANGUAGE sql IMMUTABLE AS $$
     SELECT (
         lpad(to_hex(((p_seq >> 12) << 16) + 32768 + (p_seq & 4095)), 16, '0') || substr(p_task::text, 20)
@@ -10,13 +10,13 @@ LANGUAGE sql IMMUTABLE AS $$
 $$;
 
 -- A number below every id of a batch, and above those of the previous one.
-CREATE FUNCTION letsswitch.first_reminder_id(p_batch bigint) RETURNS uuid
+CREATE FUNCTION reminders.first_reminder_id(p_batch bigint) RETURNS uuid
 LANGUAGE sql IMMUTABLE AS $$
     SELECT (lpad(to_hex(p_batch << 16), 16, '0') || '0000000000000000')::uuid
 $$;
 
 -- The outbox as daemons read it. Instants are epoch seconds, by date_part, because extract would compute them as decimals first.
-CREATE VIEW letsswitch.claimed_reminder AS
+CREATE VIEW reminders.claimed_reminder AS
 SELECT
     reminder.id,
     reminder.seq,
@@ -39,52 +39,56 @@ SELECT
     task.partner_id IS NOT NULL AND task.closes_at > reminder.claimed_at AS room_opened,
     -- missed from the beginning: the task had started already.
     reminder.state
-FROM letsswitch.reminder
-JOIN letsswitch.visible_task AS task ON task.id = reminder.task_id
-LEFT JOIN letsswitch.visible_task AS partner ON partner.id = task.partner_id;
+FROM reminders.reminder
+JOIN schedule.visible_task AS task ON task.id = reminder.task_id
+LEFT JOIN schedule.visible_task AS partner ON partner.id = task.partner_id;
 
 -- The reminders of one claim in their order, for the daemons that were notified of it.
-CREATE FUNCTION letsswitch.claim_result(p_batch bigint) RETURNS SETOF letsswitch.claimed_reminder
+CREATE FUNCTION reminders.claim_result(p_batch bigint) RETURNS SETOF reminders.claimed_reminder
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    v_from uuid := letsswitch.first_reminder_id(p_batch);
-    v_until uuid := letsswitch.first_reminder_id(p_batch + 1);
+    v_from uuid := reminders.first_reminder_id(p_batch);
+    v_until uuid := reminders.first_reminder_id(p_batch + 1);
 BEGIN
     RETURN QUERY
-    SELECT * FROM letsswitch.claimed_reminder AS claimed
+    SELECT * FROM reminders.claimed_reminder AS claimed
     WHERE claimed.id > v_from AND claimed.id < v_until ORDER BY claimed.id;
 END
 $$;
 
 -- The reminders of several claims in their order: those after p_after, up to p_until.
-CREATE FUNCTION letsswitch.claim_results(p_after bigint, p_until bigint) RETURNS SETOF letsswitch.claimed_reminder
+CREATE FUNCTION reminders.claim_results(p_after bigint, p_until bigint) RETURNS SETOF reminders.claimed_reminder
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    v_from uuid := letsswitch.first_reminder_id(p_after + 1);
-    v_until uuid := letsswitch.first_reminder_id(p_until + 1);
+    v_from uuid := reminders.first_reminder_id(p_after + 1);
+    v_until uuid := reminders.first_reminder_id(p_until + 1);
 BEGIN
     RETURN QUERY
-    SELECT * FROM letsswitch.claimed_reminder AS claimed
+    SELECT * FROM reminders.claimed_reminder AS claimed
     WHERE claimed.id > v_from AND claimed.id < v_until ORDER BY claimed.id;
 END
 $$;
 
+-- Whether a reminder exists.
+CREATE FUNCTION reminders.has_reminder(p_id uuid) RETURNS boolean
+LANGUAGE sql STABLE AS $$ SELECT EXISTS (SELECT FROM reminders.reminder WHERE reminder.id = p_id) $$;
+
 -- Marks reminders that a provider accepted as delivered. Returns those that were still pending.
-CREATE FUNCTION letsswitch.mark_delivered(p_ids uuid[]) RETURNS TABLE (reminder_id uuid)
+CREATE FUNCTION reminders.mark_delivered(p_ids uuid[]) RETURNS TABLE (reminder_id uuid)
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_now timestamptz := letsswitch.clock();
+    v_now timestamptz := core.clock();
     v_rows tid[];
 BEGIN
     SELECT array_agg(held.ctid) INTO v_rows FROM (
-        SELECT reminder.ctid FROM letsswitch.reminder
+        SELECT reminder.ctid FROM reminders.reminder
         WHERE reminder.id = ANY (p_ids) AND reminder.state = 'pending'
         ORDER BY reminder.id
         FOR UPDATE
     ) AS held;
     -- They can't be moved while they are locked.
     RETURN QUERY
-    UPDATE letsswitch.reminder SET state = 'delivered', delivered_at = v_now
+    UPDATE reminders.reminder SET state = 'delivered', delivered_at = v_now
     WHERE reminder.ctid = ANY (v_rows)
     RETURNING reminder.id;
 END
@@ -93,29 +97,29 @@ $$;
 -- Marks reminders as missed that no provider accepted by the start, with two seconds' grace for acknowledgements in
 -- progress. Locked rows are handled the next time. A batch that can't be written is retried after a minute, and the
 -- others continue.
-CREATE FUNCTION letsswitch.expire_reminders() RETURNS TABLE (reminder_id uuid, task_id uuid)
+CREATE FUNCTION reminders.expire_reminders() RETURNS TABLE (reminder_id uuid, task_id uuid)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_limit timestamptz := letsswitch.clock() - interval '2 seconds';
+    v_limit timestamptz := core.clock() - interval '2 seconds';
     v_batch bigint;
     v_from uuid;
     v_until uuid;
 BEGIN
     FOR v_batch IN
-        SELECT claim.batch FROM letsswitch.claim
+        SELECT claim.batch FROM reminders.claim
         WHERE claim.expires_at <= v_limit
         ORDER BY claim.expires_at
         LIMIT 10
         FOR UPDATE SKIP LOCKED
     LOOP
         BEGIN
-            v_from := letsswitch.first_reminder_id(v_batch);
-            v_until := letsswitch.first_reminder_id(v_batch + 1);
+            v_from := reminders.first_reminder_id(v_batch);
+            v_until := reminders.first_reminder_id(v_batch + 1);
             RETURN QUERY
             WITH missed AS (
-                UPDATE letsswitch.reminder SET state = 'missed' WHERE reminder.ctid = ANY (ARRAY(
-                    SELECT late.ctid FROM letsswitch.reminder AS late
+                UPDATE reminders.reminder SET state = 'missed' WHERE reminder.ctid = ANY (ARRAY(
+                    SELECT late.ctid FROM reminders.reminder AS late
                     WHERE late.id > v_from AND late.id < v_until
                         AND late.state = 'pending' AND late.starts_at <= v_limit
                     FOR UPDATE SKIP LOCKED
@@ -123,50 +127,69 @@ BEGIN
                 RETURNING reminder.id, reminder.task_id
             )
             SELECT missed.id, missed.task_id FROM missed
-            JOIN letsswitch.visible_task AS task ON task.id = missed.task_id
+            JOIN schedule.visible_task AS task ON task.id = missed.task_id
             WHERE task.device_id IS NOT NULL;
-            UPDATE letsswitch.claim SET expires_at = (
-                SELECT min(reminder.starts_at) FROM letsswitch.reminder
+            UPDATE reminders.claim SET expires_at = (
+                SELECT min(reminder.starts_at) FROM reminders.reminder
                 WHERE reminder.id > v_from AND reminder.id < v_until AND reminder.state = 'pending'
             )
             WHERE claim.batch = v_batch;
         EXCEPTION WHEN OTHERS THEN
-            IF letsswitch.is_transient_error(SQLSTATE) THEN
+            IF core.is_transient_error(SQLSTATE) THEN
                 RAISE;
             END IF;
             RAISE WARNING 'batch % can''t be expired: % (%)', v_batch, SQLERRM, SQLSTATE;
-            UPDATE letsswitch.claim SET expires_at = v_limit + interval '1 minute' WHERE claim.batch = v_batch;
+            UPDATE reminders.claim SET expires_at = v_limit + interval '1 minute' WHERE claim.batch = v_batch;
         END;
     END LOOP;
 END
 $$;
 
 -- A device's reminders whose task hasn't started yet, in the order of claims: the first p_limit after the position p_after.
-CREATE FUNCTION letsswitch.reminders_of(p_device text, p_after bigint, p_limit integer) RETURNS SETOF letsswitch.claimed_reminder
+CREATE FUNCTION reminders.reminders_of(p_device text, p_after bigint, p_limit integer) RETURNS SETOF reminders.claimed_reminder
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    v_now timestamptz := letsswitch.clock();
+    v_now timestamptz := core.clock();
     -- No reminder exists for later starts. So of a device's tasks only those with a reminder, or almost, are read, not
     -- all of the next three months.
-    v_last timestamptz := (SELECT max(reminder.starts_at) FROM letsswitch.reminder);
-    v_erased bigint := letsswitch.erased_up_to(p_device);
+    v_last timestamptz := (SELECT max(reminder.starts_at) FROM reminders.reminder);
     v_ids uuid[];
 BEGIN
     SELECT array_agg(first.id) INTO v_ids FROM (
-        SELECT own.id FROM letsswitch.task
+        SELECT own.id FROM schedule.tasks_of(p_device, v_now, v_last) AS task
         -- LIMIT prevents the planner from beginning with everybody's reminders.
         CROSS JOIN LATERAL (
-            SELECT reminder.id, reminder.seq FROM letsswitch.reminder
+            SELECT reminder.id, reminder.seq FROM reminders.reminder
             WHERE reminder.starts_at = task.starts_at AND reminder.task_id = task.id
             LIMIT 1
         ) AS own
-        WHERE task.device_id = p_device AND task.starts_at > v_now AND task.starts_at <= v_last AND task.registered > v_erased
-            AND own.seq > p_after
+        WHERE own.seq > p_after
         ORDER BY own.seq
         LIMIT p_limit
     ) AS first;
     IF v_ids IS NOT NULL THEN
-        RETURN QUERY SELECT * FROM letsswitch.claimed_reminder AS claimed WHERE claimed.id = ANY (v_ids) ORDER BY claimed.id;
+        RETURN QUERY SELECT * FROM reminders.claimed_reminder AS claimed WHERE claimed.id = ANY (v_ids) ORDER BY claimed.id;
     END IF;
+END
+$$;
+
+-- The rooms that are open now, for a daemon that starts. From the claims: the tasks know when a room closes, but not that
+-- it was opened.
+CREATE FUNCTION reminders.open_rooms() RETURNS TABLE (room_id uuid, closes_at double precision)
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+DECLARE
+    v_now timestamptz := core.clock();
+BEGIN
+    RETURN QUERY
+    SELECT DISTINCT task.room_id, extract(epoch FROM task.closes_at)::double precision
+    FROM reminders.claim
+    CROSS JOIN LATERAL (
+        SELECT reminder.task_id FROM reminders.reminder
+        WHERE reminder.id > reminders.first_reminder_id(claim.batch) AND reminder.id < reminders.first_reminder_id(claim.batch + 1)
+        OFFSET 0
+    ) AS claimed
+    JOIN schedule.visible_task AS task ON task.id = claimed.task_id
+    WHERE claim.closes_at > v_now AND (task.partner_id IS NOT NULL OR task.waits_until IS NOT NULL) AND task.closes_at > v_now;
 END
 $$;

@@ -18,13 +18,13 @@ package struct ClaimedBatch: Hashable, Sendable {
 }
 
 extension ClaimedBatch {
-    /// Creates it from rows of `letsswitch.claimed_reminder` of one batch. Returns `nil` if there are none.
+    /// Creates it from rows of `reminders.claimed_reminder` of one batch. Returns `nil` if there are none.
     init?(_ rows: PostgresRows) throws {
         guard let claim = try Self.split(rows).first else { return nil }
         self = claim
     }
 
-    /// Returns the batches of rows of `letsswitch.claimed_reminder` in firing order.
+    /// Returns the batches of rows of `reminders.claimed_reminder` in firing order.
     static func split(_ rows: PostgresRows) throws -> [ClaimedBatch] {
         var claims: [ClaimedBatch] = []
         var begin = rows.startIndex

@@ -30,7 +30,7 @@ package struct ReminderStore: Sendable {
             remindersOfMany, openRooms, findRoom, tasksOfRoom, closeRoom, tasksInRooms, devicesOfTasks,
         ]
 
-        /// The columns of `letsswitch.claimed_reminder`.
+        /// The columns of `reminders.claimed_reminder`.
         private static let claimed = """
             claimed.batch, claimed.reminder_id, claimed.seq, claimed.task_id, claimed.device_id, claimed.title,
             claimed.start_time, claimed.time_zone, claimed.partner_task, claimed.starts_at, claimed.room_id,
@@ -39,64 +39,64 @@ package struct ReminderStore: Sendable {
             """
 
         static let claimDue = PostgresStatement(
-            name: "claim_due", sql: "SELECT \(claimed) FROM letsswitch.claim_due($1) AS claimed")
+            name: "claim_due", sql: "SELECT \(claimed) FROM reminders.claim_due($1) AS claimed")
         static let claimEach = PostgresStatement(
-            name: "claim_each", sql: "SELECT \(claimed) FROM letsswitch.claim_each($1) AS claimed")
+            name: "claim_each", sql: "SELECT \(claimed) FROM reminders.claim_each($1) AS claimed")
         static let newestBatch = PostgresStatement(
-            name: "newest_batch", sql: "SELECT coalesce(max(batch), 0) AS batch FROM letsswitch.claim")
+            name: "newest_batch", sql: "SELECT coalesce(max(batch), 0) AS batch FROM reminders.claim")
         static let ownBatches = PostgresStatement(
             name: "own_batches",
             sql: """
-                SELECT batch FROM letsswitch.claim WHERE batch > $2 AND claimer = $1 ORDER BY batch LIMIT 1000
+                SELECT batch FROM reminders.claim WHERE batch > $2 AND claimer = $1 ORDER BY batch LIMIT 1000
                 """)
         static let firedBetween = PostgresStatement(
-            name: "claim_results", sql: "SELECT \(claimed) FROM letsswitch.claim_results($1, $2) AS claimed")
+            name: "claim_results", sql: "SELECT \(claimed) FROM reminders.claim_results($1, $2) AS claimed")
         static let nextDue = PostgresStatement(
             name: "next_due",
-            sql: "SELECT \(PostgresStatement.microseconds("due", "expiry", "now")) FROM letsswitch.next_due()")
+            sql: "SELECT \(PostgresStatement.microseconds("due", "expiry", "now")) FROM reminders.next_due()")
         static let markDelivered = PostgresStatement(
-            name: "mark_delivered", sql: "SELECT reminder_id FROM letsswitch.mark_delivered($1::uuid[])")
+            name: "mark_delivered", sql: "SELECT reminder_id FROM reminders.mark_delivered($1::uuid[])")
         static let expire = PostgresStatement(
-            name: "expire_reminders", sql: "SELECT reminder_id, task_id FROM letsswitch.expire_reminders()")
+            name: "expire_reminders", sql: "SELECT reminder_id, task_id FROM reminders.expire_reminders()")
         /// Also says whether each fired after the last reminder that the reader saw. An id of another device excludes
         /// nothing.
         static let backlogOf = PostgresStatement(
             name: "backlog_of",
             sql: """
                 SELECT \(claimed), claimed.seq > coalesce((
-                    SELECT reminder.seq FROM letsswitch.reminder JOIN letsswitch.task ON task.id = reminder.task_id
+                    SELECT reminder.seq FROM reminders.reminder JOIN schedule.task ON task.id = reminder.task_id
                     WHERE reminder.id = $2 AND task.device_id = $1
                 ), 0) AS is_unseen
-                FROM letsswitch.reminders_of($1, $3, $4) AS claimed
+                FROM reminders.reminders_of($1, $3, $4) AS claimed
                 """)
         static let remindersOfMany = PostgresStatement(
             name: "reminders_of_many",
             sql: """
                 SELECT \(claimed) FROM unnest($1::text[]) AS device (id)
-                CROSS JOIN LATERAL letsswitch.reminders_of(device.id, 0, $2) AS claimed
+                CROSS JOIN LATERAL reminders.reminders_of(device.id, 0, $2) AS claimed
                 ORDER BY claimed.seq
                 """)
         static let openRooms = PostgresStatement(
             name: "open_rooms",
-            sql: "SELECT room_id, \(PostgresStatement.microseconds("closes_at")) FROM letsswitch.open_rooms()")
+            sql: "SELECT room_id, \(PostgresStatement.microseconds("closes_at")) FROM reminders.open_rooms()")
         static let tasksOfRoom = PostgresStatement(
             name: "tasks_of_room",
-            sql: "SELECT id FROM letsswitch.visible_task WHERE room_id = $1 AND device_id IS NOT NULL LIMIT 16")
+            sql: "SELECT id FROM schedule.visible_task WHERE room_id = $1 AND device_id IS NOT NULL LIMIT 16")
         static let findRoom = PostgresStatement(
             name: "find_room",
             sql: """
                 SELECT state, \(PostgresStatement.microseconds("opens_at", "closes_at", "now"))
-                FROM letsswitch.find_room($1)
+                FROM schedule.find_room($1)
                 """)
         static let tasksInRooms = PostgresStatement(
-            name: "tasks_in_rooms", sql: "SELECT id FROM letsswitch.tasks_in_rooms($1) AS tasks (id)")
+            name: "tasks_in_rooms", sql: "SELECT id FROM schedule.tasks_in_rooms($1) AS tasks (id)")
         static let devicesOfTasks = PostgresStatement(
             name: "devices_of_tasks",
             sql: """
-                SELECT DISTINCT device_id FROM letsswitch.task
+                SELECT DISTINCT device_id FROM schedule.task
                 WHERE id = ANY ($1::uuid[]) AND device_id IS NOT NULL
                 """)
-        static let closeRoom = PostgresStatement(name: "close_room", sql: "SELECT letsswitch.close_room($1) AS state")
+        static let closeRoom = PostgresStatement(name: "close_room", sql: "SELECT schedule.close_room($1) AS state")
     }
 
     private let database: PostgresClient

@@ -14,22 +14,20 @@ package struct SchedulerWork: Sendable {
 
     private let claims: ReminderStore
     private let store: ReminderStore
-    private let erasures: ErasureStore
-    private let retention: Double
+    private let retention: RetentionStore
     let rooms: Rooms
     let audience: any ReminderReceiver
     let log: Log
 
     /// - Parameters:
     ///   - claims: Uses connections that no other work keeps busy.
-    ///   - retention: The age in seconds after which past tasks are deleted.
+    ///   - retention: Deletes old rows of all features.
     package init(
-        claims: ReminderStore, store: ReminderStore, erasures: ErasureStore, retention: Double, rooms: Rooms,
+        claims: ReminderStore, store: ReminderStore, retention: RetentionStore, rooms: Rooms,
         audience: any ReminderReceiver, log: Log
     ) {
         self.claims = claims
         self.store = store
-        self.erasures = erasures
         self.retention = retention
         self.rooms = rooms
         self.audience = audience
@@ -47,7 +45,7 @@ package struct SchedulerWork: Sendable {
         case .catchUp(let settled): await result(.catchUp) { try await catchUp(settled: settled) }
         case .expire: await expire()
         case .purge:
-            await result(.purge) { [.purged(try await erasures.purge(retention: retention, limit: Self.purgeLimit))] }
+            await result(.purge) { [.purged(try await retention.deleteOld(limit: Self.purgeLimit))] }
         case .fire, .record, .close: SchedulerResult(job: .look)
         }
     }

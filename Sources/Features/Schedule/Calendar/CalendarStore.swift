@@ -8,13 +8,13 @@ package struct CalendarStore: Sendable {
     package static let statementNames = [keep, revoke, read].map(\.name)
 
     private static let keep = PostgresStatement(
-        name: "ensure_calendar", sql: "SELECT letsswitch.ensure_calendar($1, $2, $3) AS secret")
+        name: "ensure_calendar", sql: "SELECT schedule.ensure_calendar($1, $2, $3) AS secret")
     private static let revoke = PostgresStatement(
-        name: "revoke_calendar", sql: "SELECT letsswitch.revoke_calendar($1)")
+        name: "revoke_calendar", sql: "SELECT schedule.revoke_calendar($1)")
     private static let read = PostgresStatement(
         name: "read_calendar",
         sql: """
-            SELECT *, \(PostgresStatement.microseconds("reminds_at", "closes_at")) FROM letsswitch.read_calendar($1)
+            SELECT *, \(PostgresStatement.microseconds("reminds_at", "closes_at")) FROM schedule.read_calendar($1)
             """)
 
     private let database: PostgresClient

@@ -9,7 +9,7 @@ package struct DayStore: Sendable {
     package static let statementNames = [day.name]
 
     private static let day = PostgresStatement(
-        name: "day_schedule", sql: "SELECT * FROM letsswitch.day_schedule($1, $2, $3, $4, $5)")
+        name: "day_schedule", sql: "SELECT * FROM schedule.day_schedule($1, $2, $3, $4, $5)")
 
     private let database: PostgresClient
 

@@ -12,7 +12,7 @@ package struct HistoryStore: Sendable {
 
     private static let markStarted = TaskRow.statement(calling: "mark_started", parameters: 2)
     private static let historyOf = PostgresStatement(
-        name: "history_of", sql: "SELECT * FROM letsswitch.history_of($1, $2)")
+        name: "history_of", sql: "SELECT * FROM schedule.history_of($1, $2)")
 
     private let database: PostgresClient
 

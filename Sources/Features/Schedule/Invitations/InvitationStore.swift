@@ -10,11 +10,11 @@ package struct InvitationStore: Sendable {
 
     private static let read = PostgresStatement(
         name: "read_invitation",
-        sql: "SELECT *, \(PostgresStatement.microseconds("reminds_at")) FROM letsswitch.read_invitation($1)")
+        sql: "SELECT *, \(PostgresStatement.microseconds("reminds_at")) FROM schedule.read_invitation($1)")
     private static let lapsed = PostgresStatement(
-        name: "lapsed_invitations", sql: "SELECT id FROM letsswitch.lapsed_invitations($1, $2::uuid[])")
+        name: "lapsed_invitations", sql: "SELECT id FROM schedule.lapsed_invitations($1, $2::uuid[])")
     private static let free = PostgresStatement(
-        name: "free_invitation", sql: "SELECT letsswitch.free_invitation($1) AS is_paired")
+        name: "free_invitation", sql: "SELECT schedule.free_invitation($1) AS is_paired")
 
     private let database: PostgresClient
 

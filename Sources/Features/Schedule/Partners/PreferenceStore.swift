@@ -13,11 +13,11 @@ package struct PreferenceStore: Sendable {
     package static let statementNames = [prefer, remove, list].map(\.name)
 
     private static let prefer = PostgresStatement(
-        name: "prefer_partner", sql: "SELECT * FROM letsswitch.prefer_partner($1, $2, $3, $4)")
+        name: "prefer_partner", sql: "SELECT * FROM schedule.prefer_partner($1, $2, $3, $4)")
     private static let remove = PostgresStatement(
-        name: "remove_preference", sql: "SELECT letsswitch.remove_preference($1, $2) AS was_there")
+        name: "remove_preference", sql: "SELECT schedule.remove_preference($1, $2) AS was_there")
     private static let list = PostgresStatement(
-        name: "list_preferences", sql: "SELECT * FROM letsswitch.list_preferences($1, $2, $3)")
+        name: "list_preferences", sql: "SELECT * FROM schedule.list_preferences($1, $2, $3)")
 
     private let database: PostgresClient
     private let storage: StorageQuota

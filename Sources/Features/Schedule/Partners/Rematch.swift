@@ -48,7 +48,7 @@ extension Rematch {
         let partnerTask: String?
     }
 
-    /// Reads a notification of `letsswitch.notify_rematched`. Returns `nil` for other text, because anyone with access to
+    /// Reads a notification of `schedule.notify_rematched`. Returns `nil` for other text, because anyone with access to
     /// the database can notify, and for an erased person.
     package init?(notification: String) {
         guard let content = try? JSONDecoder().decode(Content.self, from: Data(notification.utf8)),

@@ -13,14 +13,14 @@ package struct RematchStore: Sendable {
     package static let statementNames = [next.name, slots.name, rematch.name, recent.name]
 
     private static let next = PostgresStatement(
-        name: "next_rematch", sql: "SELECT letsswitch.next_rematch($1, $2) AS seconds")
+        name: "next_rematch", sql: "SELECT schedule.next_rematch($1, $2) AS seconds")
     private static let slots = PostgresStatement(
-        name: "slots_to_rematch", sql: "SELECT starts_at FROM letsswitch.slots_to_rematch($1, $2, $3)")
+        name: "slots_to_rematch", sql: "SELECT starts_at FROM schedule.slots_to_rematch($1, $2, $3)")
     private static let rematch = PostgresStatement(
-        name: "rematch_slot", sql: "SELECT letsswitch.rematch_slot($1, $2, $3, $4) AS pairs")
+        name: "rematch_slot", sql: "SELECT schedule.rematch_slot($1, $2, $3, $4) AS pairs")
 
     private static let recent = PostgresStatement(
-        name: "recent_rematches", sql: "SELECT notification FROM letsswitch.recent_rematches($1)")
+        name: "recent_rematches", sql: "SELECT notification FROM schedule.recent_rematches($1)")
 
     private let database: PostgresClient
     private let settings: ScheduleSettings

@@ -9,7 +9,7 @@
 -- A device with many tasks must not make this slow, for itself or others. Each part therefore limits the rows that it
 -- reads, not only those that it returns. It is a subquery that the planner can neither reorder nor run for all slots at
 -- once, because the generic plan, used from the sixth call on, must be good for any parameters.
-CREATE FUNCTION letsswitch.day_schedule(
+CREATE FUNCTION schedule.day_schedule(
     p_device text, p_zone text, p_midnight bigint, p_day integer, p_all boolean
 ) RETURNS TABLE (
     -- NULL, or far_from_midnight: then this row is the only one.
@@ -33,24 +33,24 @@ DECLARE
     -- The most waiting tasks that are read for these. The device's own, and those of users who are being erased, are
     -- among them.
     c_visited CONSTANT integer := 1000;
-    v_now timestamptz := letsswitch.clock();
-    v_erased bigint := letsswitch.erased_up_to(p_device);
-    v_zone text := letsswitch.zone_rules(p_zone);
+    v_now timestamptz := core.clock();
+    v_erased bigint := core.erased_up_to(p_device);
+    v_zone text := schedule.zone_rules(p_zone);
     v_day date := date '1970-01-01' + p_day;
     v_from timestamptz;
     v_to timestamptz;
     -- How far the device's midnight is from the zone's.
     v_shift interval := interval '0';
-    v_task letsswitch.task;
+    v_task schedule.task;
 BEGIN
     IF v_zone IS NULL THEN
-        SELECT letsswitch.stored_zone_rules(task.time_zone) INTO v_zone FROM letsswitch.task
+        SELECT schedule.stored_zone_rules(task.time_zone) INTO v_zone FROM schedule.task
         WHERE task.device_id || '' = p_device AND task.registered > v_erased ORDER BY task.registered DESC LIMIT 1;
         IF p_midnight IS NULL THEN
             v_zone := coalesce(v_zone, 'UTC');
         ELSIF v_zone IS NOT NULL AND (
             SELECT nearest.midnight <> to_timestamp(p_midnight)
-            FROM letsswitch.nearest_day(to_timestamp(p_midnight), v_zone) AS nearest
+            FROM schedule.nearest_day(to_timestamp(p_midnight), v_zone) AS nearest
         ) THEN
             v_zone := NULL;
         END IF;
@@ -60,43 +60,43 @@ BEGIN
         v_zone := 'UTC';
         v_from := to_timestamp(p_midnight);
         v_day := (v_from AT TIME ZONE v_zone)::date;
-        v_shift := v_from - letsswitch.midnight(v_day, v_zone);
+        v_shift := v_from - schedule.midnight(v_day, v_zone);
         v_to := v_from + interval '24 hours';
     ELSE
         IF p_midnight IS NOT NULL THEN
             SELECT nearest.day, to_timestamp(p_midnight), to_timestamp(p_midnight) - nearest.midnight
             INTO v_day, v_from, v_shift
-            FROM letsswitch.nearest_day(to_timestamp(p_midnight), v_zone) AS nearest;
+            FROM schedule.nearest_day(to_timestamp(p_midnight), v_zone) AS nearest;
             IF abs(extract(epoch FROM v_shift)) > 10800 THEN
                 problem := 'far_from_midnight';
                 RETURN NEXT;
                 RETURN;
             END IF;
         ELSE
-            v_from := letsswitch.midnight(v_day, v_zone);
+            v_from := schedule.midnight(v_day, v_zone);
         END IF;
         -- The next day that exists. A day that doesn't (v_from is NULL) has nothing in it.
         v_to := v_shift
-            + coalesce(letsswitch.midnight(v_day + 1, v_zone), letsswitch.midnight(v_day + 2, v_zone));
+            + coalesce(schedule.midnight(v_day + 1, v_zone), schedule.midnight(v_day + 2, v_zone));
     END IF;
 
     RETURN QUERY
     WITH session AS (
         SELECT
             v_day + make_interval(hours => hour) AS wall,
-            letsswitch.first_instant(v_day + make_interval(hours => hour), v_zone) + v_shift AS starts_at
+            schedule.first_instant(v_day + make_interval(hours => hour), v_zone) + v_shift AS starts_at
         FROM generate_series(8, 23) AS hour
     ),
     further AS (
         (
-            SELECT task.starts_at FROM letsswitch.task
+            SELECT task.starts_at FROM schedule.task
             WHERE p_all AND task.device_id = p_device AND task.registered > v_erased
                 AND task.starts_at >= greatest(v_from, v_now) AND task.starts_at < v_to
             ORDER BY task.starts_at LIMIT c_own
         )
         UNION
         (
-            SELECT task.starts_at FROM letsswitch.task
+            SELECT task.starts_at FROM schedule.task
             WHERE p_all AND task.device_id = p_device AND task.registered > v_erased
                 AND task.starts_at >= v_from AND task.starts_at < least(v_to, v_now)
             ORDER BY task.starts_at DESC LIMIT c_own
@@ -104,7 +104,7 @@ BEGIN
         UNION
         (
             SELECT single.starts_at FROM (
-                SELECT task.starts_at, task.reminds_at, task.registered, task.device_id FROM letsswitch.task
+                SELECT task.starts_at, task.reminds_at, task.registered, task.device_id FROM schedule.task
                 -- Started tasks are skipped: nobody can join them, and there are many.
                 WHERE p_all AND task.partner_id IS NULL AND task.invites_until IS NULL
                     AND task.reminds_at >= v_now
@@ -113,19 +113,19 @@ BEGIN
             ) AS single
             WHERE single.device_id <> p_device
                 AND EXISTS (
-                    SELECT FROM letsswitch.due
+                    SELECT FROM schedule.due
                     WHERE due.reminds_at = single.reminds_at AND due.registered = single.registered OFFSET 0
                 )
                 AND NOT EXISTS (
-                    SELECT FROM letsswitch.erasure
+                    SELECT FROM core.erasure
                     WHERE erasure.device_id = single.device_id AND erasure.up_to >= single.registered OFFSET 0
                 )
                 AND NOT EXISTS (
-                    SELECT FROM letsswitch.block
+                    SELECT FROM core.block
                     WHERE block.device_id = p_device AND block.blocked_id = single.device_id OFFSET 0
                 )
                 AND NOT EXISTS (
-                    SELECT FROM letsswitch.block
+                    SELECT FROM core.block
                     WHERE block.device_id = single.device_id AND block.blocked_id = p_device OFFSET 0
                 )
             ORDER BY single.starts_at LIMIT c_others
@@ -139,15 +139,15 @@ BEGIN
     )
     SELECT
         NULL::text,
-        letsswitch.wall_time_text(slot.wall) || CASE
-            WHEN letsswitch.first_instant(slot.wall, v_zone) + v_shift < slot.starts_at THEN '+1' ELSE ''
+        schedule.wall_time_text(slot.wall) || CASE
+            WHEN schedule.first_instant(slot.wall, v_zone) + v_shift < slot.starts_at THEN '+1' ELSE ''
         END,
         own.id,
         own.title,
         own.id IS NOT NULL,
         CASE WHEN own.id IS NOT NULL THEN own.partner_id IS NOT NULL ELSE EXISTS (
             SELECT FROM (
-                SELECT task.reminds_at, task.registered, task.device_id FROM letsswitch.task
+                SELECT task.reminds_at, task.registered, task.device_id FROM schedule.task
                 WHERE task.starts_at = slot.starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
                     AND task.reminds_at >= v_now
                 -- In the order of the index, so that an empty table doesn't lead to another plan.
@@ -155,19 +155,19 @@ BEGIN
             ) AS single
             WHERE single.device_id <> p_device
                 AND EXISTS (
-                    SELECT FROM letsswitch.due
+                    SELECT FROM schedule.due
                     WHERE due.reminds_at = single.reminds_at AND due.registered = single.registered OFFSET 0
                 )
                 AND NOT EXISTS (
-                    SELECT FROM letsswitch.erasure
+                    SELECT FROM core.erasure
                     WHERE erasure.device_id = single.device_id AND erasure.up_to >= single.registered OFFSET 0
                 )
                 AND NOT EXISTS (
-                    SELECT FROM letsswitch.block
+                    SELECT FROM core.block
                     WHERE block.device_id = p_device AND block.blocked_id = single.device_id OFFSET 0
                 )
                 AND NOT EXISTS (
-                    SELECT FROM letsswitch.block
+                    SELECT FROM core.block
                     WHERE block.device_id = single.device_id AND block.blocked_id = p_device OFFSET 0
                 )
             OFFSET 0
@@ -176,14 +176,14 @@ BEGIN
         own.room_id
     FROM slot
     LEFT JOIN LATERAL (
-        SELECT task.id, task.title, task.partner_id, task.room_id FROM letsswitch.task
+        SELECT task.id, task.title, task.partner_id, task.room_id FROM schedule.task
         -- A range of one pair, so that its order tells the planner the index, also while the table is next to empty.
         WHERE (task.device_id, task.starts_at) BETWEEN (p_device, slot.starts_at) AND (p_device, slot.starts_at)
             AND task.registered > v_erased
         ORDER BY task.device_id, task.starts_at LIMIT 1
     ) AS own ON true
     LEFT JOIN LATERAL (
-        SELECT visible.title FROM letsswitch.visible_task AS visible WHERE visible.id = own.partner_id LIMIT 1
+        SELECT visible.title FROM schedule.visible_task AS visible WHERE visible.id = own.partner_id LIMIT 1
     ) AS partner ON true
     ORDER BY coalesce(slot.starts_at, slot.wall AT TIME ZONE v_zone + v_shift), slot.wall;
 END

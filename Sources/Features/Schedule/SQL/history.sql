@@ -1,26 +1,26 @@
 -- The past tasks of a device.
 
 -- Stores that a user has started, from the start on. The first time counts.
-CREATE FUNCTION letsswitch.mark_started(p_device text, p_id uuid) RETURNS letsswitch.task_outcome
+CREATE FUNCTION schedule.mark_started(p_device text, p_id uuid) RETURNS schedule.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_outcome letsswitch.task_outcome;
-    v_now timestamptz := letsswitch.clock();
-    v_task letsswitch.task;
+    v_outcome schedule.task_outcome;
+    v_now timestamptz := core.clock();
+    v_task schedule.task;
 BEGIN
-    UPDATE letsswitch.task SET began_at = v_now
+    UPDATE schedule.task SET began_at = v_now
     WHERE task.id = p_id AND task.device_id = p_device AND task.starts_at <= v_now AND task.began_at IS NULL;
-    SELECT * INTO v_task FROM letsswitch.task WHERE task.id = p_id AND task.device_id = p_device;
-    IF NOT FOUND OR v_task.registered <= letsswitch.erased_up_to(p_device) THEN
+    SELECT * INTO v_task FROM schedule.task WHERE task.id = p_id AND task.device_id = p_device;
+    IF NOT FOUND OR v_task.registered <= core.erased_up_to(p_device) THEN
         v_outcome.code := 'no_such_task';
         RETURN v_outcome;
     END IF;
-    RETURN letsswitch.outcome(CASE WHEN v_task.began_at IS NULL THEN 'not_begun' ELSE 'begun' END, v_task, NULL);
+    RETURN schedule.outcome(CASE WHEN v_task.began_at IS NULL THEN 'not_begun' ELSE 'begun' END, v_task, NULL);
 END
 $$;
 
 -- A device's past tasks, the latest first. Instants are epoch seconds.
-CREATE FUNCTION letsswitch.history_of(p_device text, p_limit integer) RETURNS TABLE (
+CREATE FUNCTION schedule.history_of(p_device text, p_limit integer) RETURNS TABLE (
     task_id uuid, title text, start_time text, time_zone text, starts_at bigint, began_at bigint,
     -- kept: reported the start, or joined the room; dissolved: did neither, and the partner had left; missed; NULL: may
     -- still join.
@@ -35,8 +35,8 @@ CREATE FUNCTION letsswitch.history_of(p_device text, p_limit integer) RETURNS TA
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 DECLARE
-    v_now timestamptz := letsswitch.clock();
-    v_erased bigint := letsswitch.erased_up_to(p_device);
+    v_now timestamptz := core.clock();
+    v_erased bigint := core.erased_up_to(p_device);
 BEGIN
     RETURN QUERY
     SELECT
@@ -57,9 +57,9 @@ BEGIN
             WHEN there.own THEN 'came'
             WHEN past.closes_at <= v_now THEN 'absent'
         END,
-        (SELECT shown.title FROM letsswitch.visible_task AS shown WHERE shown.id = past.partner_id)
+        (SELECT shown.title FROM schedule.visible_task AS shown WHERE shown.id = past.partner_id)
     FROM (
-        SELECT * FROM letsswitch.task
+        SELECT * FROM schedule.task
         WHERE task.device_id = p_device AND task.starts_at <= v_now AND task.registered > v_erased
         ORDER BY task.starts_at DESC LIMIT p_limit
     ) AS past
@@ -69,9 +69,9 @@ BEGIN
             coalesce(bool_or(attendance.task_id IS NULL OR attendance.task_id = past.id), false) AS own,
             coalesce(bool_or(attendance.task_id IS NULL OR attendance.task_id = past.partner_id), false) AS partner,
             min(attendance.joined_at) FILTER (WHERE attendance.task_id IS NULL OR attendance.task_id = past.id) AS joined_at
-        FROM letsswitch.attendance WHERE attendance.room_id = past.room_id
+        FROM core.attendance WHERE attendance.room_id = past.room_id
     ) AS there
-    LEFT JOIN letsswitch.task AS partner ON partner.id = past.partner_id
+    LEFT JOIN schedule.task AS partner ON partner.id = past.partner_id
     ORDER BY past.starts_at DESC;
 END
 $$;

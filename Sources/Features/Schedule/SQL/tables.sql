@@ -7,7 +7,7 @@
 --       └──────────────▶ claimed ◀────────────────┘     at reminds_at; afterwards only a late partner can join
 --
 -- Two tasks that are paired are a match. Both have the id of its room.
-CREATE TABLE letsswitch.task (
+CREATE TABLE schedule.task (
     id uuid PRIMARY KEY,
     -- The order of registration. Users are matched in this order.
     registered bigint GENERATED ALWAYS AS IDENTITY,
@@ -59,28 +59,32 @@ CREATE TABLE letsswitch.task (
     CONSTRAINT task_erased CHECK ((device_id IS NULL) = (title IS NULL)),
     CONSTRAINT task_erased_unpaired CHECK (device_id IS NOT NULL OR partner_id IS NOT NULL)
 );
+
 -- Finds the zone of a device's latest task, and a device's tasks at its erasure. It indexes an expression, so that only
 -- queries with that expression use it. Otherwise the planner, which expects one task per device, would use any index that
 -- begins with the device for a single slot, and read this one through.
-CREATE INDEX task_latest ON letsswitch.task ((device_id || ''), registered);
-CREATE INDEX task_room ON letsswitch.task (room_id);
+CREATE INDEX task_latest ON schedule.task ((device_id || ''), registered);
+CREATE INDEX task_room ON schedule.task (room_id);
+
 -- Tasks without a partner. Tasks that wait for guests are left out, so matching doesn't visit them.
-CREATE INDEX task_single ON letsswitch.task (starts_at, reminds_at) WHERE partner_id IS NULL AND invites_until IS NULL;
-CREATE INDEX task_anonymous ON letsswitch.task (starts_at) WHERE device_id IS NULL;
+CREATE INDEX task_single ON schedule.task (starts_at, reminds_at) WHERE partner_id IS NULL AND invites_until IS NULL;
+CREATE INDEX task_anonymous ON schedule.task (starts_at) WHERE device_id IS NULL;
+
 -- Tasks whose partner hasn't joined.
-CREATE INDEX task_absent_partner ON letsswitch.task (starts_at) WHERE waits_until IS NOT NULL AND partner_id IS NOT NULL;
-CREATE INDEX task_rematched ON letsswitch.task (rematched_at) WHERE rematched_at IS NOT NULL;
-CREATE UNIQUE INDEX task_invitation ON letsswitch.task (invitation) WHERE invitation IS NOT NULL;
-CREATE INDEX task_inviting ON letsswitch.task (invites_until) WHERE invites_until IS NOT NULL;
+CREATE INDEX task_absent_partner ON schedule.task (starts_at) WHERE waits_until IS NOT NULL AND partner_id IS NOT NULL;
+CREATE INDEX task_rematched ON schedule.task (rematched_at) WHERE rematched_at IS NOT NULL;
+CREATE UNIQUE INDEX task_invitation ON schedule.task (invitation) WHERE invitation IS NOT NULL;
+CREATE INDEX task_inviting ON schedule.task (invites_until) WHERE invites_until IS NOT NULL;
+
 -- Finds the next lead among many lapsed invitations.
-CREATE INDEX task_lapsing ON letsswitch.task (reminds_at, invites_until) WHERE invites_until IS NOT NULL;
+CREATE INDEX task_lapsing ON schedule.task (reminds_at, invites_until) WHERE invites_until IS NOT NULL;
 
 -- The key of the tokens of invitations. A task's token is computed from it and the task.
-INSERT INTO letsswitch.secret (name, value)
+INSERT INTO core.secret (name, value)
 VALUES ('invitations', uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()));
 
 -- Series: tasks on certain days of every week. The tasks are created some days ahead.
-CREATE TABLE letsswitch.series (
+CREATE TABLE schedule.series (
     id uuid PRIMARY KEY,
     device_id text NOT NULL,
     title text NOT NULL,
@@ -102,10 +106,10 @@ CREATE TABLE letsswitch.series (
     CONSTRAINT series_later CHECK ((later_title IS NULL) = (later_from IS NULL)),
     CONSTRAINT series_once UNIQUE (device_id, wall_time, time_zone, days)
 );
-CREATE INDEX series_check ON letsswitch.series (next_check_at);
+CREATE INDEX series_check ON schedule.series (next_check_at);
 
 -- Former partners whom a device would like to have again. The other user isn't notified.
-CREATE TABLE letsswitch.preference (
+CREATE TABLE schedule.preference (
     id uuid PRIMARY KEY,
     device_id text NOT NULL,
     preferred_id text NOT NULL,
@@ -117,12 +121,12 @@ CREATE TABLE letsswitch.preference (
     used_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT preference_pair UNIQUE (device_id, preferred_id)
 );
-CREATE INDEX preference_preferred ON letsswitch.preference (preferred_id, device_id);
-CREATE INDEX preference_list ON letsswitch.preference (device_id, preferred_at, id);
-CREATE INDEX preference_unused ON letsswitch.preference (used_at);
+CREATE INDEX preference_preferred ON schedule.preference (preferred_id, device_id);
+CREATE INDEX preference_list ON schedule.preference (device_id, preferred_at, id);
+CREATE INDEX preference_unused ON schedule.preference (used_at);
 
 -- Feeds of a device's tasks for calendar programs.
-CREATE TABLE letsswitch.calendar (
+CREATE TABLE schedule.calendar (
     device_id text PRIMARY KEY,
     -- The end of the feed's address. It gives access to titles and times only. It isn't hashed, because the device id
     -- beside it gives access to more.
@@ -134,4 +138,24 @@ CREATE TABLE letsswitch.calendar (
     -- When the feed was last requested or read, or its device registered a task, to about a day.
     used_at timestamptz NOT NULL
 );
-CREATE INDEX calendar_unused ON letsswitch.calendar (used_at);
+CREATE INDEX calendar_unused ON schedule.calendar (used_at);
+
+-- The tasks that the scheduler will claim, one row per unclaimed task. A claim deletes the row, which writes to no index.
+-- Marking the task instead would write to each index of the task. The row's lock is the task's lock: transactions that
+-- match, rename, cancel, erase or claim a task lock the row, and then read the task again.
+CREATE TABLE schedule.due (
+    reminds_at timestamptz NOT NULL,
+    registered bigint NOT NULL,
+    task_id uuid NOT NULL,
+    -- Copies of the task's columns, so that the claim needn't read the task.
+    starts_at timestamptz NOT NULL,
+    closes_at timestamptz NOT NULL,
+    -- The number of failed claims of this task alone. A task that can't be claimed must not delay the others. It is tried
+    -- again after 1, 2, 4, … 64 seconds, and at its start, when it is missed. From then on it is tried once a day, until
+    -- the cause is fixed.
+    failures integer,
+    -- NULL: no claim has failed.
+    retry_at timestamptz,
+    PRIMARY KEY (reminds_at, registered)
+);
+CREATE INDEX due_retry ON schedule.due (retry_at) WHERE retry_at IS NOT NULL;

@@ -1,6 +1,6 @@
 -- Registering and cancelling. Each is one statement, and its outcome is a value.
 --
--- A task's lock is its row in `due`. A task without one is claimed, and only erasing and purging change it. The order in
+-- A task's lock is its row in `due`. A task without one is claimed, and only erasing and deleting old tasks change it. The order in
 -- which statements lock, so that they don't deadlock:
 --   register   the device's lock, the slot, the `due` row of the device's task, then the partner's (or its reminder after
 --              the lead)
@@ -17,32 +17,32 @@
 --   claim      the claims' lock, then unlocked `due` rows (SKIP LOCKED)
 --   deliver    reminders, then deliveries, then addresses, each in order of id
 --   expire     claims, then unlocked reminders (SKIP LOCKED)
---   purge      unlocked reminders (SKIP LOCKED), then their tasks, then unlocked claims
+--   delete_old unlocked reminders (SKIP LOCKED), then their tasks, then unlocked claims
 --   attendance (also at the end of register, leave, move and erase): attendance in order of room and task, then presence
 -- Claims don't wait for an erasure: they skip its tasks. Registering doesn't wait either, since an erased user is
 -- nobody's partner. A lock and the decision that depends on it are two statements, because only the second one sees what
 -- earlier holders of the lock have written.
 
 -- What others may see of a task: while its user is being erased, only the match.
-CREATE VIEW letsswitch.visible_task AS
+CREATE VIEW schedule.visible_task AS
 SELECT
     task.id, task.registered,
     CASE WHEN erasure.device_id IS NULL THEN task.device_id END AS device_id,
     CASE WHEN erasure.device_id IS NULL THEN task.title END AS title,
     task.starts_at, task.reminds_at, task.time_zone, task.start_time, task.room_id, task.closes_at, task.partner_id,
     task.waits_until, task.notified_at
-FROM letsswitch.task
-LEFT JOIN letsswitch.erasure ON erasure.device_id = task.device_id AND erasure.up_to >= task.registered;
+FROM schedule.task
+LEFT JOIN core.erasure ON erasure.device_id = task.device_id AND erasure.up_to >= task.registered;
 
--- The latest of a device's tasks that are being erased, by `registered`; 0 when none are.
-CREATE FUNCTION letsswitch.erased_up_to(p_device text) RETURNS bigint
-LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    RETURN coalesce((SELECT erasure.up_to FROM letsswitch.erasure WHERE erasure.device_id = p_device), 0);
-END
+-- A device's own tasks that start after p_after, up to p_until, and aren't being erased.
+CREATE FUNCTION schedule.tasks_of(p_device text, p_after timestamptz, p_until timestamptz) RETURNS SETOF schedule.task
+LANGUAGE sql STABLE AS $$
+    SELECT * FROM schedule.task
+    WHERE task.device_id = p_device AND task.starts_at > p_after AND task.starts_at <= p_until
+        AND task.registered > coalesce((SELECT erasure.up_to FROM core.erasure WHERE erasure.device_id = p_device), 0)
 $$;
 
-CREATE TYPE letsswitch.task_outcome AS (
+CREATE TYPE schedule.task_outcome AS (
     -- created, repeated, retitled, cancelled, left, stayed, moved; or why not: registration_closed, too_far_ahead, too_many_tasks,
     -- no_such_task, has_partner, slot_taken, far_from_midnight, skipped_time, no_such_invitation, invitation_used, own_invitation. The other columns
     -- hold the task unless it was refused before it was found.
@@ -67,8 +67,8 @@ CREATE TYPE letsswitch.task_outcome AS (
     invitation text
 );
 
-CREATE FUNCTION letsswitch.outcome(p_code text, p_task letsswitch.task, p_slot_opened boolean)
-RETURNS letsswitch.task_outcome
+CREATE FUNCTION schedule.outcome(p_code text, p_task schedule.task, p_slot_opened boolean)
+RETURNS schedule.task_outcome
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_partner_title text;
@@ -76,7 +76,7 @@ DECLARE
 BEGIN
     IF p_task.partner_id IS NOT NULL THEN
         SELECT partner.title, partner.device_id INTO v_partner_title, v_partner_device
-        FROM letsswitch.visible_task AS partner
+        FROM schedule.visible_task AS partner
         WHERE partner.id = p_task.partner_id;
     END IF;
     -- One expression, because each separate one costs as much as the whole.
@@ -84,57 +84,30 @@ BEGIN
         p_code, p_task.id, p_task.device_id, p_task.title, p_task.start_time, p_task.time_zone,
         extract(epoch FROM p_task.starts_at)::bigint, extract(epoch FROM p_task.reminds_at)::double precision, p_task.room_id,
         p_task.partner_id IS NOT NULL, v_partner_title, v_partner_device, p_slot_opened, p_task.series_id, NULL
-    )::letsswitch.task_outcome;
+    )::schedule.task_outcome;
 END
 $$;
-
--- Whether the task waits for its claim still; if so, holds it until the end of the transaction.
-CREATE FUNCTION letsswitch.lock_if_waiting(p_task letsswitch.task) RETURNS boolean
-LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM FROM letsswitch.due
-    WHERE due.reminds_at = p_task.reminds_at AND due.registered = p_task.registered
-    FOR UPDATE;
-    RETURN FOUND;
-END
-$$;
-
--- Whether the schedulers may be asleep until later than a task is to be claimed, before it is among those that are due. One that is due before
--- every scheduler has looked again (it does so each 15 seconds) wakes them in any case: what was to wake them earlier may be claimed or
--- cancelled before this commits. Others don't, where they needn't: NOTIFY serialises commits. Apart from waking them, since a condition needs no
--- statement of its own, and hardly any task wakes them.
-CREATE FUNCTION letsswitch.schedulers_sleep_past(p_reminds_at timestamptz, p_now timestamptz) RETURNS boolean
-LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    RETURN p_reminds_at < p_now + interval '20 seconds' OR NOT EXISTS (
-        SELECT FROM letsswitch.due WHERE reminds_at <= p_reminds_at
-    );
-END
-$$;
-
-CREATE FUNCTION letsswitch.wake_schedulers(p_reminds_at timestamptz) RETURNS void
-LANGUAGE sql AS $$ SELECT pg_notify('letsswitch_due', extract(epoch FROM p_reminds_at)::text) $$;
 
 -- A device may have p_most open tasks; NULL: the number isn't checked. After the lead, and until p_late_join seconds
 -- after the start, a user whose partner left may still be joined; also by a user who registered in time and has no
 -- partner. With p_invite_hold the task waits for a guest until this many seconds before the lead. With p_host that
 -- task, whose user has invited this device, is the partner, or nobody (registration_closed).
-CREATE FUNCTION letsswitch.register_task(
+CREATE FUNCTION schedule.register_task(
     p_device text, p_title text, p_zone text,
     p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
     p_lead double precision, p_horizon double precision, p_room_duration double precision,
     p_most integer DEFAULT NULL, p_late_join double precision DEFAULT 0, p_invite_hold double precision DEFAULT NULL,
     p_host uuid DEFAULT NULL
-) RETURNS letsswitch.task_outcome
+) RETURNS schedule.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_outcome letsswitch.task_outcome;
+    v_outcome schedule.task_outcome;
     v_slot record;
     v_now timestamptz;
     v_id uuid;
     v_reminds_at timestamptz;
-    v_task letsswitch.task;
-    v_partner letsswitch.task;
+    v_task schedule.task;
+    v_partner schedule.task;
     v_is_waiting boolean;
     v_was_free boolean;
     v_is_late boolean;
@@ -143,41 +116,41 @@ DECLARE
     -- The room of the user who is joined late although it has a partner, who is absent.
     v_left_room uuid;
 BEGIN
-    v_slot := letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
+    v_slot := schedule.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
     IF v_slot.problem IS NOT NULL THEN
         v_outcome.code := v_slot.problem;
         RETURN v_outcome;
     END IF;
 
     IF p_most IS NOT NULL THEN
-        PERFORM letsswitch.lock_device(p_device);
+        PERFORM core.lock_device(p_device);
     END IF;
-    PERFORM letsswitch.lock_slot(v_slot.starts_at);
+    PERFORM schedule.lock_slot(v_slot.starts_at);
 
-    SELECT * INTO v_task FROM letsswitch.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
-    IF v_task.id IS NOT NULL AND v_task.registered <= letsswitch.erased_up_to(p_device) THEN
+    SELECT * INTO v_task FROM schedule.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
+    IF v_task.id IS NOT NULL AND v_task.registered <= core.erased_up_to(p_device) THEN
         -- The old task is being erased, and its row conflicts with the new one.
-        PERFORM letsswitch.erase_tasks(ARRAY[v_task.id]);
-        SELECT * INTO v_task FROM letsswitch.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
+        PERFORM schedule.erase_tasks(ARRAY[v_task.id]);
+        SELECT * INTO v_task FROM schedule.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
     END IF;
     IF FOUND THEN
-        v_is_waiting := letsswitch.lock_if_waiting(v_task);
-        SELECT * INTO v_task FROM letsswitch.task WHERE id = v_task.id AND device_id = p_device;
+        v_is_waiting := schedule.lock_if_waiting(v_task);
+        SELECT * INTO v_task FROM schedule.task WHERE id = v_task.id AND device_id = p_device;
     END IF;
     IF FOUND THEN
         IF v_task.partner_id IS NOT NULL AND v_task.title <> p_title THEN
             -- The partner's reminder has the title: it is claimed after this, with the new title, or was claimed
             -- before, and then it is too late. No other transaction locks the two rows: retitling either locks the slot
             -- first, and claiming skips them.
-            SELECT * INTO v_partner FROM letsswitch.task WHERE id = v_task.partner_id;
-            IF v_partner.device_id IS NOT NULL AND NOT letsswitch.lock_if_waiting(v_partner) THEN
+            SELECT * INTO v_partner FROM schedule.task WHERE id = v_task.partner_id;
+            IF v_partner.device_id IS NOT NULL AND NOT schedule.lock_if_waiting(v_partner) THEN
                 v_is_waiting := false;
             END IF;
         END IF;
-        v_now := letsswitch.clock();
+        v_now := core.clock();
         IF v_task.starts_at <= v_now AND v_now < v_task.starts_at + make_interval(secs => p_late_join)
             AND v_task.partner_id IS NULL AND v_task.waits_until IS NULL THEN
-            RETURN letsswitch.join_late(v_task, p_title, p_late_join);
+            RETURN schedule.join_late(v_task, p_title, p_late_join);
         END IF;
         IF v_task.starts_at <= v_now AND NOT (
             v_task.title = p_title AND v_task.partner_id IS NOT NULL
@@ -185,75 +158,72 @@ BEGIN
             -- After a late match neither of the two may know that it succeeded: the late user, the user who waited, and
             -- one whose reminder was too early to name the partner.
             AND EXISTS (
-                SELECT FROM letsswitch.task AS partner
+                SELECT FROM schedule.task AS partner
                 WHERE partner.id = v_task.partner_id AND (partner.was_dissolved OR partner.paired_at IS NOT NULL))
-            AND (v_task.paired_at >= v_task.reminds_at OR NOT EXISTS (
-                SELECT FROM letsswitch.reminder
-                WHERE reminder.starts_at = v_task.starts_at AND reminder.task_id = v_task.id
-                    AND reminder.claimed_at < v_task.starts_at))
+            AND (v_task.paired_at >= v_task.reminds_at OR NOT schedule.was_reminded(v_task.id, v_task.starts_at))
         ) THEN
-            RETURN letsswitch.outcome('registration_closed', v_task, NULL);
+            RETURN schedule.outcome('registration_closed', v_task, NULL);
         END IF;
         v_was_free := v_task.invites_until IS NULL;
         IF p_invite_hold IS NOT NULL AND v_task.partner_id IS NULL AND v_is_waiting AND v_task.reminds_at > v_now THEN
-            v_task := letsswitch.invite_guest(v_task, p_invite_hold, v_now);
+            v_task := schedule.invite_guest(v_task, p_invite_hold, v_now);
         END IF;
         IF v_task.title = p_title AND v_was_free AND v_task.invites_until IS NOT NULL THEN
             -- Others can't join it any more.
-            RETURN letsswitch.inviting_outcome('retitled', v_task, false);
+            RETURN schedule.inviting_outcome('retitled', v_task, false);
         ELSIF v_task.title = p_title AND p_invite_hold IS NOT NULL THEN
-            RETURN letsswitch.inviting_outcome('repeated', v_task, NULL);
+            RETURN schedule.inviting_outcome('repeated', v_task, NULL);
         ELSIF v_task.title = p_title THEN
-            RETURN letsswitch.outcome('repeated', v_task, NULL);
+            RETURN schedule.outcome('repeated', v_task, NULL);
         ELSIF NOT v_is_waiting OR v_task.reminds_at < v_now THEN
-            RETURN letsswitch.outcome('registration_closed', v_task, NULL);
+            RETURN schedule.outcome('registration_closed', v_task, NULL);
         END IF;
         -- A task that was changed by hand no longer belongs to its series.
-        UPDATE letsswitch.task SET title = p_title, series_id = NULL, series_day = NULL
+        UPDATE schedule.task SET title = p_title, series_id = NULL, series_day = NULL
         WHERE id = v_task.id RETURNING * INTO v_task;
-        PERFORM letsswitch.write_task_event('task.retitled', v_task);
+        PERFORM schedule.write_task_event('task.retitled', v_task);
         IF p_invite_hold IS NOT NULL THEN
-            RETURN letsswitch.inviting_outcome(
+            RETURN schedule.inviting_outcome(
                 'retitled', v_task, CASE WHEN v_was_free AND v_task.invites_until IS NOT NULL THEN false END);
         END IF;
-        RETURN letsswitch.outcome('retitled', v_task, NULL);
+        RETURN schedule.outcome('retitled', v_task, NULL);
     END IF;
 
     -- No other transaction matches in this slot now. A task that is being cancelled, erased or claimed is gone when its
     -- lock is taken.
     IF p_host IS NOT NULL THEN
-        SELECT task.* INTO v_partner FROM letsswitch.task
-        JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
+        SELECT task.* INTO v_partner FROM schedule.task
+        JOIN schedule.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
         WHERE task.id = p_host AND task.starts_at = v_slot.starts_at AND task.partner_id IS NULL
         FOR UPDATE OF due;
     ELSIF p_invite_hold IS NULL AND EXISTS (
         -- Usually no other task waits.
-        SELECT FROM letsswitch.task
+        SELECT FROM schedule.task
         WHERE task.starts_at = v_slot.starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
     ) THEN
-        SELECT task.* INTO v_partner FROM letsswitch.task
-        JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
+        SELECT task.* INTO v_partner FROM schedule.task
+        JOIN schedule.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
         WHERE task.starts_at = v_slot.starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
             AND task.device_id <> p_device
             AND NOT EXISTS (
-                SELECT FROM letsswitch.erasure
+                SELECT FROM core.erasure
                 WHERE erasure.device_id = task.device_id AND erasure.up_to >= task.registered
                 OFFSET 0
             )
             -- Users with a block between them can both wait.
             AND NOT EXISTS (
-                SELECT FROM letsswitch.block WHERE block.device_id = p_device AND block.blocked_id = task.device_id OFFSET 0
+                SELECT FROM core.block WHERE block.device_id = p_device AND block.blocked_id = task.device_id OFFSET 0
             )
             AND NOT EXISTS (
-                SELECT FROM letsswitch.block WHERE block.device_id = task.device_id AND block.blocked_id = p_device OFFSET 0
+                SELECT FROM core.block WHERE block.device_id = task.device_id AND block.blocked_id = p_device OFFSET 0
             )
         ORDER BY
             EXISTS (
-                SELECT FROM letsswitch.preference
+                SELECT FROM schedule.preference
                 WHERE preference.device_id = p_device AND preference.preferred_id = task.device_id OFFSET 0
             )::integer
             + EXISTS (
-                SELECT FROM letsswitch.preference
+                SELECT FROM schedule.preference
                 WHERE preference.device_id = task.device_id AND preference.preferred_id = p_device OFFSET 0
             )::integer DESC,
             task.registered
@@ -262,14 +232,14 @@ BEGIN
     END IF;
 
     -- Only now: waiting for the locks may have taken us past the lead.
-    v_now := letsswitch.clock();
+    v_now := core.clock();
     v_reminds_at := v_slot.starts_at - make_interval(secs => p_lead);
     v_is_late := v_reminds_at < v_now;
     IF v_is_late AND p_host IS NULL AND v_now < v_slot.starts_at + make_interval(secs => p_late_join) THEN
-        v_partner := letsswitch.late_partner(v_slot.starts_at, NULL, p_device);
+        v_partner := schedule.late_partner(v_slot.starts_at, NULL, p_device);
     END IF;
     -- A later claim opens the room and writes the event.
-    v_is_open := v_is_late AND NOT letsswitch.is_due(v_partner);
+    v_is_open := v_is_late AND NOT schedule.is_due(v_partner);
     IF v_is_late AND (v_partner.waits_until IS NULL OR p_host IS NOT NULL)
         OR p_host IS NOT NULL AND (v_partner.id IS NULL OR v_partner.reminds_at < v_now) THEN
         v_outcome.code := 'registration_closed';
@@ -277,7 +247,7 @@ BEGIN
     ELSIF v_slot.starts_at > v_now + make_interval(secs => p_horizon) THEN
         v_outcome.code := 'too_far_ahead';
         RETURN v_outcome;
-    ELSIF letsswitch.has_open_tasks(p_device, p_most, v_now) THEN
+    ELSIF schedule.has_open_tasks(p_device, p_most, v_now) THEN
         v_outcome.code := 'too_many_tasks';
         RETURN v_outcome;
     END IF;
@@ -287,18 +257,18 @@ BEGIN
         v_partner := NULL;
     ELSIF v_partner.partner_id IS NOT NULL THEN
         v_left_room := v_partner.room_id;
-        PERFORM letsswitch.leave_absent_partner(v_partner, p_late_join);
-        v_partner := letsswitch.assign_match(
+        PERFORM schedule.leave_absent_partner(v_partner, p_late_join);
+        v_partner := schedule.assign_match(
             v_partner, NULL, gen_random_uuid(), v_partner.closes_at, v_partner.waits_until, true);
     ELSIF v_is_late THEN
-        PERFORM letsswitch.notify_partner_found(v_partner);
+        PERFORM schedule.notify_partner_found(v_partner);
     END IF;
-    IF letsswitch.schedulers_sleep_past(v_reminds_at, v_now) THEN
-        PERFORM letsswitch.wake_schedulers(v_reminds_at);
+    IF schedule.schedulers_sleep_past(v_reminds_at, v_now) THEN
+        PERFORM schedule.wake_schedulers(v_reminds_at);
     END IF;
     v_id := gen_random_uuid();
     v_is_inviting := p_invite_hold IS NOT NULL AND v_partner.id IS NULL;
-    INSERT INTO letsswitch.task
+    INSERT INTO schedule.task
         (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at, partner_id,
          paired_at, invitation, invites_until)
     VALUES
@@ -306,77 +276,98 @@ BEGIN
          coalesce(v_partner.room_id, gen_random_uuid()),
          coalesce(v_partner.closes_at, v_slot.starts_at + make_interval(secs => p_room_duration)), v_partner.id,
          CASE WHEN v_is_late THEN v_now END,
-         CASE WHEN v_is_inviting THEN letsswitch.invitation_digest(letsswitch.invitation_token(v_id)) END,
-         CASE WHEN v_is_inviting THEN letsswitch.holds_until(v_reminds_at, p_invite_hold, v_now) END)
+         CASE WHEN v_is_inviting THEN schedule.invitation_digest(schedule.invitation_token(v_id)) END,
+         CASE WHEN v_is_inviting THEN schedule.holds_until(v_reminds_at, p_invite_hold, v_now) END)
     RETURNING * INTO v_task;
-    INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
+    INSERT INTO schedule.due (reminds_at, registered, task_id, starts_at, closes_at)
     VALUES (v_task.reminds_at, v_task.registered, v_task.id, v_task.starts_at, v_task.closes_at);
     IF v_partner.id IS NOT NULL THEN
-        UPDATE letsswitch.task
+        UPDATE schedule.task
         SET partner_id = v_task.id, waits_until = NULL, paired_at = CASE WHEN v_is_late THEN v_now END,
             invites_until = NULL, guest_id = CASE WHEN p_host IS NOT NULL THEN v_task.id ELSE task.guest_id END
         WHERE id = v_partner.id RETURNING * INTO v_partner;
     END IF;
     -- Asked once for both, since most have none.
-    IF letsswitch.has_subscribers() THEN
-        PERFORM letsswitch.write_task_event('task.registered', v_task);
+    IF core.has_subscribers() THEN
+        PERFORM schedule.write_task_event('task.registered', v_task);
         IF v_task.partner_id IS NOT NULL THEN
-            PERFORM letsswitch.write_match_event(v_task, v_is_open);
+            PERFORM schedule.write_match_event(v_task, v_is_open);
         END IF;
     END IF;
     IF v_left_room IS NOT NULL THEN
-        PERFORM letsswitch.notify_rematched(v_partner, v_left_room);
+        PERFORM schedule.notify_rematched(v_partner, v_left_room);
     END IF;
     IF v_task.invitation IS NOT NULL THEN
-        RETURN letsswitch.inviting_outcome('created', v_task, NULL);
+        RETURN schedule.inviting_outcome('created', v_task, NULL);
     END IF;
-    RETURN letsswitch.outcome('created', v_task, CASE WHEN NOT v_is_late THEN v_task.partner_id IS NULL END);
+    RETURN schedule.outcome('created', v_task, CASE WHEN NOT v_is_late THEN v_task.partner_id IS NULL END);
 END
 $$;
 
 -- Cancels a task without a partner. It is given by its id, or by the slot if p_id is NULL.
-CREATE FUNCTION letsswitch.cancel_task(
+CREATE FUNCTION schedule.cancel_task(
     p_device text, p_id uuid, p_zone text,
     p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer
-) RETURNS letsswitch.task_outcome
+) RETURNS schedule.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_outcome letsswitch.task_outcome;
+    v_outcome schedule.task_outcome;
     v_slot record;
-    v_task letsswitch.task;
+    v_task schedule.task;
     v_registered bigint;
     v_is_waiting boolean;
 BEGIN
     IF p_id IS NOT NULL THEN
-        SELECT * INTO v_task FROM letsswitch.task WHERE id = p_id AND device_id = p_device;
+        SELECT * INTO v_task FROM schedule.task WHERE id = p_id AND device_id = p_device;
     ELSE
-        v_slot := letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
+        v_slot := schedule.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
         IF v_slot.problem IS NOT NULL THEN
             v_outcome.code := v_slot.problem;
             RETURN v_outcome;
         END IF;
-        SELECT * INTO v_task FROM letsswitch.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
+        SELECT * INTO v_task FROM schedule.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
     END IF;
     -- A transaction that matches or claims it is before or after this one.
     IF FOUND THEN
         v_registered := v_task.registered;
-        v_is_waiting := letsswitch.lock_if_waiting(v_task);
-        SELECT * INTO v_task FROM letsswitch.task WHERE id = v_task.id AND device_id = p_device;
+        v_is_waiting := schedule.lock_if_waiting(v_task);
+        SELECT * INTO v_task FROM schedule.task WHERE id = v_task.id AND device_id = p_device;
         IF v_task.registered <> v_registered THEN
             RAISE 'the task was moved meanwhile' USING ERRCODE = 'serialization_failure';
         END IF;
     END IF;
-    IF NOT FOUND OR v_task.registered <= letsswitch.erased_up_to(p_device) THEN
+    IF NOT FOUND OR v_task.registered <= core.erased_up_to(p_device) THEN
         v_outcome.code := 'no_such_task';
         RETURN v_outcome;
     ELSIF v_task.partner_id IS NOT NULL THEN
-        RETURN letsswitch.outcome('has_partner', v_task, NULL);
-    ELSIF NOT v_is_waiting OR v_task.reminds_at <= letsswitch.clock() THEN
-        RETURN letsswitch.outcome('registration_closed', v_task, NULL);
+        RETURN schedule.outcome('has_partner', v_task, NULL);
+    ELSIF NOT v_is_waiting OR v_task.reminds_at <= core.clock() THEN
+        RETURN schedule.outcome('registration_closed', v_task, NULL);
     END IF;
-    DELETE FROM letsswitch.due WHERE reminds_at = v_task.reminds_at AND registered = v_task.registered;
-    DELETE FROM letsswitch.task WHERE id = v_task.id;
-    PERFORM letsswitch.write_task_event('task.cancelled', v_task);
-    RETURN letsswitch.outcome('cancelled', v_task, CASE WHEN v_task.invites_until IS NULL THEN false END);
+    DELETE FROM schedule.due WHERE reminds_at = v_task.reminds_at AND registered = v_task.registered;
+    DELETE FROM schedule.task WHERE id = v_task.id;
+    PERFORM schedule.write_task_event('task.cancelled', v_task);
+    RETURN schedule.outcome('cancelled', v_task, CASE WHEN v_task.invites_until IS NULL THEN false END);
+END
+$$;
+
+-- Whether a device has as many open tasks as it may; false if p_most is NULL. The caller holds lock_device, so the
+-- answer holds until the end of its transaction.
+CREATE FUNCTION schedule.has_open_tasks(p_device text, p_most integer, p_now timestamptz) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    IF p_most IS NULL THEN
+        RETURN false;
+    END IF;
+    RETURN p_most <= (
+        SELECT count(*) FROM (
+            SELECT FROM schedule.task
+            WHERE task.device_id = p_device AND task.starts_at > p_now
+                -- Tasks that are being erased don't count, though their rows still exist.
+                AND task.registered > coalesce(
+                    (SELECT erasure.up_to FROM core.erasure WHERE erasure.device_id = p_device), 0)
+            LIMIT p_most
+        ) AS open
+    );
 END
 $$;

@@ -2,7 +2,7 @@
 
 -- The name by which AT TIME ZONE finds a zone's rules. It looks among the abbreviations first, which have one offset all the
 -- year: to it, CET has no summer. IANA has made these names links to places (tzdata's "backward", since 2024b).
-CREATE FUNCTION letsswitch.zone_rules(p_zone text) RETURNS text
+CREATE FUNCTION schedule.zone_rules(p_zone text) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE p_zone
         WHEN 'CET' THEN 'Europe/Brussels'
@@ -15,10 +15,10 @@ $$;
 
 -- The same for a stored zone; NULL if PostgreSQL no longer knows it, since updates of the system's zones remove names,
 -- and a schedule must not break with them.
-CREATE FUNCTION letsswitch.stored_zone_rules(p_zone text) RETURNS text
+CREATE FUNCTION schedule.stored_zone_rules(p_zone text) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    v_rules text := letsswitch.zone_rules(p_zone);
+    v_rules text := schedule.zone_rules(p_zone);
 BEGIN
     PERFORM timestamp '2000-01-01' AT TIME ZONE v_rules;
     RETURN v_rules;
@@ -29,21 +29,21 @@ $$;
 
 -- The zones of which PostgreSQL has files. A zone with the name of an abbreviation is included only if both mean the
 -- same, because the session's zone is always read from the file.
-CREATE FUNCTION letsswitch.zone_names() RETURNS SETOF text
+CREATE FUNCTION schedule.zone_names() RETURNS SETOF text
 LANGUAGE plpgsql VOLATILE SET TimeZone = 'UTC' AS $$
 DECLARE
     v_name text;
     v_abbreviations text[] := ARRAY(SELECT abbrev FROM pg_catalog.pg_timezone_abbrevs);
     -- The future and the last year: every change of the clocks in it is found.
-    v_from timestamp := date_trunc('day', letsswitch.clock() AT TIME ZONE 'UTC') - interval '1 year';
+    v_from timestamp := date_trunc('day', core.clock() AT TIME ZONE 'UTC') - interval '1 year';
 BEGIN
     FOR v_name IN SELECT zone.name FROM pg_catalog.pg_timezone_names AS zone LOOP
         IF upper(v_name) = ANY (v_abbreviations) THEN
-            CONTINUE WHEN letsswitch.stored_zone_rules(v_name) IS NULL;
+            CONTINUE WHEN schedule.stored_zone_rules(v_name) IS NULL;
             PERFORM set_config('TimeZone', v_name, true);
             CONTINUE WHEN EXISTS (
                 SELECT FROM generate_series(v_from, v_from + interval '3 years', interval '7 days') AS wall
-                WHERE wall AT TIME ZONE letsswitch.zone_rules(v_name) <> wall::timestamptz
+                WHERE wall AT TIME ZONE schedule.zone_rules(v_name) <> wall::timestamptz
             );
         END IF;
         RETURN NEXT v_name;
@@ -55,7 +55,7 @@ $$;
 -- AT TIME ZONE alone takes the second instant of a repeated time, and silently another one for a skipped time. The
 -- offset of the day before finds the first. One expression, because the planner puts it in its callers' place then: a day asks
 -- it for each slot.
-CREATE FUNCTION letsswitch.first_instant(p_wall timestamp, p_zone text) RETURNS timestamptz
+CREATE FUNCTION schedule.first_instant(p_wall timestamp, p_zone text) RETURNS timestamptz
 LANGUAGE sql STABLE AS $$
     SELECT CASE
         WHEN p_wall AT TIME ZONE p_zone AT TIME ZONE p_zone <> p_wall THEN NULL
@@ -67,10 +67,10 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- The first instant of a local date; NULL when the zone skips the whole day (Apia, 2011-12-30).
-CREATE FUNCTION letsswitch.midnight(p_day date, p_zone text) RETURNS timestamptz
+CREATE FUNCTION schedule.midnight(p_day date, p_zone text) RETURNS timestamptz
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    v_midnight timestamptz := letsswitch.first_instant(p_day::timestamp, p_zone);
+    v_midnight timestamptz := schedule.first_instant(p_day::timestamp, p_zone);
     v_low bigint;
     v_high bigint;
     v_middle bigint;
@@ -98,18 +98,18 @@ END
 $$;
 
 -- The local date whose midnight is nearest to an instant.
-CREATE FUNCTION letsswitch.nearest_day(p_instant timestamptz, p_zone text, OUT day date, OUT midnight timestamptz)
+CREATE FUNCTION schedule.nearest_day(p_instant timestamptz, p_zone text, OUT day date, OUT midnight timestamptz)
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
     day := (p_instant AT TIME ZONE p_zone)::date;
-    midnight := letsswitch.midnight(day, p_zone);
+    midnight := schedule.midnight(day, p_zone);
     IF midnight = p_instant THEN
         RETURN;
     END IF;
     -- Two days on, because the next one may not exist.
     SELECT candidate.day, candidate.midnight INTO day, midnight
     FROM (
-        SELECT near.day, letsswitch.midnight(near.day, p_zone) AS midnight
+        SELECT near.day, schedule.midnight(near.day, p_zone) AS midnight
         FROM (SELECT (p_instant AT TIME ZONE p_zone)::date + step AS day FROM generate_series(-1, 2) AS step) AS near
     ) AS candidate
     WHERE candidate.midnight IS NOT NULL
@@ -120,7 +120,7 @@ $$;
 
 -- The local time as text: HH:MM, or HH:MM:SS with seconds. STABLE like to_char; otherwise it isn't inlined into
 -- statements, and each transaction plans it again.
-CREATE FUNCTION letsswitch.wall_time_text(p_wall timestamp) RETURNS text
+CREATE FUNCTION schedule.wall_time_text(p_wall timestamp) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT to_char(p_wall, CASE WHEN extract(second FROM p_wall) = 0 THEN 'HH24:MI' ELSE 'HH24:MI:SS' END)
 $$;
@@ -130,25 +130,25 @@ $$;
 --   p_midnight, p_time          the device's midnight as an instant, and seconds on the wall clock;
 --   p_day, p_time               a local date (days since 1970-01-01), and seconds on the wall clock.
 -- `problem` is NULL, 'far_from_midnight' or 'skipped_time'.
-CREATE FUNCTION letsswitch.resolve(
+CREATE FUNCTION schedule.resolve(
     p_zone text, p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
     OUT starts_at timestamptz, OUT start_time text, OUT problem text
 )
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    v_zone text := letsswitch.zone_rules(p_zone);
+    v_zone text := schedule.zone_rules(p_zone);
     v_day date;
     v_midnight timestamptz;
     v_instant timestamptz;
 BEGIN
     IF p_starts_at IS NOT NULL THEN
         starts_at := to_timestamp(p_starts_at);
-        start_time := letsswitch.wall_time_text(starts_at AT TIME ZONE v_zone);
+        start_time := schedule.wall_time_text(starts_at AT TIME ZONE v_zone);
         RETURN;
     END IF;
     IF p_midnight IS NOT NULL THEN
         SELECT nearest.day, nearest.midnight INTO v_day, v_midnight
-        FROM letsswitch.nearest_day(to_timestamp(p_midnight), v_zone) AS nearest;
+        FROM schedule.nearest_day(to_timestamp(p_midnight), v_zone) AS nearest;
         IF abs(extract(epoch FROM v_midnight) - p_midnight) > 10800 THEN
             problem := 'far_from_midnight';
             RETURN;
@@ -156,7 +156,7 @@ BEGIN
     ELSE
         v_day := date '1970-01-01' + p_day;
     END IF;
-    v_instant := letsswitch.first_instant(v_day + make_interval(secs => p_time), v_zone);
+    v_instant := schedule.first_instant(v_day + make_interval(secs => p_time), v_zone);
     IF v_instant IS NULL THEN
         problem := 'skipped_time';
         RETURN;
@@ -166,6 +166,6 @@ BEGIN
         WHEN p_midnight IS NULL THEN v_instant
         ELSE to_timestamp(p_midnight) + (v_instant - v_midnight)
     END;
-    start_time := letsswitch.wall_time_text(date '1970-01-01' + make_interval(secs => p_time));
+    start_time := schedule.wall_time_text(date '1970-01-01' + make_interval(secs => p_time));
 END
 $$;

@@ -61,7 +61,7 @@ extension [Series] {
         return json.bytes
     }
 
-    /// Reads the rows of `letsswitch.list_series`, in which the tasks of a series are adjacent.
+    /// Reads the rows of `schedule.list_series`, in which the tasks of a series are adjacent.
     init(_ rows: PostgresRows, of device: DeviceID) throws {
         self = []
         for row in rows {

@@ -20,7 +20,7 @@ package struct SeriesStore: Sendable {
             name: "list_series",
             sql: """
                 SELECT \(TaskRow.columns)
-                FROM (SELECT listed.*, (listed.promise).* FROM letsswitch.list_series($1) AS listed) AS task
+                FROM (SELECT listed.*, (listed.promise).* FROM schedule.list_series($1) AS listed) AS task
                 """)
         static let extendNext = TaskRow.statement(calling: "extend_next_series", parameters: 7)
     }

@@ -15,7 +15,7 @@ package struct ScheduleStore: Sendable {
         static let all = [timeZoneNames, register, accept, cancel]
 
         static let timeZoneNames = PostgresStatement(
-            name: "time_zone_names", sql: "SELECT name FROM letsswitch.zone_names() AS name")
+            name: "time_zone_names", sql: "SELECT name FROM schedule.zone_names() AS name")
         static let register = TaskRow.statement(calling: "register_task", parameters: 13)
         static let accept = TaskRow.statement(calling: "accept_invitation", parameters: 8)
         static let cancel = TaskRow.statement(calling: "cancel_task", parameters: 7)

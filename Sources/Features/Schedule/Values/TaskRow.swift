@@ -1,21 +1,21 @@
 import Domain
 import Postgres
 
-/// A row of `letsswitch.task_outcome`: a statement's decision and its task.
+/// A row of `schedule.task_outcome`: a statement's decision and its task.
 struct TaskRow {
     let code: String
     /// `nil` if the request was refused before a task was found.
     let task: TaskResponse?
     let change: ScheduleChange?
 
-    /// The columns of `letsswitch.task_outcome`.
+    /// The columns of `schedule.task_outcome`.
     static let columns = "*, \(PostgresStatement.microseconds("reminds_at"))"
 
     /// Returns the statement that calls a function with this number of parameters. The function returns
-    /// `letsswitch.task_outcome`, and its name is the statement's name.
+    /// `schedule.task_outcome`, and its name is the statement's name.
     static func statement(calling function: String, parameters count: Int) -> PostgresStatement {
         let parameters = (1...count).map { "$\($0)" }.joined(separator: ", ")
-        return PostgresStatement(name: function, sql: "SELECT \(columns) FROM letsswitch.\(function)(\(parameters))")
+        return PostgresStatement(name: function, sql: "SELECT \(columns) FROM schedule.\(function)(\(parameters))")
     }
 
     init(_ row: PostgresRow) throws {

@@ -5,7 +5,7 @@
 -- is 1 if the row was created: at the first heartbeat, and when the other daemons have deleted it meanwhile.
 --
 -- p_gone are daemons that no longer count, and p_gone_beats their last counts. Their rows are deleted, unless they have counted since.
-CREATE FUNCTION letsswitch.beat(
+CREATE FUNCTION operations.beat(
     p_id uuid, p_host text, p_build text, p_bus_version integer, p_bus text, p_gone uuid[], p_gone_beats bigint[],
     p_is_bus_connected boolean, p_bus_delay bigint, p_bus_lost bigint, p_bus_dropped bigint
 ) RETURNS TABLE (
@@ -16,54 +16,56 @@ CREATE FUNCTION letsswitch.beat(
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
-    UPDATE letsswitch.daemon
-    SET beats = beats + 1, host = p_host, build = p_build, bus_version = p_bus_version, bus = p_bus, seen_at = letsswitch.clock(),
+    UPDATE core.daemon
+    SET beats = beats + 1, host = p_host, build = p_build, bus_version = p_bus_version, bus = p_bus, seen_at = core.clock(),
         is_bus_connected = p_is_bus_connected, bus_delay = p_bus_delay, bus_lost = p_bus_lost, bus_dropped = p_bus_dropped
     WHERE id = p_id;
     IF FOUND THEN
         -- A heartbeat doesn't wait for the disk.
         PERFORM set_config('synchronous_commit', 'off', true);
     ELSE
-        INSERT INTO letsswitch.daemon (
+        INSERT INTO core.daemon (
             id, beats, host, build, bus_version, bus, seen_at, is_bus_connected, bus_delay, bus_lost, bus_dropped)
         VALUES (
-            p_id, 1, p_host, p_build, p_bus_version, p_bus, letsswitch.clock(), p_is_bus_connected, p_bus_delay, p_bus_lost,
+            p_id, 1, p_host, p_build, p_bus_version, p_bus, core.clock(), p_is_bus_connected, p_bus_delay, p_bus_lost,
             p_bus_dropped);
         PERFORM pg_notify('letsswitch_daemons', p_id::text);
     END IF;
     IF p_gone <> '{}' THEN
         -- Two daemons that delete each other's rows don't wait for each other.
         WITH removed AS (
-            DELETE FROM letsswitch.daemon WHERE id IN (
-                SELECT daemon.id FROM letsswitch.daemon
+            DELETE FROM core.daemon WHERE id IN (
+                SELECT daemon.id FROM core.daemon
                 JOIN unnest(p_gone, p_gone_beats) AS gone (id, beats)
                     ON daemon.id = gone.id AND daemon.beats = gone.beats
                 FOR UPDATE OF daemon SKIP LOCKED)
             RETURNING daemon.id, daemon.seen_at
         )
-        INSERT INTO letsswitch.reporter AS known (id, number, wrote_at, gone_at, must_close)
-        SELECT removed.id, 0, letsswitch.clock(), removed.seen_at, true FROM removed
+        INSERT INTO core.reporter AS known (id, number, wrote_at, gone_at, must_close)
+        SELECT removed.id, 0, core.clock(), removed.seen_at, true FROM removed
         ON CONFLICT (id) DO UPDATE SET gone_at = excluded.gone_at, must_close = true;
     END IF;
     RETURN QUERY
-        SELECT id, beats, host, build, bus_version, bus, seen_at > letsswitch.clock() - interval '15 s'
-        FROM letsswitch.daemon;
+        SELECT id, beats, host, build, bus_version, bus, seen_at > core.clock() - interval '15 s'
+        FROM core.daemon;
 END
 $$;
 
 -- Deletes the row of a daemon that stops. The row stays if the daemon couldn't write that its members left open rooms. The other daemons
 -- then treat it as dead, and remove its members. Members of rooms that have closed don't count.
-CREATE FUNCTION letsswitch.stop_daemon(p_id uuid) RETURNS void
+CREATE FUNCTION operations.stop_daemon(p_id uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_now timestamptz := letsswitch.clock();
+    v_now timestamptz := core.clock();
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
-    DELETE FROM letsswitch.daemon
+    DELETE FROM core.daemon
     WHERE id = p_id
         AND NOT EXISTS (
-            SELECT FROM letsswitch.presence JOIN letsswitch.task ON task.room_id = presence.room_id
-            WHERE presence.reporter_id = p_id AND presence.connections > 0 AND task.closes_at > v_now);
+            SELECT FROM core.presence
+            JOIN core.attendance AS there
+                ON there.room_id = presence.room_id AND there.task_id IS NOT DISTINCT FROM presence.task_id
+            WHERE presence.reporter_id = p_id AND presence.connections > 0 AND there.closes_at > v_now);
     PERFORM pg_notify('letsswitch_daemons', p_id::text);
 END
 $$;

@@ -23,7 +23,11 @@ struct Migrator {
     func check() async throws {
         let session = try await PostgresSession.connect(configuration)
         do {
-            if try await exists("migration", session) { _ = try await plan(session) }
+            if try await exists("migration", session) {
+                _ = try await plan(session)
+            } else {
+                try await checkNames(session)
+            }
             let stored = try await storedFunctions(session)
             _ = try FunctionsPlan(revision: schema.functions.revision, digest: "", stored: stored)
             await session.close()
@@ -65,8 +69,9 @@ struct Migrator {
     }
 
     private func createSchema(_ session: PostgresSession) async throws {
-        // Checked first: a role that can't create schemas can still use a complete one.
+        // Checked first: a role that can't create schemas can still use complete ones.
         if try await exists("migration", session) { return }
+        try await checkNames(session)
         try await session.execute(
             """
             CREATE SCHEMA IF NOT EXISTS \(schema.name);
@@ -76,6 +81,19 @@ struct Migrator {
                 applied_at timestamptz NOT NULL DEFAULT now()
             )
             """)
+    }
+
+    /// Throws ``UnusableSchemaError`` if another program has made a schema with one of the names.
+    private func checkNames(_ session: PostgresSession) async throws {
+        let rows = try await session.execute(
+            "SELECT nspname FROM pg_namespace WHERE nspname = ANY ($1::text[]) AND nspname <> $2 ORDER BY nspname LIMIT 1",
+            [.textArray(schema.schemas), .text(schema.name)])
+        guard let name = try rows?.first?.string("nspname") else { return }
+        throw UnusableSchemaError(
+            description: """
+                the database has a schema "\(name)", which another program has made and this program needs for itself: \
+                use a database of its own
+                """)
     }
 
     private func exists(_ table: String, _ session: PostgresSession) async throws -> Bool {
@@ -157,6 +175,7 @@ struct Migrator {
     /// return type.
     private func dropping(keeping kept: [String]) -> String {
         let names = kept.map { "'\($0)'" }.joined(separator: ", ")
+        let schemas = "ANY ('{\(schema.schemas.joined(separator: ","))}'::regnamespace[])"
         return """
             DO $$
             DECLARE
@@ -164,10 +183,10 @@ struct Migrator {
             BEGIN
                 FOR v_object IN
                     SELECT 'ROUTINE IF EXISTS ' || oid::regprocedure FROM pg_proc
-                    WHERE pronamespace = '\(schema.name)'::regnamespace AND proname <> ALL (ARRAY[\(names)]::text[])
+                    WHERE pronamespace = \(schemas) AND proname <> ALL (ARRAY[\(names)]::text[])
                     UNION ALL
                     SELECT CASE relkind WHEN 'v' THEN 'VIEW' ELSE 'TYPE' END || ' IF EXISTS ' || oid::regclass FROM pg_class
-                    WHERE relnamespace = '\(schema.name)'::regnamespace AND relkind IN ('v', 'c')
+                    WHERE relnamespace = \(schemas) AND relkind IN ('v', 'c')
                 LOOP
                     -- IF EXISTS: it may have gone with another one.
                     EXECUTE format('DROP %s CASCADE', v_object);

@@ -1,12 +1,19 @@
-/// A program's schema in a database: tables from numbered migrations, and the current functions.
+/// A program's part of a database: tables from numbered migrations, and the current functions.
 package struct PostgresSchema: Sendable {
-    /// An SQL identifier that needs no quotes.
+    /// The PostgreSQL schema in which the migrator keeps the applied versions. An SQL identifier that needs no quotes.
     package let name: String
+    /// The PostgreSQL schemas of the tables and functions. If they aren't `name`, the first migration creates them.
+    package let schemas: [String]
     package let migrations: [PostgresMigration]
     package let functions: PostgresFunctions
 
-    package init(name: String, migrations: [PostgresMigration], functions: PostgresFunctions = PostgresFunctions()) {
+    /// - Parameter schemas: `nil` if everything is in the schema `name`.
+    package init(
+        name: String, schemas: [String]? = nil, migrations: [PostgresMigration],
+        functions: PostgresFunctions = PostgresFunctions()
+    ) {
         self.name = name
+        self.schemas = schemas ?? [name]
         self.migrations = migrations
         self.functions = functions
     }
@@ -60,7 +67,7 @@ package struct PostgresFunctions: Sendable {
     package let oldestUsable: Int
     /// In the order of application: a view after the functions that it calls.
     package let scripts: [Script]
-    /// Functions of the schema that a migration made and that stay.
+    /// The names of functions that a migration made and that stay.
     package let kept: [String]
 
     /// Definitions of one theme.

@@ -9,9 +9,9 @@ struct SampleStore: Sendable {
     static let statementNames = [share, due].map(\.name)
 
     private static let share = PostgresStatement(
-        name: "share_sample", sql: "SELECT sample FROM letsswitch.share_sample($1::uuid, $2)")
+        name: "share_sample", sql: "SELECT sample FROM operations.share_sample($1::uuid, $2)")
     private static let due = PostgresStatement(
-        name: "due_soon", sql: "SELECT due, late FROM letsswitch.due_soon()")
+        name: "due_soon", sql: "SELECT due, late FROM schedule.due_soon()")
     private static let timeout = Duration.seconds(3)
 
     private let database: PostgresClient

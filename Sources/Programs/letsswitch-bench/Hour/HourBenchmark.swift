@@ -79,7 +79,7 @@ struct HourBenchmark {
             let rows = try laboratory.query(
                 """
                 SELECT count(*) FILTER (WHERE (task).code = 'created') AS created FROM (
-                    SELECT letsswitch.register_task('\(Self.device)' || number, 'History', 'UTC', \(startsAt), NULL, NULL, \
+                    SELECT schedule.register_task('\(Self.device)' || number, 'History', 'UTC', \(startsAt), NULL, NULL, \
                     NULL, \(Self.lead), 7776000, 3600) AS task FROM generate_series(\(first), \(last)) AS number
                 ) AS registration
                 """, timeout: Self.timeout)
@@ -97,7 +97,7 @@ struct HourBenchmark {
             SELECT count(*) AS reminders, count(DISTINCT task_id) AS tasks,
                 coalesce(date_part('epoch', max(claimed_at)) - \(due), 0) AS lateness,
                 count(*) FILTER (WHERE state = 'delivered') AS delivered
-            FROM letsswitch.reminder
+            FROM reminders.reminder
             """, timeout: Self.timeout)
         findings.add("reminders in the database", try rows[0].integer("reminders"), exactly: 2 * matches)
         findings.add("tasks that they are of", try rows[0].integer("tasks"), exactly: 2 * matches)
@@ -108,7 +108,7 @@ struct HourBenchmark {
     private func matchedRooms(startsAt: Int) throws -> [String] {
         try laboratory.query(
             """
-            SELECT room_id::text AS room FROM letsswitch.task
+            SELECT room_id::text AS room FROM schedule.task
             WHERE starts_at = to_timestamp(\(startsAt)) AND partner_id IS NOT NULL
             GROUP BY room_id HAVING count(*) = 2
             """, timeout: Self.timeout

@@ -74,7 +74,7 @@ struct RegistrationsBenchmark {
         \\set day random(\(days.lowerBound), \(days.upperBound))
         \\set hour random(\(hours.lowerBound), \(hours.upperBound))
         \\set startsat \(midnight) + :day * \(UTCText.day) + :hour * 3600
-        SELECT * FROM letsswitch.register_task('pgbench-' || :device::bigint, 'History', 'UTC', :startsat, NULL, NULL, \
+        SELECT * FROM schedule.register_task('pgbench-' || :device::bigint, 'History', 'UTC', :startsat, NULL, NULL, \
         NULL, 60, 7776000, 3600);
 
         """
@@ -84,7 +84,7 @@ struct RegistrationsBenchmark {
         """
         \\set device random(1, \(devices))
         \\set day \(midnight / UTCText.day) + random(\(days.lowerBound), \(days.upperBound))
-        SELECT * FROM letsswitch.day_schedule('bench-' || :device::bigint, 'UTC', NULL, :day, true);
+        SELECT * FROM schedule.day_schedule('bench-' || :device::bigint, 'UTC', NULL, :day, true);
 
         """
     }

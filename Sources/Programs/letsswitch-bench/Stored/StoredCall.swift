@@ -19,49 +19,49 @@ struct StoredCall {
         return [
             StoredCall(name: "register a task") { run in
                 """
-                SELECT * FROM letsswitch.register_task('new-\(run)', 'History', 'UTC', \(slot(run)), NULL, NULL, NULL, 60, \
+                SELECT * FROM schedule.register_task('new-\(run)', 'History', 'UTC', \(slot(run)), NULL, NULL, NULL, 60, \
                 7776000, 3600)
                 """
             },
             StoredCall(name: "cancel a task") { run in
-                "SELECT * FROM letsswitch.cancel_task('new-\(run)', NULL, 'UTC', \(slot(run)), NULL, NULL, NULL)"
+                "SELECT * FROM schedule.cancel_task('new-\(run)', NULL, 'UTC', \(slot(run)), NULL, NULL, NULL)"
             },
             StoredCall(name: "a device's day") { run in
                 """
-                SELECT * FROM letsswitch.day_schedule('\(device(run))', 'UTC', NULL, \(now / UTCText.day + run % 20), true)
+                SELECT * FROM schedule.day_schedule('\(device(run))', 'UTC', NULL, \(now / UTCText.day + run % 20), true)
                 """
             },
             StoredCall(name: "a device's reminders") { run in
                 """
                 SELECT *, seq > coalesce((
-                    SELECT reminder.seq FROM letsswitch.reminder JOIN letsswitch.task ON task.id = reminder.task_id
+                    SELECT reminder.seq FROM reminders.reminder JOIN schedule.task ON task.id = reminder.task_id
                     WHERE reminder.id = md5('reminder\(run)')::uuid AND task.device_id = '\(device(run))'
-                ), 0) FROM letsswitch.reminders_of('\(device(run))', 0, 1000)
+                ), 0) FROM reminders.reminders_of('\(device(run))', 0, 1000)
                 """
             },
             StoredCall(name: "a room") { run in
-                "SELECT * FROM letsswitch.find_room(md5('room' || \(run * 7919 % (count / 2)))::uuid)"
+                "SELECT * FROM schedule.find_room(md5('room' || \(run * 7919 % (count / 2)))::uuid)"
             },
             StoredCall(name: "all rooms that are open", isAlike: false) { _ in
-                "SELECT count(*) FROM letsswitch.open_rooms()"
+                "SELECT count(*) FROM reminders.open_rooms()"
             },
-            StoredCall(name: "when something is due") { _ in "SELECT * FROM letsswitch.next_due()" },
+            StoredCall(name: "when something is due") { _ in "SELECT * FROM reminders.next_due()" },
             StoredCall(
                 name: "claim a hundred tasks", preparation: { StoredTasks.makeDue(100, run: $0) },
-                sql: { _ in "SELECT count(*) FROM letsswitch.claim_due(100)" }),
+                sql: { _ in "SELECT count(*) FROM reminders.claim_due(100)" }),
             StoredCall(name: "mark a hundred delivered") { _ in
                 """
-                SELECT count(*) FROM letsswitch.mark_delivered(ARRAY(
-                    SELECT id FROM letsswitch.reminder ORDER BY id DESC LIMIT 100
+                SELECT count(*) FROM reminders.mark_delivered(ARRAY(
+                    SELECT id FROM reminders.reminder ORDER BY id DESC LIMIT 100
                 ))
                 """
             },
-            StoredCall(name: "give up what is late") { _ in "SELECT count(*) FROM letsswitch.expire_reminders()" },
+            StoredCall(name: "give up what is late") { _ in "SELECT count(*) FROM reminders.expire_reminders()" },
             StoredCall(name: "purge a hundred, or what is left", isAlike: false) { _ in
-                "SELECT letsswitch.purge(864000, 100)"
+                "SELECT reminders.delete_old(864000, 100)"
             },
             StoredCall(name: "erase a device") { run in
-                "SELECT count(*) FROM letsswitch.erase_device('\(device(run))')"
+                "SELECT count(*) FROM core.erase_device('\(device(run))')"
             },
         ]
     }

@@ -12,7 +12,7 @@ enum StoredTasks {
     static func fill(_ count: Int, now: Int) -> String {
         """
         BEGIN;
-        TRUNCATE letsswitch.task, letsswitch.due, letsswitch.reminder, letsswitch.claim;
+        TRUNCATE schedule.task, schedule.due, reminders.reminder, reminders.claim;
         CREATE TEMPORARY TABLE wish ON COMMIT DROP AS
         SELECT
             md5(number::text)::uuid AS id, '\(device)' || number % \(count / tasksPerDevice) AS device_id,
@@ -22,28 +22,28 @@ enum StoredTasks {
             )) AS starts_at,
             md5('room' || number / 2)::uuid AS room_id, md5((number # 1)::text)::uuid AS partner_id
         FROM generate_series(0, \(count - 1)) AS number;
-        INSERT INTO letsswitch.task (
+        INSERT INTO schedule.task (
             id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at, partner_id
         )
         SELECT
             id, device_id, 'History', starts_at, starts_at - interval '60 s', 'UTC', '09:00', room_id,
             starts_at + interval '1 h', partner_id
         FROM wish ORDER BY id;
-        INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
-        SELECT reminds_at, registered, id, starts_at, closes_at FROM letsswitch.task
+        INSERT INTO schedule.due (reminds_at, registered, task_id, starts_at, closes_at)
+        SELECT reminds_at, registered, id, starts_at, closes_at FROM schedule.task
         WHERE starts_at > to_timestamp(\(now + 3600));
         CREATE TEMPORARY TABLE past ON COMMIT DROP AS
         SELECT
             id, starts_at, closes_at,
             (dense_rank() OVER (ORDER BY starts_at) << 12)
                 + row_number() OVER (PARTITION BY starts_at ORDER BY id) - 1 AS seq
-        FROM letsswitch.task WHERE starts_at <= to_timestamp(\(now + 3600));
-        INSERT INTO letsswitch.reminder (id, seq, task_id, starts_at, claimed_at, state, delivered_at)
-        SELECT letsswitch.reminder_id(seq, id), seq, id, starts_at, starts_at - interval '60 s', 'delivered', starts_at
+        FROM schedule.task WHERE starts_at <= to_timestamp(\(now + 3600));
+        INSERT INTO reminders.reminder (id, seq, task_id, starts_at, claimed_at, state, delivered_at)
+        SELECT reminders.reminder_id(seq, id), seq, id, starts_at, starts_at - interval '60 s', 'delivered', starts_at
         FROM past ORDER BY seq;
-        INSERT INTO letsswitch.claim (batch, closes_at, expires_at)
+        INSERT INTO reminders.claim (batch, closes_at, expires_at)
         SELECT seq >> 12, max(closes_at), NULL FROM past GROUP BY 1;
-        SELECT setval('letsswitch.batch', (SELECT max(batch) FROM letsswitch.claim));
+        SELECT setval('reminders.batch', (SELECT max(batch) FROM reminders.claim));
         COMMIT
         """
     }
@@ -52,7 +52,7 @@ enum StoredTasks {
     static func makeDue(_ count: Int, run: Int) -> String {
         """
         WITH added AS (
-            INSERT INTO letsswitch.task (
+            INSERT INTO schedule.task (
                 id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at
             )
             SELECT
@@ -61,7 +61,7 @@ enum StoredTasks {
             FROM generate_series(1, \(count)) AS number
             RETURNING *
         )
-        INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
+        INSERT INTO schedule.due (reminds_at, registered, task_id, starts_at, closes_at)
         SELECT reminds_at, registered, id, starts_at, closes_at FROM added
         """
     }

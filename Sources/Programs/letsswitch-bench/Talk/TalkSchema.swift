@@ -15,12 +15,12 @@ enum TalkSchema {
         let people = (first - 1) * size + 1...(first - 1 + count) * size
         return [
             """
-            SELECT count(letsswitch.take_name('talk-' || n, to_hex(n), true))
+            SELECT count(conversations.take_name('talk-' || n, to_hex(n), true))
             FROM generate_series(\(people.lowerBound), \(people.upperBound)) AS n
             """,
             """
             SELECT count(made.code) FROM generate_series(\(first), \(first + count - 1)) AS n
-            CROSS JOIN LATERAL letsswitch.make_conversation(
+            CROSS JOIN LATERAL conversations.make_conversation(
                 'talk-' || (n - 1) * \(size) + 1, lpad(to_hex(n), 32, '0')::uuid,
                 ARRAY(SELECT to_hex((n - 1) * \(size) + place) FROM generate_series(2, \(size)) AS place), 1000, true
             ) AS made WHERE made.code = 'made'
@@ -32,7 +32,7 @@ enum TalkSchema {
     static func send(inPairs count: Int) -> String {
         """
         \\set pair random(1, \(count))
-        SELECT * FROM letsswitch.send_messages('talk-' || 2 * :pair::bigint - 1, ARRAY[lpad(to_hex(:pair::bigint), 32, '0')::uuid], \
+        SELECT * FROM conversations.send_messages('talk-' || 2 * :pair::bigint - 1, ARRAY[lpad(to_hex(:pair::bigint), 32, '0')::uuid], \
         ARRAY[gen_random_uuid()], 'Hello', NULL, 1000, true, true, 'pgbench');
 
         """

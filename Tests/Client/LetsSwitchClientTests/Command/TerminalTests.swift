@@ -107,7 +107,7 @@ import Testing
             try await adas.press("s")
             try await adas.shows("A task can't be marked as started before its start time.")
             try await eventually("it is written who came") {
-                try await query("SELECT FROM letsswitch.attendance WHERE present > 0") == 2
+                try await query("SELECT FROM core.attendance WHERE present > 0") == 2
             }
             try await advance(to: 61)
             try await adas.shows("Your new partner starts Latin. You are moving to a new room.")
@@ -115,7 +115,7 @@ import Testing
             for terminal in [adas, cems] { try await terminal.shows("is here · 2 people are here") }
             try await adas.press("s")
             try await adas.shows("You have started.")
-            #expect(try await query("SELECT FROM letsswitch.task WHERE began_at IS NOT NULL") == 1)
+            #expect(try await query("SELECT FROM schedule.task WHERE began_at IS NOT NULL") == 1)
             try await cems.press("1")
             try await adas.shows("Applause!")
             // The remaining user only learns of the room's end, and asks the schedule for the next room.

@@ -90,7 +90,7 @@ import Testing
             try await running(outbox) {
                 outbox.connected()
                 try await broker.refusals.next("a refusal") { _ in true }
-                #expect(try await world.database.count("bridge_message") == 40)
+                #expect(try await world.database.count("conversations.bridge_message") == 40)
                 broker.isTaking.withLock { $0 = true }
                 try await eventually("all of them") { broker.published.all.count == 40 }
                 #expect(try broker.contents() == (0..<40).map { "\($0)" })
@@ -98,7 +98,9 @@ import Testing
                 try await world.send(2, "after", to: [1, 3])
                 outbox.lookAgain()
                 try await eventually("the next") { broker.published.all.last?.routingKey == "user1.user2.user3" }
-                try await eventually("an empty outbox") { try await world.database.count("bridge_message") == 0 }
+                try await eventually("an empty outbox") {
+                    try await world.database.count("conversations.bridge_message") == 0
+                }
             }
         }
     }
@@ -112,7 +114,9 @@ import Testing
             let outbox = world.outbox(broker)
             try await running(outbox) {
                 outbox.connected()
-                try await eventually("an empty outbox") { try await world.database.count("bridge_message") == 0 }
+                try await eventually("an empty outbox") {
+                    try await world.database.count("conversations.bridge_message") == 0
+                }
                 let counts = Dictionary(try broker.contents().map { ($0, 1) }, uniquingKeysWith: +)
                 #expect(counts.count == 10 && counts["4"] == 3 && counts["5"] == 1)
             }

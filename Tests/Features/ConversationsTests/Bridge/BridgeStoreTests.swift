@@ -63,26 +63,26 @@ import Testing
     func seen() async throws {
         try await with(isSeen: false) { world in
             try await world.send(1, "before", [2])
-            #expect(try await world.database.count("bridge_message") == 0)
+            #expect(try await world.database.count("conversations.bridge_message") == 0)
             try await world.bridge.see()
             try await world.send(1, "now", [2])
-            #expect(try await world.database.count("bridge_message") == 1)
+            #expect(try await world.database.count("conversations.bridge_message") == 1)
             try await world.database.setClock("2026-11-28T10:00:00Z")
             try await world.send(1, "six days later", [2])
-            #expect(try await world.database.count("bridge_message") == 2)
+            #expect(try await world.database.count("conversations.bridge_message") == 2)
             try await world.database.setClock("2026-11-30T10:00:00Z")
             try await world.send(1, "eight days later", [2])
-            #expect(try await world.database.count("bridge_message") == 2)
+            #expect(try await world.database.count("conversations.bridge_message") == 2)
             // A waiting message isn't lost if a user returns before the check.
             #expect(try await world.taken().map { $0.content?.message.content } == ["now", "six days later"])
             try await world.send(1, "again", [2])
-            #expect(try await world.database.count("bridge_message") == 3)
-            let purge = "SELECT letsswitch.purge_bridge_messages(2)"
+            #expect(try await world.database.count("conversations.bridge_message") == 3)
+            let purge = "SELECT conversations.delete_unsent(2)"
             try await world.database.run(purge)
             #expect(try await world.bridge.see() == 3)
             try await world.database.setClock("2026-12-08T10:00:00Z")
             try await world.database.run(purge)
-            #expect(try await world.database.count("bridge_message") == 1)
+            #expect(try await world.database.count("conversations.bridge_message") == 1)
         }
     }
 
@@ -114,7 +114,7 @@ import Testing
             try await world.send(1, "mine", [2, 3])
             try await world.send(2, "theirs", [1, 3])
             _ = try await world.database.erasures.erase(world.device(1))
-            try await world.database.run("SELECT letsswitch.empty_messages('d1', 100)")
+            try await world.database.run("SELECT conversations.empty_messages('d1', 100)")
             let taken = try await world.taken()
             #expect(taken.map { $0.content?.message.content } == [nil, "theirs"])
             #expect(taken.last?.content?.routingKey == "user2.user3")
@@ -185,7 +185,7 @@ import Testing
         try await with { world in
             let pair = try await world.send(1, "first", [2]).conversation
             let group = try await world.send(1, "first", [2, 3]).conversation
-            let before = try await world.database.count("conversation")
+            let before = try await world.database.count("conversations.conversation")
             func refusal(_ user: Int, _ all: [String], in conversation: UUID = UUID()) async throws -> String? {
                 try await code { _ = try await world.receive(user, "x", all, in: conversation) }
             }
@@ -201,7 +201,7 @@ import Testing
             _ = try await BlockStore(database: world.database.client).block(
                 try BlockRequest.decode(Array(#"{"deviceId":"d1","name":"user2"}"#.utf8)))
             #expect(try await refusal(2, ["user1", "user2"], in: pair) == "blocked")
-            #expect(try await world.database.count("conversation") == before)
+            #expect(try await world.database.count("conversations.conversation") == before)
         }
     }
 

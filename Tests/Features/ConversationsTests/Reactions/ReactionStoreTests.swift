@@ -122,7 +122,7 @@ import Testing
                 return await tasks.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
             #expect(added == 5)
-            #expect(try await world.database.count("reaction") == 5)
+            #expect(try await world.database.count("conversations.reaction") == 5)
         }
     }
 
@@ -133,12 +133,12 @@ import Testing
             try await scene.react(2, "👍")
             let row = try await world.database.run(
                 """
-                SELECT code FROM letsswitch.react('d2', '\(scene.conversation)', '\(scene.message)', '🎉', true, false)
+                SELECT code FROM conversations.react('d2', '\(scene.conversation)', '\(scene.message)', '🎉', true, false)
                 """)
             #expect(try row.first?.string("code") == "messages_full")
             let removed = try await world.database.run(
                 """
-                SELECT code FROM letsswitch.react('d2', '\(scene.conversation)', '\(scene.message)', '👍', false, false)
+                SELECT code FROM conversations.react('d2', '\(scene.conversation)', '\(scene.message)', '👍', false, false)
                 """)
             #expect(try removed.first?.string("code") == "removed")
         }
@@ -153,12 +153,12 @@ import Testing
             try await world.database.run(
                 """
                 WITH made AS (
-                    INSERT INTO letsswitch.chat_user (name, device_id, named_at)
-                    SELECT 'a-rather-long-name-of-a-user' || n, 'x' || n, letsswitch.clock()
+                    INSERT INTO conversations.chat_user (name, device_id, named_at)
+                    SELECT 'a-rather-long-name-of-a-user' || n, 'x' || n, core.clock()
                     FROM generate_series(1, 64) AS n RETURNING id
                 )
-                INSERT INTO letsswitch.reaction (conversation_id, number, user_id, emoji, reacted_at)
-                SELECT '\(scene.conversation)', number, made.id, chr(128000 + emoji), letsswitch.clock()
+                INSERT INTO conversations.reaction (conversation_id, number, user_id, emoji, reacted_at)
+                SELECT '\(scene.conversation)', number, made.id, chr(128000 + emoji), core.clock()
                 FROM made, generate_series(1, 100) AS number, generate_series(1, 5) AS emoji
                 """)
             let up = try await world.page(2, scene.conversation)
@@ -184,8 +184,8 @@ import Testing
     // MARK: Erasure and retention
 
     private func eraseAll(_ user: Int, _ world: ConversationWorld) async throws {
-        var step = try await world.database.erasures.erase(world.device(user))
-        while step.hasMore { step = try await world.database.erasures.eraseMore(limit: 500) }
+        var hasMore = try await world.database.erasures.erase(world.device(user))
+        while hasMore { hasMore = try await world.database.erasures.eraseMore(limit: 500) }
     }
 
     @Test("An erased user's reactions are invisible at once, and are deleted in steps")
@@ -197,18 +197,18 @@ import Testing
             // More rows than one step deletes.
             try await world.database.run(
                 """
-                INSERT INTO letsswitch.reaction (conversation_id, number, user_id, emoji, reacted_at)
-                SELECT gen_random_uuid(), n, own.id, '🎉', letsswitch.clock()
-                FROM letsswitch.user_of('d2') AS own, generate_series(1, 1200) AS n
+                INSERT INTO conversations.reaction (conversation_id, number, user_id, emoji, reacted_at)
+                SELECT gen_random_uuid(), n, own.id, '🎉', core.clock()
+                FROM conversations.user_of('d2') AS own, generate_series(1, 1200) AS n
                 """)
-            #expect(try await world.database.erasures.erase(world.device(2)).hasMore)
+            #expect(try await world.database.erasures.erase(world.device(2)))
             #expect(try await scene.shown() == ["👍 1 user3"])
-            let left = try await world.database.count("reaction")
+            let left = try await world.database.count("conversations.reaction")
             #expect(left >= 702 && left < 1_202)
             #expect(try await code { try await scene.react(2, "🎉") } == "name_required")
-            while try await world.database.erasures.eraseMore(limit: 500).hasMore {}
-            #expect(try await world.database.count("reaction") == 1)
-            #expect(try await world.database.count("erasure") == 0)
+            while try await world.database.erasures.eraseMore(limit: 500) {}
+            #expect(try await world.database.count("conversations.reaction") == 1)
+            #expect(try await world.database.count("core.erasure") == 0)
         }
     }
 
@@ -235,11 +235,11 @@ import Testing
             try await world.send(1, "later", .conversation(scene.conversation))
             let kept = try #require(try await world.page(1, scene.conversation, .before(.max), limit: 1).messages.first)
             try await scene.react(2, "👍", to: kept.id)
-            _ = try await world.database.erasures.purge(retention: 86_400, limit: 4)
-            #expect(try await world.database.count("reaction") == 12)
-            #expect(try await world.database.count("message") == 2)
-            while try await world.database.erasures.purge(retention: 86_400, limit: 4) > 0 {}
-            #expect(try await world.database.count("reaction") == 1)
+            try await world.database.deleteOld(retention: 86_400, limit: 4)
+            #expect(try await world.database.count("conversations.reaction") == 12)
+            #expect(try await world.database.count("conversations.message") == 2)
+            while try await world.database.deleteOld(retention: 86_400, limit: 4) > 0 {}
+            #expect(try await world.database.count("conversations.reaction") == 1)
             #expect(try await scene.shown() == ["👍 1 user2"])
         }
     }
@@ -252,9 +252,9 @@ import Testing
                 for number in 0..<5 { try await scene.react(user, Self.many[number]) }
             }
             for user in 1...3 { _ = try await world.set(user, .leave, in: scene.conversation) }
-            while try await world.database.erasures.purge(retention: 86_400, limit: 2) > 0 {}
+            while try await world.database.deleteOld(retention: 86_400, limit: 2) > 0 {}
             for table in ["reaction", "message", "participant", "conversation"] {
-                #expect(try await world.database.count(table) == 0, "\(table)")
+                #expect(try await world.database.count("conversations.\(table)") == 0, "\(table)")
             }
         }
     }
@@ -264,13 +264,13 @@ import Testing
         try await ConversationWorld.with { world in
             let scene = try await Scene(world)
             try await scene.react(2, "👍")
-            try await world.database.run("DELETE FROM letsswitch.participant")
+            try await world.database.run("DELETE FROM conversations.participant")
             try await world.database.setClock("2027-12-30T10:00:00Z")
             try await world.database.run(
-                "SELECT letsswitch.delete_unused_names(letsswitch.clock() - interval '1 s', 10)")
+                "SELECT conversations.delete_unused_names(core.clock() - interval '1 s', 10)")
             // user1 has written a message.
-            #expect(try await world.database.count("chat_user") == 2)
-            #expect(try await world.database.count("chat_user WHERE name = 'user2'") == 1)
+            #expect(try await world.database.count("conversations.chat_user") == 2)
+            #expect(try await world.database.count("conversations.chat_user WHERE name = 'user2'") == 1)
         }
     }
 
@@ -280,12 +280,12 @@ import Testing
             let scene = try await Scene(world)
             try await scene.react(2, "👍")
             let growth = """
-                INSERT INTO letsswitch.reaction (conversation_id, number, user_id, emoji, reacted_at)
-                SELECT gen_random_uuid(), n % 100, own.id, '🎉', letsswitch.clock()
-                FROM letsswitch.user_of('d2') AS own, generate_series(1, 30000) AS n
+                INSERT INTO conversations.reaction (conversation_id, number, user_id, emoji, reacted_at)
+                SELECT gen_random_uuid(), n % 100, own.id, '🎉', core.clock()
+                FROM conversations.user_of('d2') AS own, generate_series(1, 30000) AS n
                 """
             let visits = try await world.database.visits(
-                "letsswitch.reactions_of('\(scene.conversation)', ARRAY(SELECT generate_series(1, 100)), 20)",
+                "conversations.reactions_of('\(scene.conversation)', ARRAY(SELECT generate_series(1, 100)), 20)",
                 growth: growth)
             #expect(visits.allSatisfy { $0 < 1_000 }, "\(visits)")
         }

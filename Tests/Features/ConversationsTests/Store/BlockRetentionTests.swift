@@ -1,4 +1,5 @@
 import Domain
+import Features
 import FoundationEssentials
 import Postgres
 import ScheduleTestSupport
@@ -11,11 +12,11 @@ import Testing
 @Suite struct BlockRetentionTests {
     /// Returns the devices that own the stored blocks.
     private func owners(_ database: ScheduleDatabase) async throws -> Set<String> {
-        Set(try await database.run("SELECT device_id FROM letsswitch.block").map { try $0.string("device_id") })
+        Set(try await database.run("SELECT device_id FROM core.block").map { try $0.string("device_id") })
     }
 
     private func deleteUnused(_ database: ScheduleDatabase) async throws {
-        while try await database.run("SELECT letsswitch.delete_unused(34560000, 2) AS n")[0].integer("n") > 0 {}
+        while try await database.storage.deleteUnused(retention: 34_560_000, limit: 2) > 0 {}
     }
 
     @Test(
@@ -37,9 +38,9 @@ import Testing
             try await deleteUnused(database)
             #expect(try await owners(database).count == 6)
             let daemons = (UUID(), UUID())
-            try await database.run("SELECT letsswitch.set_connected_users('\(daemons.0)', '{user2}', '{}')")
-            try await database.run("SELECT letsswitch.set_connected_users('\(daemons.0)', '{}', '{user2}')")
-            try await database.run("SELECT letsswitch.set_connected_users('\(daemons.1)', '{user3}', '{}')")
+            try await database.run("SELECT conversations.set_connected_users('\(daemons.0)', '{user2}', '{}')")
+            try await database.run("SELECT conversations.set_connected_users('\(daemons.0)', '{}', '{user2}')")
+            try await database.run("SELECT conversations.set_connected_users('\(daemons.1)', '{user3}', '{}')")
             try await world.send(4, "Hello", ConversationWorld.names([5]))
 
             // 401 days after the beginning.
@@ -51,8 +52,8 @@ import Testing
 
             // Two years later only user3 is still a listener. All messages and tasks were deleted.
             try await database.setClock("2030-01-01T10:00:00Z")
-            try await database.run("DELETE FROM letsswitch.message")
-            try await database.run("DELETE FROM letsswitch.task")
+            try await database.run("DELETE FROM conversations.message")
+            try await database.run("DELETE FROM schedule.task")
             try await deleteUnused(database)
             #expect(try await owners(database) == ["d3"])
         }

@@ -98,7 +98,7 @@ import Testing
             let day = { (user: Int) in
                 try await world.database.run(
                     """
-                    SELECT has_somebody_else AS there FROM letsswitch.day_schedule(
+                    SELECT has_somebody_else AS there FROM schedule.day_schedule(
                         'd\(user)', 'UTC', NULL, \(Self.day), false) WHERE key = '12:00'
                     """)[0].boolean("there")
             }
@@ -132,23 +132,23 @@ import Testing
             _ = try await world.database.reminders.claimDue(limit: 10)
             try await world.database.run(
                 """
-                UPDATE letsswitch.task SET invites_until = starts_at - interval '5 minutes'
+                UPDATE schedule.task SET invites_until = starts_at - interval '5 minutes'
                 WHERE device_id = 'd1' AND starts_at = '\(starts[2])'
                 """)
             try await world.blocks.unblock(block.id, by: world.device(1))
-            #expect(try await world.database.count("task WHERE partner_id IS NOT NULL") == 0)
+            #expect(try await world.database.count("schedule.task WHERE partner_id IS NOT NULL") == 0)
             try await world.blocks.unblock(mutual.id, by: world.device(2))
             let pairs = try await world.database.run(
                 """
                 SELECT count(*) FILTER (WHERE starts_at < '\(starts[2])') AS paired, count(*) AS n,
                     count(DISTINCT room_id) AS rooms, min(room_id::text) FILTER (WHERE starts_at = '\(starts[0])') AS open,
                     count(*) FILTER (WHERE rematched_at IS NOT NULL AND starts_at = '\(starts[0])') AS told
-                FROM letsswitch.task WHERE partner_id IS NOT NULL
+                FROM schedule.task WHERE partner_id IS NOT NULL
                 """)[0]
             #expect(try pairs.integer("paired") == 4 && pairs.integer("n") == 4 && pairs.integer("rooms") == 2)
             #expect(try pairs.integer("told") == 2)
             let room = try pairs.string("open")
-            let found = try await world.database.run("SELECT state FROM letsswitch.find_room('\(room)')")[0]
+            let found = try await world.database.run("SELECT state FROM schedule.find_room('\(room)')")[0]
             #expect(try found.string("state") == "open")
             _ = try await world.database.reminders.claimDue(limit: 10)
             #expect(try await world.register(1, starts[0]).isPaired)
@@ -164,7 +164,7 @@ import Testing
             try await world.name(1...2)
             let (block, _) = try await world.block(1, 2)
             let holder = try await PostgresSession.connect(database.configuration)
-            try await holder.execute("BEGIN; SELECT FROM letsswitch.block FOR UPDATE")
+            try await holder.execute("BEGIN; SELECT FROM core.block FOR UPDATE")
             // The statement has found no waiting task, and waits for the block's row. It runs on its own connection, so
             // that no other statement waits behind it.
             let other = PostgresClient(configuration: database.configuration)
@@ -181,7 +181,7 @@ import Testing
             try await holder.execute("COMMIT")
             await holder.close()
             try await undoing.value
-            #expect(try await database.count("task WHERE partner_id IS NOT NULL") == 2)
+            #expect(try await database.count("schedule.task WHERE partner_id IS NOT NULL") == 2)
         }
     }
 
@@ -194,7 +194,7 @@ import Testing
             try await world.block(2, 3)
             #expect(try await !world.register(3).isPaired)
             let left = try await world.database.run(
-                "SELECT code, is_paired FROM letsswitch.leave_task('d1', '\(first.id)', 300)")
+                "SELECT code, is_paired FROM schedule.leave_task('d1', '\(first.id)', 300)")
             #expect(try left.map { try $0.string("code") } == ["left", "stayed"])
             #expect(try !left[1].boolean("is_paired"))
             // A new user is matched with the one that has waited longest.
@@ -211,8 +211,8 @@ import Testing
             try await world.name(1...3)
             try await world.database.run(
                 """
-                INSERT INTO letsswitch.block (id, device_id, blocked_id, name, blocked_at)
-                SELECT gen_random_uuid(), 'd1', 'x' || n, 'x' || n, letsswitch.clock() - make_interval(secs => n)
+                INSERT INTO core.block (id, device_id, blocked_id, name, blocked_at)
+                SELECT gen_random_uuid(), 'd1', 'x' || n, 'x' || n, core.clock() - make_interval(secs => n)
                 FROM generate_series(1, 999) AS n
                 """)
             try await world.block(1, 2)
@@ -244,12 +244,12 @@ import Testing
         try await with { world in
             try await world.name(1...3)
             for (user, other) in [(1, 2), (2, 3), (3, 1)] { try await world.block(user, other) }
-            var step = try await world.database.erasures.erase(world.device(2))
-            while step.hasMore { step = try await world.database.erasures.eraseMore(limit: 1) }
+            var hasMore = try await world.database.erasures.erase(world.device(2))
+            while hasMore { hasMore = try await world.database.erasures.eraseMore(limit: 1) }
             #expect(try await world.blocks.blocks(of: world.device(1)).blocks.isEmpty)
             #expect(try await world.blocks.blocks(of: world.device(3)).blocks.count == 1)
-            #expect(try await world.database.count("block") == 1)
-            #expect(try await world.database.count("erasure") == 0)
+            #expect(try await world.database.count("core.block") == 1)
+            #expect(try await world.database.count("core.erasure") == 0)
         }
     }
 }

@@ -36,7 +36,7 @@ import Testing
             #expect(try await world.page(1, old).lastOffset == 1)
             _ = try await world.set(1, .leave, in: old)
             #expect(try await code { try await world.send(3, "x", ConversationWorld.names([1, 2])) } == "blocked")
-            #expect(try await world.database.count("conversation") == 1)
+            #expect(try await world.database.count("conversations.conversation") == 1)
             _ = try await world.make(3, [1, 4])
         }
     }
@@ -63,8 +63,8 @@ import Testing
             // The group was made before the block. Only now its rows say that the blocked user made it.
             try await world.database.run(
                 """
-                UPDATE letsswitch.participant AS own SET invited_by = (SELECT id FROM letsswitch.user_of('d2'))
-                FROM letsswitch.user_of('d1') AS me WHERE own.user_id = me.id AND own.conversation_id = '\(answered)'
+                UPDATE conversations.participant AS own SET invited_by = (SELECT id FROM conversations.user_of('d2'))
+                FROM conversations.user_of('d1') AS me WHERE own.user_id = me.id AND own.conversation_id = '\(answered)'
                 """)
             #expect(try await !block(1, 2, in: world))
             #expect(try await inside(1) == Set(others))
@@ -99,8 +99,8 @@ import Testing
             #expect(new.count { $0 } == 1)
             try await world.database.run(
                 """
-                INSERT INTO letsswitch.block (id, device_id, blocked_id, name, blocked_at)
-                SELECT gen_random_uuid(), 'd1', 'x' || n, 'x' || n, letsswitch.clock() FROM generate_series(1, 998) AS n
+                INSERT INTO core.block (id, device_id, blocked_id, name, blocked_at)
+                SELECT gen_random_uuid(), 'd1', 'x' || n, 'x' || n, core.clock() FROM generate_series(1, 998) AS n
                 """)
             let refusals = try await withThrowingTaskGroup(of: String?.self) { group in
                 for other in 3...5 { group.addTask { try await code { _ = try await block(1, other, in: world) } } }

@@ -94,7 +94,7 @@ import Testing
             _ = try await world.set(3, .leave, in: group)
             #expect(
                 try await world.send(1, "Again", ConversationWorld.names([3, 5])).messages[0].conversation != group)
-            #expect(try await world.database.count("conversation") == 3)
+            #expect(try await world.database.count("conversations.conversation") == 3)
         }
     }
 
@@ -112,8 +112,8 @@ import Testing
                 }
                 try await tasks.waitForAll()
             }
-            #expect(try await world.database.count("conversation") == 1)
-            #expect(try await world.database.count("message") == 13)
+            #expect(try await world.database.count("conversations.conversation") == 1)
+            #expect(try await world.database.count("conversations.message") == 13)
         }
     }
 
@@ -127,7 +127,7 @@ import Testing
             )
             #expect(
                 try await code { try await world.send(3, "one", ConversationWorld.names([4]), id: id) } == "id_taken")
-            #expect(try await world.database.count("conversation") == 1)
+            #expect(try await world.database.count("conversations.conversation") == 1)
         }
     }
 
@@ -161,12 +161,12 @@ import Testing
             for number in 1...250 {
                 try await world.database.run(
                     """
-                    INSERT INTO letsswitch.message (conversation_id, number, id, author_id, content, sent_at)
+                    INSERT INTO conversations.message (conversation_id, number, id, author_id, content, sent_at)
                     SELECT '\(pair)', \(number), gen_random_uuid(), id, '\(number)', now()
-                    FROM letsswitch.chat_user WHERE name = 'user1'
+                    FROM conversations.chat_user WHERE name = 'user1'
                     """)
             }
-            try await world.database.run("UPDATE letsswitch.conversation SET last_number = 250")
+            try await world.database.run("UPDATE conversations.conversation SET last_number = 250")
             func offsets(_ range: ConversationStore.MessageRange, limit: Int = 1_000) async throws -> [Int] {
                 try await world.page(2, pair, range, limit: limit).messages.map(\.offset)
             }

@@ -80,13 +80,13 @@ import Testing
             try await world.database.run(
                 """
                 WITH made AS (
-                    INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at, checked_at)
-                    SELECT gen_random_uuid(), 'group', '{}', letsswitch.clock(), letsswitch.clock() + n * interval '1.000007 s',
-                        letsswitch.clock()
+                    INSERT INTO conversations.conversation (id, kind, members, created_at, used_at, checked_at)
+                    SELECT gen_random_uuid(), 'group', '{}', core.clock(), core.clock() + n * interval '1.000007 s',
+                        core.clock()
                     FROM generate_series(1, 250) AS n RETURNING id
                 )
-                INSERT INTO letsswitch.participant (conversation_id, user_id)
-                SELECT made.id, own.id FROM made, letsswitch.chat_user AS own WHERE own.name = 'user1'
+                INSERT INTO conversations.participant (conversation_id, user_id)
+                SELECT made.id, own.id FROM made, conversations.chat_user AS own WHERE own.name = 'user1'
                 """)
             var seen: [UUID] = []
             var next: ConversationCursor?
@@ -96,7 +96,8 @@ import Testing
                 next = list.next.flatMap { ConversationCursor($0.description) }
                 if let last = seen.last {
                     try await world.database.run(
-                        "UPDATE letsswitch.conversation SET used_at = used_at + interval '1 day' WHERE id = '\(last)'")
+                        "UPDATE conversations.conversation SET used_at = used_at + interval '1 day' WHERE id = '\(last)'"
+                    )
                 }
             } while next != nil
             #expect(seen.count == 250 && Set(seen).count == 250)
@@ -159,7 +160,7 @@ import Testing
             #expect(try await !world.make(2, [1]).isNew)
             #expect(try await !world.send(1, "one", ConversationWorld.names([2]), id: id).isNew)
             try await world.send(2, "three", ConversationWorld.names([1]))
-            #expect(try await world.database.count("conversation") == 1)
+            #expect(try await world.database.count("conversations.conversation") == 1)
         }
     }
 
@@ -168,14 +169,14 @@ import Testing
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3]).0.id
             for number in 0..<6 { try await world.send(1 + number % 3, "\(number)", .conversation(group)) }
-            var step = try await world.database.erasures.erase(world.device(2))
-            while step.hasMore { step = try await world.database.erasures.eraseMore(limit: 1) }
+            var hasMore = try await world.database.erasures.erase(world.device(2))
+            while hasMore { hasMore = try await world.database.erasures.eraseMore(limit: 1) }
             let page = try await world.page(1, group)
             #expect(page.messages.map(\.offset) == Array(1...6) && page.routingKey == "user1.user3")
             #expect(page.messages.map(\.content) == ["0", "", "2", "3", "", "5"])
             #expect(page.messages[1].author == "" && page.messages[0].author == "user1")
             #expect(try await code { try await world.send(2, "x", .conversation(group)) } == "name_required")
-            let left = try await world.database.run("SELECT 1 FROM letsswitch.chat_user WHERE device_id = 'd2'")
+            let left = try await world.database.run("SELECT 1 FROM conversations.chat_user WHERE device_id = 'd2'")
             #expect(left.isEmpty)
         }
     }
@@ -187,13 +188,12 @@ import Testing
             for conversation in [old, used] { try await world.send(1, "old", .conversation(conversation)) }
             try await world.database.setClock("2027-11-01T10:00:00Z")
             try await world.send(1, "new", .conversation(used))
-            let erasures = world.database.erasures
-            #expect(try await erasures.purge(retention: 86_400) == 0)
+            #expect(try await world.database.deleteOld(retention: 86_400) == 0)
             try await world.database.setClock("2027-12-01T10:00:00Z")
-            while try await erasures.purge(retention: 86_400, limit: 1) > 0 {}
+            while try await world.database.deleteOld(retention: 86_400, limit: 1) > 0 {}
             #expect(try await world.list(1) == [used])
             #expect(try await world.page(1, used).messages.map(\.offset) == [2])
-            #expect(try await world.database.count("participant") == 2)
+            #expect(try await world.database.count("conversations.participant") == 2)
         }
     }
 
@@ -203,12 +203,12 @@ import Testing
             let used = try await world.make(1, [2]).0.id
             try await world.database.setClock("2027-11-25T10:00:00Z")
             try await world.send(1, "new", .conversation(used))
-            #expect(try await world.database.erasures.purge(retention: 86_400) == 1)
-            #expect(try await world.database.erasures.purge(retention: 86_400) == 0)
+            #expect(try await world.database.deleteOld(retention: 86_400) == 1)
+            #expect(try await world.database.deleteOld(retention: 86_400) == 0)
             #expect(try await world.list(1) == [used])
             try await world.database.setClock("2028-11-27T10:00:00Z")
-            while try await world.database.erasures.purge(retention: 86_400) > 0 {}
-            #expect(try await world.database.count("conversation") == 0)
+            while try await world.database.deleteOld(retention: 86_400) > 0 {}
+            #expect(try await world.database.count("conversations.conversation") == 0)
         }
     }
 }

@@ -15,18 +15,18 @@ import Testing
         try await world.database.run(
             """
             WITH made AS (
-                INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at, checked_at)
-                SELECT gen_random_uuid(), 'group', '{}', letsswitch.clock(), letsswitch.clock() - n * interval '1 s',
-                    letsswitch.clock()
+                INSERT INTO conversations.conversation (id, kind, members, created_at, used_at, checked_at)
+                SELECT gen_random_uuid(), 'group', '{}', core.clock(), core.clock() - n * interval '1 s',
+                    core.clock()
                 FROM generate_series(1, \(count)) AS n RETURNING id
             )
-            INSERT INTO letsswitch.participant (conversation_id, user_id, left_number)
-            SELECT made.id, own.id, 0 FROM made, letsswitch.user_of('d1') AS own
+            INSERT INTO conversations.participant (conversation_id, user_id, left_number)
+            SELECT made.id, own.id, 0 FROM made, conversations.user_of('d1') AS own
             """)
     }
 
     private func purge(_ world: ConversationWorld) async throws {
-        while try await world.database.erasures.purge(retention: 86_400, limit: 2) > 0 {}
+        while try await world.database.deleteOld(retention: 86_400, limit: 2) > 0 {}
     }
 
     @Test(
@@ -37,7 +37,7 @@ import Testing
             let inside = try await world.make(1, [2, 3]).0.id
             try await leave(30_000, world)
             for call in ["positions('d1', 2000)", "list_conversations('d1', NULL, NULL, 101)"] {
-                let visits = try await world.database.visits("letsswitch.\(call)")
+                let visits = try await world.database.visits("conversations.\(call)")
                 #expect(visits.allSatisfy { $0 < 20_000 }, "\(call): \(visits)")
             }
             #expect(try await world.store.positions(of: world.device(1)).offsets.first?.conversation == inside)
@@ -52,13 +52,13 @@ import Testing
             _ = try await world.set(1, .leave, in: pair)
             try await leave(1_000, world)
             let oldest = try #require(
-                try await world.database.run("SELECT id FROM letsswitch.conversation ORDER BY used_at LIMIT 1").first
+                try await world.database.run("SELECT id FROM conversations.conversation ORDER BY used_at LIMIT 1").first
             ).uuid("id")
             #expect(try await world.page(1, oldest).messages.isEmpty)
             let group = try await world.make(1, [2, 3]).0.id
             try await world.send(1, "before", .conversation(group))
             _ = try await world.set(1, .leave, in: group)
-            #expect(try await world.database.count("participant WHERE left_number IS NOT NULL") == 1_001)
+            #expect(try await world.database.count("conversations.participant WHERE left_number IS NOT NULL") == 1_001)
             #expect(try await code { _ = try await world.page(1, oldest) } == "no_such_conversation")
             #expect(try await world.page(1, group).messages.map(\.content) == ["before"])
             // The other participants keep the group, and a message to the pair brings it back to user1's list.
@@ -84,8 +84,8 @@ import Testing
             #expect(try await world.set(3, .leave, in: group).lastOffset == 5)
             try await purge(world)
             #expect(try await code { _ = try await world.page(1, group) } == "no_such_conversation")
-            #expect(try await world.database.count("message") == 10)
-            #expect(try await world.database.count("participant WHERE conversation_id = '\(group)'") == 0)
+            #expect(try await world.database.count("conversations.message") == 10)
+            #expect(try await world.database.count("conversations.participant WHERE conversation_id = '\(group)'") == 0)
             #expect(try await world.page(4, kept).messages.count == 5)
             #expect(try await world.page(2, pair).messages.count == 5)
         }
@@ -97,13 +97,13 @@ import Testing
             let group = try await world.make(1, [2, 3]).0.id
             try await world.send(1, "before", .conversation(group))
             for user in [1, 2] { _ = try await world.set(user, .leave, in: group) }
-            var step = try await world.database.erasures.erase(world.device(3))
-            while step.hasMore { step = try await world.database.erasures.eraseMore(limit: 500) }
+            var hasMore = try await world.database.erasures.erase(world.device(3))
+            while hasMore { hasMore = try await world.database.erasures.eraseMore(limit: 500) }
             try await purge(world)
             for table in ["conversation", "participant", "message"] {
-                #expect(try await world.database.count(table) == 0, "\(table)")
+                #expect(try await world.database.count("conversations.\(table)") == 0, "\(table)")
             }
-            #expect(try await world.database.count("chat_user") == 4)
+            #expect(try await world.database.count("conversations.chat_user") == 4)
         }
     }
 }

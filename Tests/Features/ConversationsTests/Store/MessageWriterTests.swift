@@ -38,7 +38,8 @@ import Testing
 
     /// The number of transactions that stored the messages.
     private static func transactions(_ world: ConversationWorld) async throws -> Int {
-        try await world.database.run("SELECT count(DISTINCT xmin::text) AS n FROM letsswitch.message")[0].integer("n")
+        try await world.database.run("SELECT count(DISTINCT xmin::text) AS n FROM conversations.message")[0].integer(
+            "n")
     }
 
     @Test("Each of several messages has its own outcome, refusals don't affect others, and an id counts once")
@@ -69,7 +70,7 @@ import Testing
             #expect(page.messages.map(\.author) == ["user1", "user2", "user3"])
             // Stored messages that are sent again are returned unchanged.
             #expect(try await Self.store([messages[3], messages[0]], by: world) == ["repeated 2", "repeated 1"])
-            #expect(try await world.database.count("message") == 4)
+            #expect(try await world.database.count("conversations.message") == 4)
         }
     }
 
@@ -112,7 +113,7 @@ import Testing
                 """)
             try await world.database.run(
                 """
-                CREATE TRIGGER slowly BEFORE INSERT ON letsswitch.message
+                CREATE TRIGGER slowly BEFORE INSERT ON conversations.message
                 FOR EACH ROW EXECUTE FUNCTION letsswitch.write_slowly()
                 """)
             let (one, two) = (UUID(), UUID())
@@ -156,7 +157,7 @@ import Testing
                 """)
             try await world.database.run(
                 """
-                CREATE TRIGGER fails BEFORE INSERT ON letsswitch.message FOR EACH ROW WHEN (NEW.content = 'fails')
+                CREATE TRIGGER fails BEFORE INSERT ON conversations.message FOR EACH ROW WHEN (NEW.content = 'fails')
                 EXECUTE FUNCTION letsswitch.fail()
                 """)
             let messages = [
@@ -195,7 +196,7 @@ import Testing
             let messages = (1...3).map { Self.message($0, "\($0)", in: group) }
             relay.stall([.toClient])
             let outcomes = Task { try await writer.store(messages) }
-            try await eventually("they are committed") { try await world.database.count("message") == 3 }
+            try await eventually("they are committed") { try await world.database.count("conversations.message") == 3 }
             relay.drop()
             relay.resume()
             let error = await #expect(throws: PostgresError.self) { try await outcomes.value }

@@ -24,35 +24,35 @@ import Testing
         func flood(from first: Int) async throws {
             try await database.run(
                 """
-                INSERT INTO letsswitch.block (id, device_id, blocked_id, name, blocked_at, used_at)
-                SELECT gen_random_uuid(), own, 'd1', 'user1', letsswitch.clock(), letsswitch.clock()
+                INSERT INTO core.block (id, device_id, blocked_id, name, blocked_at, used_at)
+                SELECT gen_random_uuid(), own, 'd1', 'user1', core.clock(), core.clock()
                 FROM unnest(ARRAY['d2', 'd3']) AS own
                 """)
             try await database.run(
                 """
-                INSERT INTO letsswitch.message (conversation_id, number, id, author_id, content, sent_at)
-                SELECT '\(group)', n, gen_random_uuid(), own.id, 'x', letsswitch.clock()
-                FROM letsswitch.chat_user AS own, generate_series(\(first), 30000) AS n WHERE own.name = 'user1'
+                INSERT INTO conversations.message (conversation_id, number, id, author_id, content, sent_at)
+                SELECT '\(group)', n, gen_random_uuid(), own.id, 'x', core.clock()
+                FROM conversations.chat_user AS own, generate_series(\(first), 30000) AS n WHERE own.name = 'user1'
                 """)
-            try await database.run("UPDATE letsswitch.conversation SET last_number = 30000")
+            try await database.run("UPDATE conversations.conversation SET last_number = 30000")
         }
 
         /// Waiting notifications, as `<channel> <user's name>`.
         func waiting() async throws -> [String] {
             try await database.run(
                 """
-                SELECT concat_ws(' ', delivery.channel, own.name) AS text FROM letsswitch.delivery
-                JOIN letsswitch.chat_user AS own ON own.id = delivery.user_id ORDER BY 1
+                SELECT concat_ws(' ', delivery.channel, own.name) AS text FROM core.delivery
+                JOIN conversations.chat_user AS own ON own.id = delivery.user_id ORDER BY 1
                 """
             ).map { try $0.string("text") }
         }
 
-        func deleteDeliveries() async throws { try await database.run("DELETE FROM letsswitch.delivery") }
+        func deleteDeliveries() async throws { try await database.run("DELETE FROM core.delivery") }
 
         /// Leases a provider's notifications. Returns their ids and how many messages each is about.
         func lease(_ provider: String = "ntfy") async throws -> (ids: [Int], messages: [Int]) {
             let rows = try await database.run(
-                "SELECT id, messages FROM letsswitch.lease_deliveries('\(provider)', 100, 100, 60) WHERE verdict = 'send'"
+                "SELECT id, messages FROM notifications.lease_deliveries('\(provider)', 100, 100, 60) WHERE verdict = 'send'"
             )
             return (try rows.map { try $0.integer("id") }, try rows.map { try $0.integer("messages") })
         }
@@ -63,9 +63,9 @@ import Testing
             let again = ids.map { _ in "1" }.joined(separator: ",")
             try await database.run(
                 isSent
-                    ? "SELECT letsswitch.finish_deliveries('\(list)', '{}', '{}', '{}', '{}', '{}', '{}')"
+                    ? "SELECT notifications.finish_deliveries('\(list)', '{}', '{}', '{}', '{}', '{}', '{}')"
                     : """
-                    SELECT letsswitch.finish_deliveries(
+                    SELECT notifications.finish_deliveries(
                         '{}', '{}', '{}', '\(list)', '{\(again)}', array_fill(true, ARRAY[\(ids.count)]),
                         array_fill(3600::double precision, ARRAY[\(ids.count)]))
                     """)
@@ -81,9 +81,9 @@ import Testing
                 _ = try await store.take(UserName("user\(user)"), for: DeviceID(stored: "d\(user)"))
                 if user == 1 { continue }
                 try await database.run(
-                    "SELECT letsswitch.register_address('d\(user)', 'ntfy', 't\(user)', '{}', 10, false)")
+                    "SELECT notifications.register_address('d\(user)', 'ntfy', 't\(user)', '{}', 10, false)")
             }
-            for provider in providers { try await database.run("SELECT letsswitch.start_provider('\(provider)')") }
+            for provider in providers { try await database.run("SELECT notifications.start_provider('\(provider)')") }
             let made = try await store.make(
                 NewConversationRequest(
                     device: DeviceID(stored: "d1"), participants: [UserName("user2"), UserName("user3")], id: nil))
@@ -135,7 +135,7 @@ import Testing
             try await speaker.execute("BEGIN")
             try await speaker.execute(
                 """
-                SELECT letsswitch.send_messages(
+                SELECT conversations.send_messages(
                     'd1', ARRAY['\(world.group)'::uuid], ARRAY[gen_random_uuid()], 'third', NULL, 10, true, true, '')
                 """)
             try await world.database.setClock("2026-11-22T10:01:00Z")
@@ -186,8 +186,8 @@ import Testing
             func untold(_ from: Int, _ until: Int = 4) async throws -> (count: Int, authors: String?) {
                 let rows = try await world.database.run(
                     """
-                    SELECT told.* FROM letsswitch.chat_user AS own
-                    CROSS JOIN LATERAL letsswitch.unread_messages(own.id, '\(world.group)', \(from), \(until)) AS told
+                    SELECT told.* FROM conversations.chat_user AS own
+                    CROSS JOIN LATERAL conversations.unread_messages(own.id, '\(world.group)', \(from), \(until)) AS told
                     WHERE own.name = 'user3'
                     """)
                 guard let row = rows.first else { return (0, nil) }
@@ -212,8 +212,8 @@ import Testing
             try await world.flood(from: 2)
             let visits = try await world.database.visits(
                 """
-                (SELECT told.* FROM letsswitch.chat_user AS own
-                CROSS JOIN LATERAL letsswitch.unread_messages(own.id, '\(world.group)', 1, 30000) AS told
+                (SELECT told.* FROM conversations.chat_user AS own
+                CROSS JOIN LATERAL conversations.unread_messages(own.id, '\(world.group)', 1, 30000) AS told
                 WHERE own.name = 'user3')
                 """)
             #expect(visits.allSatisfy { $0 < 10_000 }, "\(visits)")
@@ -238,7 +238,7 @@ import Testing
             let (alive, dead) = (UUID(), UUID())
             for daemon in [alive, dead] {
                 try await world.database.run(
-                    "SELECT letsswitch.beat('\(daemon)', 'box', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
+                    "SELECT operations.beat('\(daemon)', 'box', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
             }
             let stores = [alive, dead].map { ListenerStore(database: world.database.client, daemon: $0) }
             try await stores[0].set(came: ["user2", "nobody"], left: ["user3"])
@@ -247,7 +247,7 @@ import Testing
             #expect(try await world.waiting().isEmpty)
             try await world.database.setClock("2026-11-22T10:02:00Z")
             try await world.database.run(
-                "SELECT letsswitch.beat('\(alive)', 'box', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
+                "SELECT operations.beat('\(alive)', 'box', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
             try await world.send(1, "x")
             #expect(try await world.waiting() == ["ntfy user3"])
             try await world.deleteDeliveries()
@@ -255,9 +255,9 @@ import Testing
             try await world.send(1, "x")
             #expect(try await world.waiting() == ["ntfy user2", "ntfy user3"])
             try await stores[0].set(came: ["user1"], left: [])
-            try await world.database.run("SELECT letsswitch.stop_daemon('\(dead)')")
+            try await world.database.run("SELECT operations.stop_daemon('\(dead)')")
             try await stores[0].remove()
-            #expect(try await world.database.count("connected_user") == 0)
+            #expect(try await world.database.count("conversations.connected_user") == 0)
         }
     }
 
@@ -268,7 +268,7 @@ import Testing
             func beat(_ daemon: UUID, gone: UUID? = nil) async throws {
                 let gone = gone.map { "'{\($0)}', '{1}'" } ?? "'{}', '{}'"
                 try await world.database.run(
-                    "SELECT letsswitch.beat('\(daemon)', 'box', '1', 1, 'none', \(gone), false, NULL, 0, 0)")
+                    "SELECT operations.beat('\(daemon)', 'box', '1', 1, 'none', \(gone), false, NULL, 0, 0)")
             }
             try await beat(slow)
             try await ListenerStore(database: world.database.client, daemon: slow).set(came: ["user2"], left: [])
@@ -285,7 +285,7 @@ import Testing
             try await beat(other, gone: slow)
             try await world.database.setClock("2026-11-22T12:00:00Z")
             try await ListenerStore(database: world.database.client, daemon: other).remove()
-            #expect(try await world.database.count("connected_user") == 0)
+            #expect(try await world.database.count("conversations.connected_user") == 0)
         }
     }
 

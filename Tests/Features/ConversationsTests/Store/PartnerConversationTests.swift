@@ -80,7 +80,7 @@ import Testing
                 #expect(try await world.ask(user) == "there user1,user2")
                 #expect(try await world.look(user) == "there user1,user2")
             }
-            #expect(try await world.database.count("conversation") == 1)
+            #expect(try await world.database.count("conversations.conversation") == 1)
         }
     }
 
@@ -110,8 +110,8 @@ import Testing
             #expect(try await world.look(2) == "false false")
             try await blocks.unblock(block.id, by: world.device(2))
             #expect(try await world.ask(1) == "true false")
-            var step = try await world.database.erasures.erase(world.device(1))
-            while step.hasMore { step = try await world.database.erasures.eraseMore(limit: 10) }
+            var hasMore = try await world.database.erasures.erase(world.device(1))
+            while hasMore { hasMore = try await world.database.erasures.eraseMore(limit: 10) }
             #expect(try await world.ask(2) == "no_partner")
             #expect(try await world.ask(1) == "no_such_task")
         }

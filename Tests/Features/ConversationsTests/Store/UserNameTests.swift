@@ -26,7 +26,7 @@ import Testing
             #expect(try await code { _ = try await world.take("user1", 5) } == "name_taken")
             #expect(try await code { _ = try await world.take("user1", 1) } == "name_taken")
             #expect(try await world.take("new", 1))
-            let retired = try await world.database.run("SELECT digest FROM letsswitch.retired_name")
+            let retired = try await world.database.run("SELECT digest FROM conversations.retired_name")
             #expect(try retired.map { try $0.string("digest").count } == [64])
         }
     }
@@ -50,7 +50,7 @@ import Testing
             #expect(try await !world.take("user1", 1))
             #expect(try await code { _ = try await world.take("user1", 3) } == "name_taken")
             #expect(try await code { _ = try await world.take("user3", 3) } == "storage_full")
-            #expect(try await world.database.count("chat_user") == 2)
+            #expect(try await world.database.count("conversations.chat_user") == 2)
         }
     }
 
@@ -59,16 +59,17 @@ import Testing
         try await ConversationWorld.with(1...3) { world in
             try await world.send(1, "Hello", ConversationWorld.names([2]))
             for user in 2...3 {
-                var step = try await world.database.erasures.erase(world.device(user))
-                while step.hasMore { step = try await world.database.erasures.eraseMore(limit: 1) }
+                var hasMore = try await world.database.erasures.erase(world.device(user))
+                while hasMore { hasMore = try await world.database.erasures.eraseMore(limit: 1) }
             }
-            let inside = try await world.database.run("SELECT 1 FROM letsswitch.participant WHERE left_number IS NULL")
+            let inside = try await world.database.run(
+                "SELECT 1 FROM conversations.participant WHERE left_number IS NULL")
             #expect(inside.count == 1)
             // user3 had no conversation, so the erasure deleted its row.
-            #expect(try await world.database.count("chat_user") == 2)
+            #expect(try await world.database.count("conversations.chat_user") == 2)
             try await world.database.setClock("2027-12-01T10:00:00Z")
-            while try await world.database.erasures.purge(retention: 86_400) > 0 {}
-            #expect(try await world.database.count("chat_user") == 1)
+            while try await world.database.deleteOld(retention: 86_400) > 0 {}
+            #expect(try await world.database.count("conversations.chat_user") == 1)
             #expect(try await code { _ = try await world.take("user2", 4) } == "name_taken")
         }
     }
@@ -77,14 +78,14 @@ import Testing
 
     /// Deletes names that weren't used for 400 days.
     private func deleteUnused(_ database: ScheduleDatabase) async throws {
-        while try await database.run("SELECT letsswitch.delete_unused(34560000, 2) AS n")[0].integer("n") > 0 {}
+        while try await database.storage.deleteUnused(retention: 34_560_000, limit: 2) > 0 {}
     }
 
     @Test("A name that is unused for 400 days becomes free, but never one of an erased device")
     func unused() async throws {
         try await ConversationWorld.with(1...4) { world in
-            var step = try await world.database.erasures.erase(world.device(4))
-            while step.hasMore { step = try await world.database.erasures.eraseMore(limit: 10) }
+            var hasMore = try await world.database.erasures.erase(world.device(4))
+            while hasMore { hasMore = try await world.database.erasures.eraseMore(limit: 10) }
             // 399 days later.
             try await world.database.setClock("2027-12-26T10:00:00Z")
             #expect(try await !world.take("user1", 1))
@@ -94,7 +95,7 @@ import Testing
             try await world.database.setClock("2027-12-28T10:00:00Z")
             try await deleteUnused(world.database)
             #expect(try await world.store.users(prefix: "") == ["user1"])
-            #expect(try await world.database.count("retired_name") == 1)
+            #expect(try await world.database.count("conversations.retired_name") == 1)
             #expect(
                 try await code { try await world.send(2, "Hello", ConversationWorld.names([1])) } == "name_required")
             #expect(try await world.take("user2", 9))
@@ -102,7 +103,7 @@ import Testing
             #expect(try await code { _ = try await world.take("user4", 10) } == "name_taken")
             try await world.database.setClock("2029-02-02T10:00:00Z")
             try await deleteUnused(world.database)
-            #expect(try await world.database.count("chat_user") == 0)
+            #expect(try await world.database.count("conversations.chat_user") == 0)
             #expect(try await code { _ = try await world.take("user4", 10) } == "name_taken")
         }
     }
@@ -117,7 +118,7 @@ import Testing
             try await world.send(2, "Hello", .conversations([left]))
             try await database.run(
                 """
-                DELETE FROM letsswitch.participant USING letsswitch.chat_user AS own
+                DELETE FROM conversations.participant USING conversations.chat_user AS own
                 WHERE own.id = user_id AND own.name IN ('user2', 'user3')
                 """)
             let blocks = BlockStore(database: database.client, storage: StorageQuota(StorageLimits()))
@@ -125,16 +126,16 @@ import Testing
                 BlockRequest(device: world.device(6), target: .name(try UserName("user5"))))
             try await database.setClock("2027-12-28T10:00:00Z")
             // user4 listens all the time, which is written only once.
-            try await database.run("SELECT letsswitch.set_connected_users('\(UUID())', '{user4}', '{}')")
-            try await database.run("UPDATE letsswitch.chat_user SET used_at = named_at")
+            try await database.run("SELECT conversations.set_connected_users('\(UUID())', '{user4}', '{}')")
+            try await database.run("UPDATE conversations.chat_user SET used_at = named_at")
             // The user who is still active keeps the block, so the other's name is kept too.
             try await database.addresses.registerToken("aa", of: "d6")
             _ = try await database.register("d7", "2027-12-28T11:00:00Z", "Maths")
             // user8 has listened before, and doesn't any more.
-            try await database.run("SELECT letsswitch.set_connected_users('\(UUID())', '{user8}', '{}')")
+            try await database.run("SELECT conversations.set_connected_users('\(UUID())', '{user8}', '{}')")
             try await database.run(
                 """
-                DELETE FROM letsswitch.connected_user USING letsswitch.chat_user AS own
+                DELETE FROM conversations.connected_user USING conversations.chat_user AS own
                 WHERE own.id = user_id AND own.name = 'user8'
                 """)
             try await deleteUnused(database)
@@ -143,13 +144,16 @@ import Testing
             #expect(try await world.store.users(prefix: "") == kept)
 
             // Nothing uses the names any more. The last check was more than 400 days ago.
-            for table in ["participant", "message", "connected_user", "task", "address"] {
-                try await database.run("DELETE FROM letsswitch.\(table)")
+            for table in [
+                "conversations.participant", "conversations.message", "conversations.connected_user", "schedule.task",
+                "core.address",
+            ] {
+                try await database.run("DELETE FROM \(table)")
             }
             try await database.setClock("2029-02-02T10:00:00Z")
             try await deleteUnused(database)
             #expect(try await world.store.users(prefix: "").isEmpty)
-            #expect(try await database.count("block") == 0)
+            #expect(try await database.count("core.block") == 0)
         }
     }
 
@@ -173,13 +177,13 @@ import Testing
             }
             let there = try await world.database.run(
                 """
-                SELECT own.name FROM letsswitch.participant
-                JOIN letsswitch.chat_user AS own ON own.id = participant.user_id
+                SELECT own.name FROM conversations.participant
+                JOIN conversations.chat_user AS own ON own.id = participant.user_id
                 """)
             #expect(there.count == 2 * made)
             // In the end every user without a conversation is deleted.
             try await deleteUnused(world.database)
-            #expect(try await world.database.count("chat_user") == 2 * made)
+            #expect(try await world.database.count("conversations.chat_user") == 2 * made)
         }
     }
 }

@@ -20,7 +20,7 @@ import Testing
             let (ada, bob) = try await database.remindedPair("ada", "bob")
             let (store, daemon) = (AttendanceStore(database: database.client), UUID())
             try await database.run(
-                "SELECT letsswitch.beat('\(daemon)', 'h', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
+                "SELECT operations.beat('\(daemon)', 'h', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
             try await store.report(
                 [event(.joined, ada), event(.joined, bob)], by: daemon, number: 1, at: .now())
             _ = try await database.erasures.erase(DeviceID(stored: "ada"))
@@ -37,7 +37,7 @@ import Testing
         try await database.run(
             """
             SELECT coalesce(task.device_id, 'nobody') || ' ' || attendance.present AS text
-            FROM letsswitch.attendance LEFT JOIN letsswitch.task ON task.id = attendance.task_id ORDER BY 1
+            FROM core.attendance LEFT JOIN schedule.task ON task.id = attendance.task_id ORDER BY 1
             """
         ).map { try $0.string("text") }
     }
@@ -52,7 +52,7 @@ import Testing
             let present = Attendee(room: ada.socketId, claimedIdentity: ada.id)
             try await store.recount([[(attendee: present, connections: 1)]], by: daemon, number: 3)
             #expect(try await Self.attendance(database) == ["bob 1"])
-            #expect(try await database.count("presence") == 1)
+            #expect(try await database.count("core.presence") == 1)
         }
     }
 
@@ -61,18 +61,18 @@ import Testing
         try await Self.withErased { database, store, ada, daemon in
             try await database.run(
                 """
-                INSERT INTO letsswitch.attendance
+                INSERT INTO core.attendance
                     (room_id, task_id, closes_at, joined_at, changed_at, present, visits, most_peers)
-                SELECT room_id, '\(ada.id)', closes_at, joined_at, changed_at, 1, 1, 1 FROM letsswitch.attendance
+                SELECT room_id, '\(ada.id)', closes_at, joined_at, changed_at, 1, 1, 1 FROM core.attendance
                 """)
             try await database.run(
                 """
-                INSERT INTO letsswitch.presence (reporter_id, room_id, task_id, connections)
+                INSERT INTO core.presence (reporter_id, room_id, task_id, connections)
                 VALUES ('\(daemon)', '\(ada.socketId)', '\(ada.id)', 1)
                 """)
             try await store.report([Self.event(.left, ada)], by: daemon, number: 2, at: .now())
             #expect(try await Self.attendance(database) == ["bob 1", "nobody 0"])
-            #expect(try await database.count("presence") == 1)
+            #expect(try await database.count("core.presence") == 1)
         }
     }
 }

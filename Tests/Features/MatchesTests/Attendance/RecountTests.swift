@@ -56,15 +56,15 @@ import Testing
 
     private static func beat(_ daemon: UUID, in database: ScheduleDatabase) async throws {
         try await database.run(
-            "SELECT letsswitch.beat('\(daemon)', 'h', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
+            "SELECT operations.beat('\(daemon)', 'h', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
     }
 
     /// Marks the daemon as dead, and removes its members one at a time, at most `steps` of them.
     private static func giveUp(_ daemon: UUID, in database: ScheduleDatabase, taking steps: Int = .max) async throws {
         try await database.run(
-            "UPDATE letsswitch.reporter SET must_close = true, gone_at = letsswitch.clock() WHERE id = '\(daemon)'")
+            "UPDATE core.reporter SET must_close = true, gone_at = core.clock() WHERE id = '\(daemon)'")
         var left = steps
-        while left > 0, try await database.run("SELECT letsswitch.close_presence(1) AS more")[0].boolean("more") {
+        while left > 0, try await database.run("SELECT matches.close_presence(1) AS more")[0].boolean("more") {
             left -= 1
         }
     }
@@ -79,7 +79,7 @@ import Testing
 
     /// The transactions that wrote the attendance rows.
     private static func versions(_ database: ScheduleDatabase) async throws -> [String] {
-        try await database.run("SELECT xmin::text AS text FROM letsswitch.presence ORDER BY 1").map {
+        try await database.run("SELECT xmin::text AS text FROM core.presence ORDER BY 1").map {
             try $0.string("text")
         }
     }
@@ -89,7 +89,7 @@ import Testing
         try await database.run(
             """
             SELECT coalesce(task.device_id, 'unnamed') || ' ' || attendance.present || ' ' || attendance.visits AS text
-            FROM letsswitch.attendance LEFT JOIN letsswitch.task ON task.id = attendance.task_id ORDER BY 1
+            FROM core.attendance LEFT JOIN schedule.task ON task.id = attendance.task_id ORDER BY 1
             """
         ).map { try $0.string("text") }
     }
@@ -103,11 +103,11 @@ import Testing
                 try await store.report([crowd.event(kind, ada, ada.id)], by: daemon, number: number, at: .now())
             }
             try await report(.joined, number: 1)
-            try await database.run("SELECT letsswitch.stop_daemon('\(daemon)')")
-            #expect(try await database.count("daemon") == 1)
+            try await database.run("SELECT operations.stop_daemon('\(daemon)')")
+            #expect(try await database.count("core.daemon") == 1)
             try await report(.left, number: 2)
-            try await database.run("SELECT letsswitch.stop_daemon('\(daemon)')")
-            #expect(try await database.count("daemon") == 0)
+            try await database.run("SELECT operations.stop_daemon('\(daemon)')")
+            #expect(try await database.count("core.daemon") == 0)
         }
     }
 
@@ -118,8 +118,8 @@ import Testing
             try await AttendanceStore(database: database.client).report(
                 [crowd.event(.joined, ada, ada.id)], by: daemon, number: 1, at: .now())
             try await database.setClock("2026-11-22 10:00:01Z")
-            try await database.run("SELECT letsswitch.stop_daemon('\(daemon)')")
-            #expect(try await database.count("daemon") == 0)
+            try await database.run("SELECT operations.stop_daemon('\(daemon)')")
+            #expect(try await database.count("core.daemon") == 0)
             #expect(try await Self.attendance(database) == ["ada 1 1"])
         }
     }
@@ -154,13 +154,13 @@ import Testing
                 try await eventually("they are there again") {
                     try await Self.attendance(database) == ["ada 2 2", "bob 0 1", "unnamed 1 1"]
                 }
-                #expect(try await database.count("reporter WHERE must_close") == 0)
+                #expect(try await database.count("core.reporter WHERE must_close") == 0)
             }
             await writer.add([crowd.event(.left, ada, ada.id), crowd.event(.left, ada, nil)])
             try await eventually("who leaves leaves") {
                 try await Self.attendance(database) == ["ada 1 2", "bob 0 1", "unnamed 0 1"]
             }
-            #expect(try await database.count("presence") == 1)
+            #expect(try await database.count("core.presence") == 1)
             await writer.finish()
         }
     }
@@ -211,17 +211,17 @@ import Testing
             let store = AttendanceStore(database: database.client)
             var crowd = Crowd()
             try await store.report([crowd.event(.joined, ada, ada.id)], by: daemon, number: 1, at: .now())
-            try await database.run("DELETE FROM letsswitch.daemon")
+            try await database.run("DELETE FROM core.daemon")
             try await Self.giveUp(daemon, in: database, taking: 1)
             #expect(try await Self.attendance(database) == ["ada 0 1"])
             try await store.recount(crowd.rooms, by: daemon, number: 2)
             #expect(try await Self.attendance(database) == ["ada 0 1"])
-            #expect(try await database.count("reporter WHERE must_close") == 1)
+            #expect(try await database.count("core.reporter WHERE must_close") == 1)
 
             try await Self.beat(daemon, in: database)
             try await store.recount(crowd.rooms, by: daemon, number: 2)
             #expect(try await Self.attendance(database) == ["ada 1 1"])
-            #expect(try await database.count("reporter WHERE must_close") == 0)
+            #expect(try await database.count("core.reporter WHERE must_close") == 0)
         }
     }
 
@@ -258,10 +258,10 @@ import Testing
             try await Self.giveUp(daemon, in: database)
             let number = await batches.reports.beginRollCall()
             await batches.reports.add(crowd.callRoll(number), to: number)
-            try await database.run("ALTER FUNCTION letsswitch.recount_peers RENAME TO hidden")
+            try await database.run("ALTER FUNCTION matches.recount_peers RENAME TO hidden")
             try await batches.write(.rollCall(number), .event(crowd.event(.joined, bob, bob.id)))
             #expect(try await Self.attendance(database) == ["ada 0 1", "bob 1 1"])
-            try await database.run("ALTER FUNCTION letsswitch.hidden RENAME TO recount_peers")
+            try await database.run("ALTER FUNCTION matches.hidden RENAME TO recount_peers")
             try await batches.write(.event(crowd.event(.left, bob, bob.id)))
             #expect(try await Self.attendance(database) == ["ada 1 1", "bob 0 1"])
             // No roll call has run since, so a user removed again stays removed.

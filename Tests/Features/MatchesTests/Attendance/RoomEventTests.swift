@@ -19,7 +19,7 @@ import Testing
     func kept() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             try await database.run(
-                "INSERT INTO letsswitch.provider (name, seen_at) VALUES ('webhook', letsswitch.clock())")
+                "INSERT INTO core.provider (name, seen_at) VALUES ('webhook', core.clock())")
             let (_, bob) = try await database.remindedPair("ada", "bob")
             try await AttendanceStore(database: database.client).report(
                 [PresenceEvent(.joined, room: bob.socketId, claimedIdentity: nil, peers: 1, at: .now())], by: UUID(),
@@ -29,7 +29,7 @@ import Testing
             #expect(cem.isPaired && cem.socketId == bob.socketId)
             let events = try await database.run(
                 """
-                SELECT type, task_ids @> ARRAY['\(cem.id)'::uuid] AS is_new FROM letsswitch.event
+                SELECT type, task_ids @> ARRAY['\(cem.id)'::uuid] AS is_new FROM core.event
                 WHERE type IN ('room.opened', 'room.closed') ORDER BY id
                 """)
             #expect(try events.map { try $0.string("type") } == ["room.opened", "room.closed"])

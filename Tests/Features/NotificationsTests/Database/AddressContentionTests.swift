@@ -17,7 +17,7 @@ import Testing
                 "CREATE FUNCTION letsswitch.test_dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ "
                     + "BEGIN PERFORM pg_sleep(0.005); RETURN NULL; END $$")
             try await database.run(
-                "CREATE TRIGGER test_dawdle BEFORE DELETE ON letsswitch.address FOR EACH STATEMENT "
+                "CREATE TRIGGER test_dawdle BEFORE DELETE ON core.address FOR EACH STATEMENT "
                     + "EXECUTE FUNCTION letsswitch.test_dawdle()")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for worker in 0..<8 {
@@ -39,7 +39,7 @@ import Testing
             }
             // No address is without a device, and no device has too many.
             let most = try await database.run(
-                "SELECT coalesce(max(n), 0) AS n FROM (SELECT count(*) AS n FROM letsswitch.address GROUP BY device_id) AS own"
+                "SELECT coalesce(max(n), 0) AS n FROM (SELECT count(*) AS n FROM core.address GROUP BY device_id) AS own"
             )
             #expect(try most[0].integer("n") <= 1)
             // The client repeats a statement after a deadlock, so only the server's statistics show it. They are

@@ -16,15 +16,15 @@ import Testing
             try await database.addresses.register("t-ada", of: DeviceID(stored: "ada"), in: .ntfy, most: 1)
             _ = try await database.claimMatch(for: [.ntfy, .webhook])
             try await database.setClock("2026-11-22T09:30:00Z")
-            _ = try await database.erasures.purge(retention: 86_400)
-            #expect(try await database.count("delivery WHERE channel = 'ntfy'") == 1)
+            try await database.deleteOld(retention: 86_400)
+            #expect(try await database.count("core.delivery WHERE channel = 'ntfy'") == 1)
             try await database.setClock("2026-11-22T10:30:00Z")
-            #expect(try await database.erasures.purge(retention: 86_400) == 3)
-            #expect(try await database.count("delivery WHERE channel = 'ntfy'") == 0)
+            #expect(try await database.deleteOld(retention: 86_400) == 3)
+            #expect(try await database.count("core.delivery WHERE channel = 'ntfy'") == 0)
             try await database.setClock("2026-11-24T12:00:00Z")
-            _ = try await database.erasures.purge(retention: 30 * 86_400)
-            #expect(try await database.count("delivery") == 0)
-            #expect(try await database.count("event") == 0)
+            try await database.deleteOld(retention: 30 * 86_400)
+            #expect(try await database.count("core.delivery") == 0)
+            #expect(try await database.count("core.event") == 0)
         }
     }
 
@@ -34,14 +34,14 @@ import Testing
             try await database.writeEvents(0..<1000)
             for time in ["2026-11-22T09:30:00Z", "2026-11-23T08:09:59Z"] {
                 try await database.setClock(time)
-                let visits = try await database.visits("letsswitch.purge_deliveries(10)")
+                let visits = try await database.visits("core.delete_old_deliveries(10)")
                 #expect(visits.allSatisfy { $0 < 100 }, "\(time): \(visits)")
             }
-            #expect(try await database.count("delivery") == 1000)
+            #expect(try await database.count("core.delivery") == 1000)
             try await database.setClock("2026-11-23T08:10:01Z")
-            let taken = try await database.run("SELECT letsswitch.purge_deliveries(600) AS n")[0].integer("n")
+            let taken = try await database.run("SELECT core.delete_old_deliveries(600) AS n")[0].integer("n")
             #expect(taken == 600)
-            #expect(try await database.count("delivery") == 400)
+            #expect(try await database.count("core.delivery") == 400)
         }
     }
 
@@ -63,10 +63,10 @@ import Testing
             // Five events, and two reminders.
             _ = try await database.claimMatch(for: [.webhook])
             if areOlder { try await database.writeEvents(0..<30) }
-            #expect(try await database.count("delivery WHERE urgent") == 2)
+            #expect(try await database.count("core.delivery WHERE urgent") == 2)
             #expect(try await database.deliveries.drop(.webhook, keep: 20, limit: 100) == 15)
-            #expect(try await database.count("delivery WHERE urgent") == 2)
-            #expect(try await database.count("delivery WHERE NOT urgent") == 20)
+            #expect(try await database.count("core.delivery WHERE urgent") == 2)
+            #expect(try await database.count("core.delivery WHERE NOT urgent") == 20)
         }
     }
 }

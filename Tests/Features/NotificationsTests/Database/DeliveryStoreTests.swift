@@ -29,7 +29,7 @@ import Testing
             try await database.addresses.register("beef", of: device("bob"), in: .apns, most: 1)
             let claim = try await database.claimMatch(for: [.ntfy, .webPush])
             #expect(claim.reminders.count == 2)
-            #expect(try await database.count("delivery") == 3)
+            #expect(try await database.count("core.delivery") == 3)
             let ntfy = try #require(try await database.lease(.ntfy).deliveries.first)
             let reminder = try #require(claim.reminders.first { $0.device == device("ada") })
             #expect(ntfy.reminderId == reminder.id)
@@ -53,8 +53,8 @@ import Testing
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
             _ = try await database.claimMatch(for: [])
-            #expect(try await database.count("delivery") == 0)
-            #expect(try await database.count("event") == 0)
+            #expect(try await database.count("core.delivery") == 0)
+            #expect(try await database.count("core.event") == 0)
         }
     }
 
@@ -66,14 +66,14 @@ import Testing
             try await database.run(
                 """
                 CREATE FUNCTION letsswitch.spoil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-                    IF (SELECT address FROM letsswitch.address WHERE id = NEW.address_id) = 'bad' THEN
+                    IF (SELECT address FROM core.address WHERE id = NEW.address_id) = 'bad' THEN
                         RAISE 'spoilt';
                     END IF;
                     RETURN NEW;
                 END $$
                 """)
             try await database.run(
-                "CREATE TRIGGER spoil BEFORE INSERT ON letsswitch.delivery FOR EACH ROW EXECUTE FUNCTION letsswitch.spoil()"
+                "CREATE TRIGGER spoil BEFORE INSERT ON core.delivery FOR EACH ROW EXECUTE FUNCTION letsswitch.spoil()"
             )
             let claim = try await database.claimMatch(for: [.ntfy])
             #expect(claim.reminders.count == 2)
@@ -107,7 +107,7 @@ import Testing
             let events = try await database.lease(.webhook).deliveries.map(\.event)
             #expect(events.filter { $0 == "room.opened" }.count == 1)
             #expect(events.filter { $0 == "reminder" }.count == 2)
-            #expect(try await database.count("event WHERE type = 'room.closed' AND number IS NULL") == 1)
+            #expect(try await database.count("core.event WHERE type = 'room.closed' AND number IS NULL") == 1)
         }
     }
 
@@ -133,7 +133,7 @@ import Testing
             try await database.setClock("2026-11-22T08:59:29Z")
             #expect(try await database.lease(.ntfy).count == 1)
             #expect(try await database.deliveries.finish([settled(first, .accepted)]) == [first.reminderId])
-            #expect(try await database.count("delivery") == 0)
+            #expect(try await database.count("core.delivery") == 0)
         }
     }
 
@@ -166,7 +166,7 @@ import Testing
             #expect(try await database.deliveries.finish([settled(push, .dropped(.refused))]) == [])
             #expect(try await database.deliveries.finish([settled(ntfy, .accepted)]) == [ntfy.reminderId])
             #expect(try await database.deliveries.finish([settled(ntfy, .accepted)]) == [])
-            let states = try await database.run("SELECT state FROM letsswitch.reminder ORDER BY state")
+            let states = try await database.run("SELECT state FROM reminders.reminder ORDER BY state")
             #expect(try states.map { try $0.string("state") } == ["delivered", "pending"])
         }
     }
@@ -201,7 +201,7 @@ import Testing
             #expect(leased.count == 2)
             _ = try await database.deliveries.finish(leased.map { settled($0, .gone) })
             #expect(try await database.addresses.addresses(of: device("ada"), in: .webPush) == ["back"])
-            #expect(try await database.count("delivery") == 0)
+            #expect(try await database.count("core.delivery") == 0)
         }
     }
 
@@ -214,7 +214,7 @@ import Testing
             let leased = try await database.lease(.ntfy)
             #expect(leased.deliveries.isEmpty)
             #expect(leased.expired == 1)
-            #expect(try await database.count("delivery") == 0)
+            #expect(try await database.count("core.delivery") == 0)
         }
     }
 
@@ -225,7 +225,7 @@ import Testing
             try await database.addresses.register("t-bob", of: device("bob"), in: .ntfy, most: 1)
             _ = try await database.claimMatch(for: [.ntfy, .webhook])
             _ = try await database.erasures.erase(device("ada"))
-            #expect(try await database.count("address") == 1)
+            #expect(try await database.count("core.address") == 1)
             let leased = try await database.lease(.ntfy)
             #expect(leased.deliveries.map(\.address) == ["t-bob"])
             #expect(leased.deliveries.first?.partnerTask == nil)
@@ -302,7 +302,7 @@ import Testing
                 try await database.addresses.addresses(of: device("ada"), in: .webPush) == (2..<12).map { "s\($0)" })
             try await database.addresses.remove("s5", of: device("ada"), in: .webPush)
             try await database.addresses.remove("s6", of: device("bob"), in: .webPush)
-            #expect(try await database.count("address") == 9)
+            #expect(try await database.count("core.address") == 9)
         }
     }
 

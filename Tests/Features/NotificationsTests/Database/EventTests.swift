@@ -42,7 +42,7 @@ import Testing
             }
             let rows = try await database.run(
                 """
-                SELECT type, array_to_string(task_ids, ',') AS tasks, title, person FROM letsswitch.event ORDER BY number
+                SELECT type, array_to_string(task_ids, ',') AS tasks, title, person FROM core.event ORDER BY number
                 """)
             var titles: [String: String] = [:]
             var owners: [String: String] = [:]
@@ -61,11 +61,11 @@ import Testing
                 }
                 if let person = try row.optionalString("person") { #expect(owners[tasks] == person) }
             }
-            let left = try await database.run("SELECT id, title FROM letsswitch.task")
+            let left = try await database.run("SELECT id, title FROM schedule.task")
             #expect(try titles == Dictionary(left.map { (try $0.string("id"), try $0.string("title")) }) { $1 })
             #expect(Set(owners.values).count == 5)
-            let matches = try await database.count("event WHERE type = 'match.created'")
-            #expect(try await database.count("task WHERE partner_id IS NOT NULL") == 2 * matches)
+            let matches = try await database.count("core.event WHERE type = 'match.created'")
+            #expect(try await database.count("schedule.task WHERE partner_id IS NOT NULL") == 2 * matches)
         }
     }
 
@@ -74,7 +74,7 @@ import Testing
         try await ScheduleDatabase.with(now: Self.before) { database in
             _ = try await database.claimMatch(for: [.ntfy])
             _ = try await database.erasures.erase(device("ada"))
-            #expect(try await database.count("event") == 0)
+            #expect(try await database.count("core.event") == 0)
         }
     }
 
@@ -128,10 +128,10 @@ import Testing
             _ = try await database.deliveries.finish([
                 FinishedDelivery(id: leased[0].id, attempt: 1, decision: .accepted)
             ])
-            #expect(try await database.count("event") == 1)
+            #expect(try await database.count("core.event") == 1)
             try await database.setClock("2026-11-23T09:00:00Z")
             #expect(try await database.lease(.webhook).expired == 1)
-            #expect(try await database.count("event") == 0)
+            #expect(try await database.count("core.event") == 0)
         }
     }
 
@@ -163,9 +163,9 @@ import Testing
                 [event(.left, room, ada.taskId, 1, 5)], by: writer, number: 2, at: now)
             let rows = try await database.run(
                 """
-                SELECT task_id, extract(epoch FROM letsswitch.clock() - joined_at) AS came,
-                    extract(epoch FROM letsswitch.clock() - left_at) AS left_ago, visits, most_peers
-                FROM letsswitch.attendance ORDER BY task_id
+                SELECT task_id, extract(epoch FROM core.clock() - joined_at) AS came,
+                    extract(epoch FROM core.clock() - left_at) AS left_ago, visits, most_peers
+                FROM core.attendance ORDER BY task_id
                 """)
             #expect(rows.count == 2)
             #expect(try rows[0].optionalUUID("task_id") == ada.taskId)
@@ -176,7 +176,7 @@ import Testing
             #expect(try rows[1].optionalUUID("task_id") == nil)
             #expect(try rows[1].optionalString("left_ago") == nil)
             _ = try await database.erasures.erase(device("ada"))
-            #expect(try await database.count("attendance") == 1)
+            #expect(try await database.count("core.attendance") == 1)
         }
     }
 
@@ -192,7 +192,7 @@ import Testing
                 let list = gone.map { "'\($0)'::uuid" }.joined(separator: ", ")
                 try await database.run(
                     """
-                    SELECT letsswitch.beat('\(id)', 'h', '1', 1, 'none', ARRAY[\(list)]::uuid[],
+                    SELECT operations.beat('\(id)', 'h', '1', 1, 'none', ARRAY[\(list)]::uuid[],
                         ARRAY[\(gone.map { _ in "1" }.joined(separator: ", "))]::bigint[],
                         false, NULL, 0, 0)
                     """)
@@ -202,7 +202,7 @@ import Testing
                 try await store.report([event], by: writer, number: number, at: .now())
             }
             func present() async throws -> [Int] {
-                try await database.run("SELECT present FROM letsswitch.attendance ORDER BY task_id")
+                try await database.run("SELECT present FROM core.attendance ORDER BY task_id")
                     .map { try $0.integer("present") }
             }
             for id in [dead, living] { try await beat(id) }
@@ -212,13 +212,13 @@ import Testing
             #expect(try await present() == [2, 1])
             try await database.setClock("2026-11-22T08:59:20Z")
             try await beat(living, gone: [dead])
-            #expect(try await database.count("daemon") == 1)
+            #expect(try await database.count("core.daemon") == 1)
             for isOpen in [true, true, true, false] {
-                let rows = try await database.run("SELECT letsswitch.close_presence(1) AS is_open")
+                let rows = try await database.run("SELECT matches.close_presence(1) AS is_open")
                 #expect(try rows[0].boolean("is_open") == isOpen)
             }
             #expect(try await present() == [1, 0])
-            let atLastBeat = try await database.count("attendance WHERE left_at = '2026-11-22T08:59:00Z'")
+            let atLastBeat = try await database.count("core.attendance WHERE left_at = '2026-11-22T08:59:00Z'")
             #expect(atLastBeat == 1)
             // The daemon that was given up is alive and reports again.
             try await report(.left, ada.taskId, by: dead, 3)
@@ -229,9 +229,9 @@ import Testing
             #expect(try await present() == [1, 0])
             // Deleting the match also deletes its attendance.
             try await database.setClock("2026-12-22T08:00:00Z")
-            _ = try await database.erasures.purge(retention: 1)
-            #expect(try await database.count("attendance") == 0)
-            #expect(try await database.count("presence") == 0)
+            try await database.deleteOld(retention: 1)
+            #expect(try await database.count("core.attendance") == 0)
+            #expect(try await database.count("core.presence") == 0)
         }
     }
 
@@ -241,7 +241,7 @@ import Testing
     )] {
         var mirrored = 0
         return try await database.run(
-            "SELECT type, peers FROM letsswitch.event WHERE type IN ('room.joined', 'room.left') ORDER BY number"
+            "SELECT type, peers FROM core.event WHERE type IN ('room.joined', 'room.left') ORDER BY number"
         ).map { row in
             let type = try row.string("type")
             mirrored += type == "room.joined" ? 1 : -1
@@ -290,7 +290,7 @@ import Testing
             let (dead, living) = (UUID(), UUID())
             for id in [dead, living] {
                 try await database.run(
-                    "SELECT letsswitch.beat('\(id)', 'h', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
+                    "SELECT operations.beat('\(id)', 'h', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
             }
             func joined(_ task: UUID?, _ peers: Int) -> PresenceEvent {
                 PresenceEvent(.joined, room: room, claimedIdentity: task, peers: peers, at: .now())
@@ -300,17 +300,17 @@ import Testing
             try await store.report([joined(nil, 4)], by: living, number: 1, at: .now())
             for _ in 0..<2 {
                 try await database.run(
-                    "UPDATE letsswitch.reporter SET must_close = true, gone_at = letsswitch.clock() WHERE id = '\(dead)'"
+                    "UPDATE core.reporter SET must_close = true, gone_at = core.clock() WHERE id = '\(dead)'"
                 )
-                while try await database.run("SELECT letsswitch.close_presence(1) AS more")[0].boolean("more") {}
+                while try await database.run("SELECT matches.close_presence(1) AS more")[0].boolean("more") {}
             }
             var events = try await presenceEvents(database)
             #expect(events.suffix(3).map(\.type) == ["room.left", "room.left", "room.left"])
             #expect(events.map(\.peers) == [1, 2, 3, 4, 3, 2, 1] && events.allSatisfy { $0.peers == $0.mirrored })
             let tasks = try await database.run(
-                "SELECT FROM letsswitch.event WHERE type = 'room.left' AND task_ids = ARRAY['\(ada.taskId)'::uuid]")
+                "SELECT FROM core.event WHERE type = 'room.left' AND task_ids = ARRAY['\(ada.taskId)'::uuid]")
             #expect(tasks.count == 2)
-            #expect(try await database.run("SELECT FROM letsswitch.delivery").count >= 7)
+            #expect(try await database.run("SELECT FROM core.delivery").count >= 7)
 
             // One of them has left meanwhile.
             try await store.report(

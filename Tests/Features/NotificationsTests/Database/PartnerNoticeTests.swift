@@ -43,8 +43,8 @@ import Testing
     private static func come(_ task: TaskResponse, _ database: ScheduleDatabase) async throws {
         let room = try await database.run(
             """
-            INSERT INTO letsswitch.attendance (room_id, task_id, closes_at, joined_at, changed_at, present, visits, most_peers)
-            SELECT room_id, id, closes_at, now(), now(), 1, 1, 1 FROM letsswitch.task WHERE id = '\(task.id)'
+            INSERT INTO core.attendance (room_id, task_id, closes_at, joined_at, changed_at, present, visits, most_peers)
+            SELECT room_id, id, closes_at, now(), now(), 1, 1, 1 FROM schedule.task WHERE id = '\(task.id)'
             ON CONFLICT (room_id, task_id) DO UPDATE SET present = 1 RETURNING room_id
             """)
         #expect(room.count == 1)
@@ -52,7 +52,7 @@ import Testing
 
     /// Reports leased notifications as sent.
     private static func finish(_ database: ScheduleDatabase) async throws {
-        try await database.run("DELETE FROM letsswitch.delivery WHERE attempts > 0")
+        try await database.run("DELETE FROM core.delivery WHERE attempts > 0")
     }
 
     @Test("A user whose partner left is notified at once at every address, and the one who left isn't")
@@ -90,7 +90,7 @@ import Testing
             let block = UUID()
             try await database.run(
                 """
-                INSERT INTO letsswitch.block (id, device_id, blocked_id, name, blocked_at)
+                INSERT INTO core.block (id, device_id, blocked_id, name, blocked_at)
                 VALUES ('\(block)', 'ada', 'bob', 'bob', now())
                 """)
             let ada = try #require(try await database.register("ada", Self.nine).task)
@@ -100,7 +100,7 @@ import Testing
             #expect(try await Self.notices(database).isEmpty)
             try await Self.finish(database)
             try await Self.come(ada, database)
-            try await database.run("SELECT letsswitch.remove_block('ada', '\(block)')")
+            try await database.run("SELECT conversations.remove_block('ada', '\(block)')")
             let notices = try await Self.notices(database)
             #expect(notices.map(\.task.partnerTask) == ["History"] && notices.map(\.task.title) == ["Maths"])
         }
@@ -181,7 +181,7 @@ import Testing
                 #expect(other.isPaired)
                 if device != "eva" { try await Self.leave(other, database) }
             }
-            #expect(try await database.count("delivery WHERE channel = 'apns'") == 2)
+            #expect(try await database.count("core.delivery WHERE channel = 'apns'") == 2)
             #expect(try await Self.notices(database).isEmpty)
             try await Self.finish(database)
             // The pause is an eighth of the time that was left before the start.
@@ -222,11 +222,11 @@ import Testing
             #expect(try await Self.notices(database).map(\.task.partnerTask) == ["Art"])
 
             try await Self.leave(cem, database)
-            try await database.run("UPDATE letsswitch.task SET notified_at = NULL")
-            try await database.run("DELETE FROM letsswitch.delivery")
+            try await database.run("UPDATE schedule.task SET notified_at = NULL")
+            try await database.run("DELETE FROM core.delivery")
             try await Self.come(match.bob, database)
             #expect(try await database.register("dan", Self.nine).task?.isPaired == true)
-            #expect(try await database.count("delivery WHERE NOT urgent") == 0)
+            #expect(try await database.count("core.delivery WHERE NOT urgent") == 0)
         }
     }
 
@@ -264,7 +264,7 @@ import Testing
             try await Self.finish(database)
             try await database.setClock("2026-11-22 08:59:40Z")
             try await database.run(
-                "SELECT letsswitch.notify_partner_changed(task) FROM letsswitch.task WHERE id = '\(match.bob.id)'")
+                "SELECT schedule.notify_partner_changed(task) FROM schedule.task WHERE id = '\(match.bob.id)'")
             #expect(try await Self.notices(database).isEmpty)
             try await database.setClock("2026-11-22 09:00:20Z")
             #expect(try await Self.notices(database).count == 1)
@@ -280,7 +280,7 @@ import Testing
             #expect(try await Self.notices(database).count == 1)
             try await Self.finish(database)
             #expect(try await database.register("cem", Self.nine, "Art").task?.isPaired == true)
-            #expect(try await database.count("delivery WHERE channel = 'ntfy'") == 1)
+            #expect(try await database.count("core.delivery WHERE channel = 'ntfy'") == 1)
             try await Self.come(match.bob, database)
             try await database.setClock("2026-11-22 09:02:30Z")
             let leased = try await database.lease(.ntfy)
@@ -298,9 +298,9 @@ import Testing
             for time in ["09:01:00", "09:02:00", "09:03:40"] {
                 try await database.setClock("2026-11-22 \(time)Z")
                 try await database.run(
-                    "SELECT letsswitch.notify_partner_changed(task) FROM letsswitch.task WHERE id = '\(match.bob.id)'")
+                    "SELECT schedule.notify_partner_changed(task) FROM schedule.task WHERE id = '\(match.bob.id)'")
             }
-            #expect(try await database.count("delivery WHERE channel = 'ntfy' AND NOT urgent") > 2)
+            #expect(try await database.count("core.delivery WHERE channel = 'ntfy' AND NOT urgent") > 2)
             let leased = try await database.lease(.ntfy)
             let notices = leased.deliveries.filter { $0.event == "partnerChanged" }
             #expect(
@@ -316,7 +316,7 @@ import Testing
             _ = try await database.register("bob", Self.nine)
             try await database.addresses.register("topic", of: DeviceID(stored: "bob"), in: .ntfy, most: 1)
             try await Self.leave(ada, database)
-            #expect(try await database.count("delivery") == 0)
+            #expect(try await database.count("core.delivery") == 0)
         }
     }
 }

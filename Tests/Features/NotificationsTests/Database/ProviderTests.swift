@@ -43,15 +43,15 @@ import Testing
             try await database.serve([.ntfy, .webhook])
             try await database.setClock("2026-11-23T07:59:00Z")
             _ = try await database.lease(.ntfy)
-            _ = try await database.erasures.purge(retention: 86_400)
-            #expect(try await database.count("provider") == 2)
+            try await database.deleteOld(retention: 86_400)
+            #expect(try await database.count("core.provider") == 2)
             try await database.setClock("2026-11-23T08:01:00Z")
-            _ = try await database.erasures.purge(retention: 86_400)
-            #expect(try await database.count("provider WHERE name = 'ntfy'") == 1)
-            #expect(try await database.count("provider") == 1)
+            try await database.deleteOld(retention: 86_400)
+            #expect(try await database.count("core.provider WHERE name = 'ntfy'") == 1)
+            #expect(try await database.count("core.provider") == 1)
             // The provider's daemon was absent for a day, and leases again.
             _ = try await database.lease(.webhook)
-            #expect(try await database.count("provider") == 2)
+            #expect(try await database.count("core.provider") == 2)
         }
     }
 
@@ -59,24 +59,24 @@ import Testing
     func late() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let claim = try await database.claimMatch(for: [.ntfy])
-            #expect(try await database.count("delivery") == 0)
+            #expect(try await database.count("core.delivery") == 0)
             try await database.setClock("2026-11-22T08:59:30Z")
             try await database.addresses.register("t", of: ada, in: .ntfy, most: 1)
             let late = try #require(try await database.lease(.ntfy).deliveries.first)
             #expect(late.reminderId == claim.reminders.first { $0.device == ada }?.id)
             #expect(late.timeLeft == 30)
             try await database.addresses.register("t", of: ada, in: .ntfy, most: 1)
-            #expect(try await database.count("delivery") == 1)
+            #expect(try await database.count("core.delivery") == 1)
             // No daemon serves this provider.
             try await database.addresses.register("beef", of: ada, in: .apns, most: 1)
-            #expect(try await database.count("delivery") == 1)
+            #expect(try await database.count("core.delivery") == 1)
             // The new address hasn't received anything. The remaining deliveries of the old address are deleted with
             // it.
             try await database.addresses.register("t2", of: ada, in: .ntfy, most: 1)
             #expect(try await database.lease(.ntfy).deliveries.map(\.address) == ["t2"])
             try await database.setClock("2026-11-22T09:00:00Z")
             try await database.addresses.register("t3", of: ada, in: .ntfy, most: 1)
-            #expect(try await database.count("delivery") == 2)
+            #expect(try await database.count("core.delivery") == 2)
         }
     }
 
@@ -88,7 +88,7 @@ import Testing
             try await database.setClock("2026-11-22T08:59:00Z")
             let claim = try await PostgresSession.connect(database.configuration)
             try await claim.execute("BEGIN")
-            try await claim.execute("SELECT * FROM letsswitch.claim_due(10)")
+            try await claim.execute("SELECT * FROM reminders.claim_due(10)")
             async let registered: Void = database.addresses.register("t", of: ada, in: .ntfy, most: 1)
             try await eventually("the address waits") {
                 // The pool isn't used, because this query could wait there behind the blocked registration.

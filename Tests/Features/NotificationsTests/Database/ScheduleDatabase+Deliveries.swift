@@ -39,11 +39,11 @@ extension ScheduleDatabase {
 
     /// Writes events with these titles for the webhook, as if a daemon served it.
     func writeEvents(_ titles: some Sequence<Int>) async throws {
-        try await run("SELECT letsswitch.touch_provider('webhook', letsswitch.clock())")
+        try await run("SELECT notifications.touch_provider('webhook', core.clock())")
         let titles = titles.map { "'\($0)'" }.joined(separator: ", ")
         try await run(
             """
-            SELECT letsswitch.write_event('task.registered', p_title => title)
+            SELECT core.write_event('task.registered', p_title => title)
             FROM unnest(ARRAY[\(titles)]) WITH ORDINALITY AS list (title, place) ORDER BY place
             """)
     }

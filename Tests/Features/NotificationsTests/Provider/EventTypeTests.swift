@@ -21,8 +21,10 @@ import Testing
     @Test("The database writes every event type, and no other")
     func functions() throws {
         var written: Set<String> = []
-        for target in try FileManager.default.contentsOfDirectory(atPath: Self.sources.path) {
-            let folder = Self.sources.appending(path: "\(target)/SQL")
+        let features = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path).map {
+            Self.sources.appending(path: "\($0)/SQL")
+        }
+        for folder in features + [Checkout.url("Sources/Core/Features/SQL")] {
             for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
                 let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
                 for type in text.matches(of: /'((?:task|match|room|device)\.[a-z]+)'/) {

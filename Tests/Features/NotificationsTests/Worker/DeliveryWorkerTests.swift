@@ -38,7 +38,7 @@ import Testing
     }
 
     private func isOff(_ database: ScheduleDatabase) async throws -> Bool {
-        try await database.count("provider WHERE name = 'webhook' AND disabled_at IS NOT NULL") == 1
+        try await database.count("core.provider WHERE name = 'webhook' AND disabled_at IS NOT NULL") == 1
     }
 
     @Test("Every waiting delivery is sent once, with any number in flight")
@@ -47,7 +47,7 @@ import Testing
             try await fill(database, 700)
             let provider = ScriptedProvider(.webhook, concurrency: 3)
             try await run(provider, on: database) { worker in
-                try await eventually("all sent") { try await database.count("delivery") == 0 }
+                try await eventually("all sent") { try await database.count("core.delivery") == 0 }
                 #expect(worker.metrics.outcomes.value(.accepted) == 700)
                 #expect(worker.metrics.sending == 0)
             }
@@ -77,7 +77,7 @@ import Testing
             try await database.serve([.ntfy])
             _ = try await database.schedule.register(
                 try ScheduleDatabase.request("ada", "\(start)", "History", zone: "UTC"))
-            try await database.run("UPDATE letsswitch.due SET reminds_at = clock_timestamp()")
+            try await database.run("UPDATE schedule.due SET reminds_at = clock_timestamp()")
             _ = try await database.reminders.claimDue(limit: 10)
             let provider = ScriptedProvider { $0.attempt == 1 ? .retry(after: nil, "not yet") : .accepted }
             try await run(provider, on: database) { worker in
@@ -86,10 +86,10 @@ import Testing
                 #expect(first.attempt == 1)
                 #expect(second.attempt == 2)
                 #expect(second.messageId == first.messageId)
-                try await eventually("the end") { try await database.count("delivery") == 0 }
+                try await eventually("the end") { try await database.count("core.delivery") == 0 }
                 #expect(worker.metrics.outcomes.value(.retried) == 1)
             }
-            #expect(try await database.count("reminder WHERE state = 'delivered'") == 1)
+            #expect(try await database.count("reminders.reminder WHERE state = 'delivered'") == 1)
         }
     }
 
@@ -101,7 +101,7 @@ import Testing
             try await run(provider, on: database) { worker in
                 try await provider.asked.next()
                 try await eventually("all given back") {
-                    try await database.count("delivery WHERE attempts = 0") == 20
+                    try await database.count("core.delivery WHERE attempts = 0") == 20
                 }
                 #expect(provider.asked.all.count <= 2)
                 #expect(worker.metrics.outcomes.value(.paused) >= 1)
@@ -131,7 +131,7 @@ import Testing
                 answer.continuation.finish()
                 try await eventually("the rest") { worker.metrics.outcomes.value(.paused) == 1 }
                 try await gate.open()
-                try await eventually("all sent") { try await database.count("delivery") == 0 }
+                try await eventually("all sent") { try await database.count("core.delivery") == 0 }
                 #expect(worker.metrics.outcomes.value(.accepted) == 7)
             }
         }
@@ -159,7 +159,7 @@ import Testing
                 try await eventually("the turning away") { worker.metrics.outcomes.value(.paused) == 1 }
                 try await gate.open()
                 try await eventually("the end of the provider") { try await isOff(database) }
-                try await eventually("nothing") { try await database.count("delivery") == 0 }
+                try await eventually("nothing") { try await database.count("core.delivery") == 0 }
             }
             #expect(provider.asked.all.count == 1)
         }
@@ -187,9 +187,9 @@ import Testing
             try await fill(database, 3)
             try await database.run(
                 """
-                UPDATE letsswitch.delivery SET deadline = clock_timestamp()
+                UPDATE core.delivery SET deadline = clock_timestamp()
                     + CASE event.title WHEN '2' THEN interval '0.4 seconds' ELSE interval '1 hour' END
-                FROM letsswitch.event WHERE event.id = delivery.event_id
+                FROM core.event WHERE event.id = delivery.event_id
                 """)
             let provider = ScriptedProvider(.webhook, concurrency: 1) { delivery in
                 // The first attempt ends after the second delivery's deadline.
@@ -197,7 +197,7 @@ import Testing
                 return .accepted
             }
             try await run(provider, on: database) { worker in
-                try await eventually("the end") { try await database.count("delivery") == 0 }
+                try await eventually("the end") { try await database.count("core.delivery") == 0 }
                 #expect(worker.metrics.outcomes.value(.expired) == 1)
             }
             #expect(provider.asked.all.map(\.title) == ["1", "3"])
@@ -210,7 +210,7 @@ import Testing
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 2)
             // The worker can't renew its leases any more.
-            try await database.run("ALTER FUNCTION letsswitch.renew_deliveries RENAME TO renewed_no_more")
+            try await database.run("ALTER FUNCTION notifications.renew_deliveries RENAME TO renewed_no_more")
             let answer = AsyncStream<Void>.makeStream()
             let provider = ScriptedProvider(.webhook, concurrency: 1) { _ in
                 for await _ in answer.stream {}
@@ -222,7 +222,7 @@ import Testing
                     try await database.lease(.webhook).deliveries.contains { $0.title == "2" }
                 }
                 answer.continuation.finish()
-                try await eventually("the first one's end") { try await database.count("delivery") == 1 }
+                try await eventually("the first one's end") { try await database.count("core.delivery") == 1 }
             }
             #expect(provider.asked.all.map(\.title) == ["1"])
         }
@@ -233,7 +233,7 @@ import Testing
         try await ScheduleDatabase.with(now: nil) { database in
             // First come 300 deliveries to servers that hang.
             try await fill(database, 300)
-            try await database.run("UPDATE letsswitch.event SET title = 'bad'")
+            try await database.run("UPDATE core.event SET title = 'bad'")
             try await fill(database, 40)
             let end = AsyncStream<Void>.makeStream()
             let provider = ScriptedProvider(.webhook, concurrency: 20) { delivery in
@@ -258,9 +258,9 @@ import Testing
             try await database.serve([.ntfy])
             let provider = ScriptedProvider(.webhook, concurrency: 1) { _ in .gone("status 410") }
             try await run(provider, on: database) { _ in
-                try await eventually("nothing") { try await database.count("delivery") == 0 }
+                try await eventually("nothing") { try await database.count("core.delivery") == 0 }
                 #expect(try await isOff(database))
-                #expect(try await database.count("provider WHERE disabled_at IS NULL") == 1)
+                #expect(try await database.count("core.provider WHERE disabled_at IS NULL") == 1)
                 #expect(provider.asked.all.count == 1)
             }
         }
@@ -281,7 +281,7 @@ import Testing
                 try await run(new, on: database) { _ in
                     try await new.asked.next()
                     turned.continuation.finish()
-                    try await eventually("all sent") { try await database.count("delivery") == 0 }
+                    try await eventually("all sent") { try await database.count("core.delivery") == 0 }
                     #expect(try await !isOff(database))
                 }
             }
@@ -324,11 +324,11 @@ import Testing
                 // Deliveries whose results aren't written yet stay leased for an hour.
                 try await eventually("all written") {
                     try await database.count(
-                        "delivery WHERE next_try_at > letsswitch.clock() + interval '1 minute'") == 0
+                        "core.delivery WHERE next_try_at > core.clock() + interval '1 minute'") == 0
                 }
-                try await database.run("UPDATE letsswitch.delivery SET next_try_at = letsswitch.clock()")
+                try await database.run("UPDATE core.delivery SET next_try_at = core.clock()")
                 worker.wake()
-                try await eventually("all sent") { try await database.count("delivery") == 0 }
+                try await eventually("all sent") { try await database.count("core.delivery") == 0 }
                 #expect(worker.metrics.outcomes.value(.accepted) == 64)
             }
             let batches = provider.batches.all
@@ -353,7 +353,7 @@ import Testing
                 try await provider.asked.next()
                 gate.continuation.finish()
             }
-            let left = try await database.count("delivery")
+            let left = try await database.count("core.delivery")
             #expect(left < 10)
             #expect(try await database.lease(.webhook).deliveries.count == left)
         }
@@ -387,7 +387,7 @@ import Testing
             let providers = [ScriptedProvider(.webhook), ScriptedProvider(.webhook)]
             try await run(providers[0], on: database) { _ in
                 try await run(providers[1], on: database) { _ in
-                    try await eventually("all sent") { try await database.count("delivery") == 0 }
+                    try await eventually("all sent") { try await database.count("core.delivery") == 0 }
                 }
             }
             let payloads = providers.flatMap { $0.asked.all.map(\.title) }

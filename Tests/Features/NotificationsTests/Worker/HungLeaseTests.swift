@@ -27,7 +27,9 @@ import Testing
                 try await eventually("a lease in the air") { try await gate.isBusy() }
                 let claim = try await database.claimMatch(for: [])
                 worker.wake()
-                try await eventually("the reminders' end") { try await database.count("delivery WHERE urgent") == 0 }
+                try await eventually("the reminders' end") {
+                    try await database.count("core.delivery WHERE urgent") == 0
+                }
                 #expect(Set(provider.asked.all.compactMap(\.reminderId)) == Set(claim.reminders.map(\.id)))
                 #expect(worker.metrics.outcomes.value(.accepted) == 2)
                 #expect(try await gate.isBusy())

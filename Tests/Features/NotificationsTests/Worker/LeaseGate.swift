@@ -22,7 +22,7 @@ struct LeaseGate {
             """)
         try await database.run(
             """
-            CREATE TRIGGER test_gate AFTER UPDATE ON letsswitch.delivery
+            CREATE TRIGGER test_gate AFTER UPDATE ON core.delivery
             FOR EACH \(forOthersAlone ? "ROW WHEN (NOT NEW.urgent)" : "STATEMENT") EXECUTE FUNCTION letsswitch.test_gate()
             """)
         return LeaseGate(session: session)

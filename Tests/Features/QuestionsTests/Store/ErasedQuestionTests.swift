@@ -16,13 +16,13 @@ import Testing
     /// Erases d2, whose rows are too many for one step.
     private func erase(_ database: ScheduleDatabase) async throws {
         try await database.crowd(of: "d2", count: Self.much, after: "2026-11-22 12:00Z")
-        #expect(try await database.erasures.erase(DeviceID(stored: "d2")).hasMore)
-        #expect(try await database.count("task") == Self.much)
+        #expect(try await database.erasures.erase(DeviceID(stored: "d2")))
+        #expect(try await database.count("schedule.task") > 0)
     }
 
     private func eraseAll(_ database: ScheduleDatabase) async throws {
-        while try await database.erasures.eraseMore(limit: 500).hasMore {}
-        #expect(try await database.count("erasure") == 0)
+        while try await database.erasures.eraseMore(limit: 500) {}
+        #expect(try await database.count("core.erasure") == 0)
     }
 
     @Test("No question of an erased device is shown, answered or reported, and viewers see it disappear")
@@ -33,14 +33,14 @@ import Testing
             let ids = (0..<Self.much).map { _ in UUID() }
             try await database.run(
                 """
-                INSERT INTO letsswitch.question
+                INSERT INTO questions.question
                     (id, session_id, number, content, answered, answer, state, asked_from, device_id, created_at, version, changed)
                 SELECT named.id, '\(fixture.session.id)', 1 + named.n, 'Secret?', true, 'Secret!', 'approved', gen_random_uuid(), 'd2',
-                    letsswitch.clock(), 1 + named.n, 1 + named.n
+                    core.clock(), 1 + named.n, 1 + named.n
                 FROM unnest('{\(ids.map(\.uuidString).joined(separator: ","))}'::uuid[]) WITH ORDINALITY AS named (id, n)
                 """)
             let through = 1 + Self.much
-            try await database.run("UPDATE letsswitch.question_session SET version = \(through)")
+            try await database.run("UPDATE questions.question_session SET version = \(through)")
             #expect(try await fixture.page().questions.count > 1)
             try await erase(database)
             #expect(try await fixture.page().questions.map(\.id) == [kept])
@@ -49,7 +49,7 @@ import Testing
                 let mark = ChangedQuestions.Mark(question: id, isVoted: true, wasAnswered: false)
                 #expect(try await fixture.store.changes([mark]).0.changes == [.removed(id)])
             }
-            let left = try await database.run("SELECT id FROM letsswitch.question WHERE content = 'Secret?'")
+            let left = try await database.run("SELECT id FROM questions.question WHERE content = 'Secret?'")
             #expect(left.count == Self.much - 500)
             let last = try #require(try left.first?.uuid("id"))
             #expect(try await code { _ = try await fixture.moderate(last, .approve) } == "no_such_question")
@@ -68,7 +68,7 @@ import Testing
                 try await QuestionSessionFixture(database), try await QuestionSessionFixture(database)
             )
             try await database.run(
-                "UPDATE letsswitch.question_session SET device_id = 'd2' WHERE id = '\(fixture.session.id)'")
+                "UPDATE questions.question_session SET device_id = 'd2' WHERE id = '\(fixture.session.id)'")
             for fixture in [fixture, other] { try await fixture.announce("Secret!") }
             try await erase(database)
             #expect(try await fixture.store.announcements(in: fixture.session.id, after: 0).announcements.isEmpty)
@@ -81,7 +81,7 @@ import Testing
                 #expect(session.title == QuestionSession.open.title)
             }
             #expect(try await other.page().session.title == "Tea")
-            #expect(try await database.count("question_session WHERE title = 'Tea'") == 1)
+            #expect(try await database.count("questions.question_session WHERE title = 'Tea'") == 1)
         }
     }
 }

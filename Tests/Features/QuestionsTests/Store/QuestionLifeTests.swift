@@ -31,7 +31,7 @@ import Testing
 
             var limits = StorageLimits()
             (limits.sessions, limits.questions, limits.votes) = (1, 1, 1)
-            try await database.run("UPDATE letsswitch.question_session SET device_id = 'other'")
+            try await database.run("UPDATE questions.question_session SET device_id = 'other'")
             let full = try await QuestionSessionFixture(database, storage: limits)
             let id = try await full.ask("Why?")
             #expect(try await code { _ = try await full.ask("How?") } == "storage_full")
@@ -51,7 +51,7 @@ import Testing
             let fixture = try await QuestionSessionFixture(database, settings: settings)
             func isFull() async throws -> Bool {
                 let counted = try await database.client.query(
-                    .init(name: "", sql: "SELECT question_count FROM letsswitch.question_session"), [], timeout: nil)
+                    .init(name: "", sql: "SELECT question_count FROM questions.question_session"), [], timeout: nil)
                 return try counted[0].integer("question_count") >= 2
             }
             let (one, two) = (try await fixture.ask("1"), try await fixture.ask("2", device: "ada"))
@@ -75,13 +75,13 @@ import Testing
             #expect(try await code { _ = try await fixture.ask("6") } == "session_full")
             // Three of the five count, and all are gone.
             try await database.setClock("2027-11-22T10:00:00Z")
-            try await database.run("UPDATE letsswitch.question_session SET used_at = letsswitch.clock()")
-            let purge = PostgresStatement(name: "", sql: "SELECT letsswitch.purge_questions(60, 100) AS count")
+            try await database.run("UPDATE questions.question_session SET used_at = core.clock()")
+            let purge = PostgresStatement(name: "", sql: "SELECT questions.delete_old(60, 100) AS count")
             _ = try await database.client.query(purge, [], timeout: nil)
             let left = try await database.client.query(
                 .init(
                     name: "",
-                    sql: "SELECT coalesce(sum(question_count), 0)::int AS count FROM letsswitch.question_session"),
+                    sql: "SELECT coalesce(sum(question_count), 0)::int AS count FROM questions.question_session"),
                 [], timeout: nil)
             #expect(try left[0].integer("count") == 0)
         }
@@ -93,7 +93,7 @@ import Testing
             var settings = QuestionSettings()
             settings.sessionsPerDevice = 5
             try await ConcurrentClients.with(database) { concurrent in
-                try await concurrent.holdingInserts(into: "question_session") { [settings] in
+                try await concurrent.holdingInserts(into: "questions.question_session") { [settings] in
                     let codes = try await concurrent.count(32) { _, client in
                         _ = try await QuestionStore(database: client, settings: settings, storage: StorageQuota())
                             .makeSession(
@@ -117,7 +117,7 @@ import Testing
             let kept = try await fixture.ask("Why?", device: "bob")
             _ = try await other.ask("Secret?", device: "ada")
             let through = try await fixture.page().session.version
-            #expect(try await database.erasures.erase(DeviceID("ada")).hasMore == false)
+            #expect(try await database.erasures.erase(DeviceID("ada")) == false)
             #expect(try await fixture.page().questions.map(\.id) == [kept])
             #expect(try await other.page().questions.isEmpty)
             #expect(try await fixture.changes(after: through).changes == [.removed(id)])
@@ -127,12 +127,12 @@ import Testing
                 }
                     == "no_such_question")
             let left = try await database.run(
-                "SELECT count(*) AS n FROM letsswitch.question WHERE content LIKE 'Secret%' OR answer LIKE 'Secret%' OR device_id = 'ada'"
+                "SELECT count(*) AS n FROM questions.question WHERE content LIKE 'Secret%' OR answer LIKE 'Secret%' OR device_id = 'ada'"
             )
             #expect(try left[0].integer("n") == 0)
             _ = try await database.erasures.erase(DeviceID("speaker"))
             #expect(
-                try await database.run("SELECT FROM letsswitch.question_session WHERE device_id IS NOT NULL").isEmpty)
+                try await database.run("SELECT FROM questions.question_session WHERE device_id IS NOT NULL").isEmpty)
         }
     }
 
@@ -158,12 +158,12 @@ import Testing
                 try await code { _ = try await fixtures[0].ask("Secret", device: "ada", present: .seconds(60)) }
                     == "device_erased")
             #expect(
-                try await database.run("SELECT FROM letsswitch.question WHERE content IS NOT NULL").isEmpty)
+                try await database.run("SELECT FROM questions.question WHERE content IS NOT NULL").isEmpty)
             _ = try await fixtures[0].ask("Hello?", device: "ada")
             _ = try await fixtures[0].ask("Hello?", device: "bob", present: .seconds(60))
-            try await database.run("UPDATE letsswitch.erased SET erased_at = erased_at - interval '11 minutes'")
-            _ = try await database.erasures.purge(retention: 86_400)
-            #expect(try await database.count("erased") == 0)
+            try await database.run("UPDATE core.erased SET erased_at = erased_at - interval '11 minutes'")
+            try await database.deleteOld(retention: 86_400)
+            #expect(try await database.count("core.erased") == 0)
         }
     }
 
@@ -179,12 +179,12 @@ import Testing
             let new = try await QuestionSessionFixture(database)
             _ = try await new.ask("How?")
             var rounds = 0
-            while try await database.erasures.purge(retention: 86_400, limit: 2) > 0, rounds < 20 { rounds += 1 }
+            while try await database.deleteOld(retention: 86_400, limit: 2) > 0, rounds < 20 { rounds += 1 }
             #expect(try await old.store.page(of: old.session.id, all: true) == nil)
             #expect(try await new.page().questions.count == 1)
             for (table, count) in [("question", 1), ("question_vote", 0), ("announcement", 0), ("question_session", 1)]
             {
-                #expect(try await database.count(table) == count, "\(table)")
+                #expect(try await database.count("questions.\(table)") == count, "\(table)")
             }
         }
     }

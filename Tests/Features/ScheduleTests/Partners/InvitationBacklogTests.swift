@@ -30,10 +30,10 @@ import Testing
     func cost() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             try await database.crowd(of: "ada", count: 1000, after: Self.nine)
-            try await database.run("UPDATE letsswitch.task SET invites_until = reminds_at - interval '5 minutes'")
+            try await database.run("UPDATE schedule.task SET invites_until = reminds_at - interval '5 minutes'")
             try await database.setClock("2026-11-22 08:54:03Z")
             #expect(try await database.invitations.lapsed().count == 3)
-            let visits = try await database.visits("letsswitch.lapsed_invitations(100, '{}')")
+            let visits = try await database.visits("schedule.lapsed_invitations(100, '{}')")
             #expect(visits.allSatisfy { $0 < 50 }, "\(visits)")
         }
     }
@@ -44,21 +44,21 @@ import Testing
     func backlog(now: String) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             // An autovacuum between the two statements would update the statistics of invitations.
-            try await database.run("ALTER TABLE letsswitch.task SET (autovacuum_enabled = off)")
+            try await database.run("ALTER TABLE schedule.task SET (autovacuum_enabled = off)")
             try await database.crowd(of: "ada", count: 20_000, after: Self.nine)
-            try await database.run("UPDATE letsswitch.task SET invites_until = '2026-11-22 08:30Z'")
+            try await database.run("UPDATE schedule.task SET invites_until = '2026-11-22 08:30Z'")
             try await database.setClock(now)
             let nearest = try await database.run(
                 """
-                SELECT id FROM letsswitch.task ORDER BY reminds_at < letsswitch.clock(), reminds_at LIMIT 3
+                SELECT id FROM schedule.task ORDER BY reminds_at < core.clock(), reminds_at LIMIT 3
                 """
             ).map { try $0.uuid("id") }
             #expect(try await database.invitations.lapsed(limit: 3) == nearest)
             let others = try await database.invitations.lapsed(limit: 2, but: nearest.prefix(1))
             #expect(others == Array(nearest.dropFirst()))
             for statistics in ["none", "new"] {
-                if statistics == "new" { try await database.run("ANALYZE letsswitch.task") }
-                let visits = try await database.visits("letsswitch.lapsed_invitations(100, '{}')")
+                if statistics == "new" { try await database.run("ANALYZE schedule.task") }
+                let visits = try await database.visits("schedule.lapsed_invitations(100, '{}')")
                 #expect(visits.allSatisfy { $0 < 5000 }, "statistics: \(statistics), \(visits)")
             }
         }
@@ -68,7 +68,7 @@ import Testing
     func failures() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             try await database.crowd(of: "bad", count: 150, after: "2026-11-22T09:05:00Z")
-            try await database.run("UPDATE letsswitch.task SET invites_until = '2026-11-22 08:30Z'")
+            try await database.run("UPDATE schedule.task SET invites_until = '2026-11-22 08:30Z'")
             _ = try await database.invite("ada", "2026-11-22T09:10:00Z")
             _ = try await database.register("bob", "2026-11-22T09:10:00Z", "Maths")
             try await database.run(
@@ -78,7 +78,7 @@ import Testing
                 """)
             try await database.run(
                 """
-                CREATE TRIGGER test_fault BEFORE UPDATE ON letsswitch.task
+                CREATE TRIGGER test_fault BEFORE UPDATE ON schedule.task
                 FOR EACH ROW WHEN (OLD.device_id = 'bad') EXECUTE FUNCTION letsswitch.test_fault()
                 """)
             // The broken tasks come first, and the other tasks are freed nevertheless.
@@ -91,11 +91,11 @@ import Testing
             ) { _ in }
             let working = Task { await worker.run() }
             try await eventually("somebody is paired") {
-                try await database.count("task WHERE partner_id IS NOT NULL") == 2
+                try await database.count("schedule.task WHERE partner_id IS NOT NULL") == 2
             }
             await worker.stop(within: .seconds(1))
             await working.value
-            #expect(try await database.count("task WHERE invites_until IS NOT NULL") == 150)
+            #expect(try await database.count("schedule.task WHERE invites_until IS NOT NULL") == 150)
         }
     }
 }

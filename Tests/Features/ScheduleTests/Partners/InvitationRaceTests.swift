@@ -20,16 +20,16 @@ import Testing
         func statement(host: UUID, guest: UUID?) -> String {
             let ten = "NULL, 1795341600, NULL, NULL, NULL, 60, 7776000, 3600, 300"
             return switch self {
-            case .hostMoves: "SELECT letsswitch.move_task('ada', '\(host)', \(ten))"
-            case .hostLeaves: "SELECT letsswitch.leave_task('ada', '\(host)', 300)"
+            case .hostMoves: "SELECT schedule.move_task('ada', '\(host)', \(ten))"
+            case .hostLeaves: "SELECT schedule.leave_task('ada', '\(host)', 300)"
             case .hostRetitles:
-                "SELECT letsswitch.register_task('ada', 'Logic', 'UTC', 1795338000, NULL, NULL, NULL, 60, 7776000, 3600)"
-            case .hostIsFreed: "SELECT letsswitch.free_invitation('\(host)')"
-            case .guestMoves: "SELECT letsswitch.move_task('eva', '\(guest ?? host)', \(ten))"
-            case .guestLeaves: "SELECT letsswitch.leave_task('eva', '\(guest ?? host)', 300)"
+                "SELECT schedule.register_task('ada', 'Logic', 'UTC', 1795338000, NULL, NULL, NULL, 60, 7776000, 3600)"
+            case .hostIsFreed: "SELECT schedule.free_invitation('\(host)')"
+            case .guestMoves: "SELECT schedule.move_task('eva', '\(guest ?? host)', \(ten))"
+            case .guestLeaves: "SELECT schedule.leave_task('eva', '\(guest ?? host)', 300)"
             case .guestRepeatsWeekly:
                 """
-                SELECT letsswitch.begin_series(
+                SELECT schedule.begin_series(
                     gen_random_uuid(), 'eva', 'Art', 32400, 'UTC', 127, NULL, 2, 60, 7776000, 3600, 200, 20)
                 """
             }
@@ -69,7 +69,7 @@ import Testing
         if way == .hostIsFreed { _ = try await database.register("bob", nine, "Maths") }
         try await database.setClock("2026-11-22 08:54:00Z")
         return (
-            "SELECT letsswitch.accept_invitation('eva', '\(token.text)', 'Art', NULL, 60, 7776000, 3600, 200)",
+            "SELECT schedule.accept_invitation('eva', '\(token.text)', 'Art', NULL, 60, 7776000, 3600, 200)",
             way.statement(host: host.id, guest: own?.id), host.id, token
         )
     }
@@ -89,7 +89,7 @@ import Testing
             case .hostRetitles: #expect(repeated.task?.partnerTitle == "Logic")
             case .guestMoves, .guestLeaves, .guestRepeatsWeekly:
                 #expect(repeated.task?.isPaired == true && repeated.task?.startsAt.description == Self.nine)
-                #expect(try await database.count("task WHERE id = '\(host)' AND partner_id IS NOT NULL") == 1)
+                #expect(try await database.count("schedule.task WHERE id = '\(host)' AND partner_id IS NOT NULL") == 1)
             }
             try await database.checkPairs()
         }
@@ -100,14 +100,15 @@ import Testing
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 6) { database in
             let (accept, other, host, _) = try await Self.begin(way, database)
             try await Self.race(accept, other, on: database)
-            let isPaired = try await database.count("task WHERE id = '\(host)' AND partner_id IS NOT NULL") == 1
+            let isPaired =
+                try await database.count("schedule.task WHERE id = '\(host)' AND partner_id IS NOT NULL") == 1
             switch way {
             case .hostMoves, .hostLeaves, .guestMoves, .guestLeaves: #expect(!isPaired)
             case .hostRetitles, .hostIsFreed, .guestRepeatsWeekly: #expect(isPaired)
             }
             // A series skips a day with an existing task.
             #expect(
-                try await database.count("task WHERE device_id = 'eva' AND starts_at = '\(Self.nine)'")
+                try await database.count("schedule.task WHERE device_id = 'eva' AND starts_at = '\(Self.nine)'")
                     == (way.hasOwnPromise ? 0 : 1))
             try await database.checkPairs()
         }
@@ -125,13 +126,13 @@ import Testing
             #expect(try await database.register("bob", start).task?.isPaired == false)
             // Simulates that the zone's rules moved its clocks forward by an hour.
             try await database.run(
-                "UPDATE letsswitch.series SET time_zone = 'Europe/Paris', next_check_at = letsswitch.clock()")
+                "UPDATE schedule.series SET time_zone = 'Europe/Paris', next_check_at = core.clock()")
             while try await store.extendNext() != nil {}
             #expect(try await database.invitations.read(token).startsAt.description == "2026-11-24T08:00:00Z")
             #expect(try await database.register("cem", "2026-11-24T08:00:00Z").task?.isPaired == false)
             _ = try await store.end(begun.own)
             #expect(try await database.accept("eva", token).refusal?.code == "no_such_invitation")
-            #expect(try await database.count("task WHERE device_id = 'ada'") == 0)
+            #expect(try await database.count("schedule.task WHERE device_id = 'ada'") == 0)
             try await database.checkPairs()
         }
     }

@@ -122,7 +122,7 @@ import Testing
             let accepted = try await database.accept("eva", token, "Maths")
             #expect(!accepted.isCreated && accepted.change != nil)
             #expect(accepted.task?.id == eva.id && accepted.task?.isPaired == true && accepted.task?.title == "Maths")
-            #expect(try await database.count("task") == 2)
+            #expect(try await database.count("schedule.task") == 2)
             try await database.checkPairs()
 
             let other = try #require(try await database.invite("bob", Self.ten).task?.invitation)
@@ -145,7 +145,7 @@ import Testing
             let token = try #require(host.invitation)
             try await database.run(
                 """
-                INSERT INTO letsswitch.block (id, device_id, blocked_id, title, starts_at, blocked_at)
+                INSERT INTO core.block (id, device_id, blocked_id, title, starts_at, blocked_at)
                 VALUES (gen_random_uuid(), 'ada', 'bad', 'Maths', now(), now())
                 """)
             #expect(try await database.accept("bad", token).refusal?.code == "no_such_invitation")
@@ -221,20 +221,20 @@ import Testing
             let host = try #require(try await database.invite("ada", Self.nine).task)
             let token = try #require(host.invitation)
             let holder = try await PostgresSession.connect(database.configuration)
-            try await holder.execute("BEGIN; SELECT FROM letsswitch.due WHERE task_id = '\(host.id)' FOR UPDATE")
+            try await holder.execute("BEGIN; SELECT FROM schedule.due WHERE task_id = '\(host.id)' FOR UPDATE")
             // A separate session, because a statement waiting in a pool could block others.
             let guest = try await PostgresSession.connect(database.configuration)
             let accepting = Task {
                 try await guest.execute(
-                    "SELECT letsswitch.accept_invitation('eva', '\(token.text)', 'Art', NULL, 60, 7776000, 3600, 200)")
+                    "SELECT schedule.accept_invitation('eva', '\(token.text)', 'Art', NULL, 60, 7776000, 3600, 200)")
             }
             try await database.waits(1)
             let meanwhile = [
-                "SELECT letsswitch.cancel_task('ada', '\(host.id)', NULL, NULL, NULL, NULL, NULL)",
-                "SELECT letsswitch.erase_device('ada')",
+                "SELECT schedule.cancel_task('ada', '\(host.id)', NULL, NULL, NULL, NULL, NULL)",
+                "SELECT core.erase_device('ada')",
                 """
                 UPDATE letsswitch.test_clock SET at = '2026-11-22 08:59:30Z';
-                DELETE FROM letsswitch.due WHERE task_id = '\(host.id)'
+                DELETE FROM schedule.due WHERE task_id = '\(host.id)'
                 """,
             ]
             try await holder.execute("\(meanwhile[way]); COMMIT")
@@ -243,7 +243,7 @@ import Testing
             await guest.close()
             let code = try await database.accept("eva", token).refusal?.code
             #expect(code == ["no_such_invitation", "no_such_invitation", "registration_closed"][way])
-            #expect(try await database.run("SELECT FROM letsswitch.task WHERE device_id = 'eva'").isEmpty)
+            #expect(try await database.run("SELECT FROM schedule.task WHERE device_id = 'eva'").isEmpty)
         }
     }
 

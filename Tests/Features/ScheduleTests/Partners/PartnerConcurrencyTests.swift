@@ -20,14 +20,14 @@ import Testing
         let device = "d\(Int.random(in: 0..<people))"
         let start = slot(Int.random(in: 0..<slots))
         let task = try await database.run(
-            "SELECT id FROM letsswitch.task WHERE device_id = '\(device)' AND starts_at = '\(start)'"
+            "SELECT id FROM schedule.task WHERE device_id = '\(device)' AND starts_at = '\(start)'"
         ).first?.uuid("id")
         switch (Int.random(in: 0..<15), task) {
         case (12, _): _ = try await database.invite(device, start, "step \(step % 3)")
         case (13, _):
             let token = try await database.run(
                 """
-                SELECT letsswitch.invitation_token(id) AS token FROM letsswitch.task
+                SELECT schedule.invitation_token(id) AS token FROM schedule.task
                 WHERE invitation IS NOT NULL ORDER BY random() LIMIT 1
                 """
             ).first?.string("token")
@@ -35,7 +35,7 @@ import Testing
         case (14, _):
             try await database.run(
                 """
-                UPDATE letsswitch.task SET invites_until = letsswitch.clock()
+                UPDATE schedule.task SET invites_until = core.clock()
                 WHERE device_id = '\(device)' AND invites_until IS NOT NULL
                 """)
             for lapsed in try await database.invitations.lapsed() { _ = try await database.invitations.free(lapsed) }
@@ -66,7 +66,7 @@ import Testing
                 try await Self.actAtOnce(database) {}
                 try await database.checkPairs()
             }
-            #expect(try await database.count("task") > 0)
+            #expect(try await database.count("schedule.task") > 0)
         }
     }
 
@@ -81,7 +81,7 @@ import Testing
                 }
                 try await database.checkMatches()
             }
-            #expect(try await database.count("reminder") > 0)
+            #expect(try await database.count("reminders.reminder") > 0)
         }
     }
 }

@@ -28,7 +28,7 @@ import Testing
     func beforeTheClaim() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.run(
-                "INSERT INTO letsswitch.provider (name, seen_at) VALUES ('webhook', letsswitch.clock())")
+                "INSERT INTO core.provider (name, seen_at) VALUES ('webhook', core.clock())")
             let first = try #require(try await database.register("a", Self.nine).task)
             _ = try await database.register("b", Self.nine)
             try await database.setClock("2026-11-22 08:59:10Z")
@@ -37,7 +37,7 @@ import Testing
             #expect(late.isPaired)
             #expect(try await database.reminders.claimDue(limit: 10)?.reminders.count == 2)
             #expect(try await database.reminders.openRooms().map(\.id) == [late.socketId])
-            #expect(try await database.count("event WHERE type = 'room.opened'") == 1)
+            #expect(try await database.count("core.event WHERE type = 'room.opened'") == 1)
             try await database.checkPairs()
         }
     }
@@ -96,7 +96,7 @@ import Testing
             }
             func present(_ room: UUID) async throws -> [Int] {
                 try await database.run(
-                    "SELECT present FROM letsswitch.attendance WHERE room_id = '\(room)' AND task_id = '\(second.id)'"
+                    "SELECT present FROM core.attendance WHERE room_id = '\(room)' AND task_id = '\(second.id)'"
                 ).map { try $0.integer("present") }
             }
             try await report(.joined, first.socketId, 1)
@@ -106,8 +106,8 @@ import Testing
             #expect(try await present(first.socketId) == [0])
             try await report(.joined, fresh, 3)
             #expect(try await present(fresh) == [1])
-            #expect(try await database.count("presence") == 1)
-            #expect(try await database.count("attendance WHERE task_id IS NULL") == 0)
+            #expect(try await database.count("core.presence") == 1)
+            #expect(try await database.count("core.attendance WHERE task_id IS NULL") == 0)
         }
     }
 
@@ -133,8 +133,8 @@ import Testing
             _ = try await database.register("a", Self.ten)
             try await database.run(
                 """
-                INSERT INTO letsswitch.erasure (device_id, up_to, events_up_to, next_try_at)
-                SELECT 'a', max(registered), 0, 'infinity' FROM letsswitch.task
+                INSERT INTO core.erasure (device_id, up_to, events_up_to, next_try_at)
+                SELECT 'a', max(registered), 0, 'infinity' FROM schedule.task
                 """)
             let task = try #require(try await database.register("a", Self.nine).task)
             #expect(try await database.move("a", task.id, to: Self.ten).code == "done")
@@ -143,7 +143,7 @@ import Testing
                 return
             }
             #expect(error.code == "registration_closed" && error.reason.contains("08:00"))
-            #expect(try await database.count("task") == 1)
+            #expect(try await database.count("schedule.task") == 1)
         }
     }
 

@@ -43,15 +43,15 @@ import Testing
             let task = try #require(try await database.register("a", Self.nine).task)
             _ = try await database.register("b", Self.nine)
             let result = try await Self.run(
-                "SELECT letsswitch.erase_tasks(ARRAY['\(task.id)'::uuid])", on: database,
-                whileHolding: "SELECT FROM letsswitch.due WHERE task_id = '\(task.id)' FOR UPDATE",
+                "SELECT schedule.erase_tasks(ARRAY['\(task.id)'::uuid])", on: database,
+                whileHolding: "SELECT FROM schedule.due WHERE task_id = '\(task.id)' FOR UPDATE",
                 then: """
-                    SELECT letsswitch.move_task('a', '\(task.id)', NULL, 1795341600, NULL, NULL, NULL, 60, 7776000, 3600, 300)
+                    SELECT schedule.move_task('a', '\(task.id)', NULL, 1795341600, NULL, NULL, NULL, 60, 7776000, 3600, 300)
                     """)
             let error = #expect(throws: PostgresError.self) { try result.get() }
             #expect(error?.kind == .conflict(sqlState: "40001"))
             _ = try await database.erasures.erase(DeviceID(stored: "a"))
-            #expect(try await database.count("task") == 1)
+            #expect(try await database.count("schedule.task") == 1)
             try await database.checkPairs()
         }
     }
@@ -63,9 +63,9 @@ import Testing
             _ = try await database.register("cem", Self.nine)
             let token = try #require(try await database.invite("ada", Self.nine).task?.invitation)
             let result = try await Self.run(
-                "SELECT letsswitch.accept_invitation('bob', '\(token.text)', 'Art', NULL, 60, 7776000, 3600, 200)",
-                on: database, whileHolding: "SELECT FROM letsswitch.due WHERE task_id = '\(task.id)' FOR UPDATE",
-                then: "SELECT letsswitch.erase_tasks(ARRAY['\(task.id)'::uuid])")
+                "SELECT schedule.accept_invitation('bob', '\(token.text)', 'Art', NULL, 60, 7776000, 3600, 200)",
+                on: database, whileHolding: "SELECT FROM schedule.due WHERE task_id = '\(task.id)' FOR UPDATE",
+                then: "SELECT schedule.erase_tasks(ARRAY['\(task.id)'::uuid])")
             let error = #expect(throws: PostgresError.self) { try result.get() }
             #expect(error?.kind == .conflict(sqlState: "40001"))
             #expect(try await database.accept("bob", token).isCreated)
@@ -79,12 +79,12 @@ import Testing
             let task = try #require(try await database.register("a", Self.nine).task)
             try await database.crowd(of: "a", count: 600, after: "2026-11-22 12:00Z")
             let result = try await Self.run(
-                "SELECT letsswitch.move_task('a', '\(task.id)', NULL, 1795341600, NULL, NULL, NULL, 60, 7776000, 3600, 300)",
-                on: database, whileHolding: "SELECT letsswitch.lock_erasing('a')",
-                then: "SELECT letsswitch.erase_device('a')")
+                "SELECT schedule.move_task('a', '\(task.id)', NULL, 1795341600, NULL, NULL, NULL, 60, 7776000, 3600, 300)",
+                on: database, whileHolding: "SELECT core.lock_erasing('a')",
+                then: "SELECT core.erase_device('a')")
             try result.get()
-            while try await database.erasures.eraseMore(limit: 500).hasMore {}
-            #expect(try await database.count("task") == 0)
+            while try await database.erasures.eraseMore(limit: 500) {}
+            #expect(try await database.count("schedule.task") == 0)
         }
     }
 
@@ -96,11 +96,11 @@ import Testing
                 [PresenceEvent(.joined, room: task.socketId, claimedIdentity: task.id, peers: 1, at: .now())],
                 by: UUID(), number: 1, at: .now())
             let result = try await Self.run(
-                "SELECT letsswitch.leave_task('a', '\(task.id)', 300)", on: database,
-                whileHolding: "SELECT FROM letsswitch.attendance FOR UPDATE",
-                then: "SELECT FROM letsswitch.presence FOR UPDATE NOWAIT")
+                "SELECT schedule.leave_task('a', '\(task.id)', 300)", on: database,
+                whileHolding: "SELECT FROM core.attendance FOR UPDATE",
+                then: "SELECT FROM core.presence FOR UPDATE NOWAIT")
             try result.get()
-            #expect(try await database.count("presence") == 0)
+            #expect(try await database.count("core.presence") == 0)
         }
     }
 
@@ -108,13 +108,13 @@ import Testing
     private static func block(_ device: String, _ other: String, _ database: ScheduleDatabase) async throws -> UUID {
         try await database.run(
             """
-            INSERT INTO letsswitch.block (id, device_id, blocked_id, title, starts_at, blocked_at)
-            VALUES (gen_random_uuid(), '\(device)', '\(other)', 'x', letsswitch.clock(), letsswitch.clock()) RETURNING id
+            INSERT INTO core.block (id, device_id, blocked_id, title, starts_at, blocked_at)
+            VALUES (gen_random_uuid(), '\(device)', '\(other)', 'x', core.clock(), core.clock()) RETURNING id
             """)[0].uuid("id")
     }
 
     private static func register(_ device: String) -> String {
-        "SELECT letsswitch.register_task('\(device)', '\(device)', 'UTC', 1795338000, NULL, NULL, NULL, 60, 7776000, 3600, 200, 300)"
+        "SELECT schedule.register_task('\(device)', '\(device)', 'UTC', 1795338000, NULL, NULL, NULL, 60, 7776000, 3600, 200, 300)"
     }
 
     @Test("Of two users who ask again after the start one becomes the partner, and one being erased doesn't")
@@ -132,17 +132,19 @@ import Testing
             let eva = try #require(tasks["eva"])
             let erased = try await Self.run(
                 Self.register("eva"), on: database,
-                whileHolding: "SELECT FROM letsswitch.reminder WHERE task_id = '\(eva)' FOR UPDATE",
-                then: "SELECT letsswitch.erase_tasks(ARRAY['\(eva)'::uuid])")
+                whileHolding: "SELECT FROM reminders.reminder WHERE task_id = '\(eva)' FOR UPDATE",
+                then: "SELECT schedule.erase_tasks(ARRAY['\(eva)'::uuid])")
             let error = #expect(throws: PostgresError.self) { try erased.get() }
             #expect(error?.kind == .conflict(sqlState: "40001"))
-            #expect(try await database.count("task WHERE partner_id IS NOT NULL") == 0)
+            #expect(try await database.count("schedule.task WHERE partner_id IS NOT NULL") == 0)
             let second = try await Self.run(
-                Self.register("gus"), on: database, whileHolding: "SELECT letsswitch.lock_slot('\(Self.nine)')",
+                Self.register("gus"), on: database, whileHolding: "SELECT schedule.lock_slot('\(Self.nine)')",
                 then: Self.register("fay"))
             try second.get()
-            #expect(try await database.count("task WHERE device_id = 'gus'") == 0)
-            #expect(try await database.count("task WHERE device_id IN ('ada', 'fay') AND partner_id IS NOT NULL") == 2)
+            #expect(try await database.count("schedule.task WHERE device_id = 'gus'") == 0)
+            #expect(
+                try await database.count("schedule.task WHERE device_id IN ('ada', 'fay') AND partner_id IS NOT NULL")
+                    == 2)
             try await database.checkMatches()
         }
     }
@@ -153,10 +155,10 @@ import Testing
             let block = try await Self.block("a", "b", database)
             _ = try await database.register("a", Self.nine)
             let result = try await Self.run(
-                "SELECT letsswitch.remove_block('a', '\(block)')", on: database,
-                whileHolding: "SELECT letsswitch.lock_slot('\(Self.nine)')", then: Self.register("b"))
+                "SELECT conversations.remove_block('a', '\(block)')", on: database,
+                whileHolding: "SELECT schedule.lock_slot('\(Self.nine)')", then: Self.register("b"))
             try result.get()
-            #expect(try await database.count("task WHERE partner_id IS NOT NULL") == 2)
+            #expect(try await database.count("schedule.task WHERE partner_id IS NOT NULL") == 2)
             try await database.checkPairs()
         }
     }
@@ -165,18 +167,21 @@ import Testing
         "Blocking or preferring a partner who leaves at that moment doesn't affect other users",
         arguments: [false, true])
     func regardBesideLeave(_ hasNext: Bool) async throws {
-        for (table, function) in [("block", "add_block('a', NULL,"), ("preference", "prefer_partner('a',")] {
+        for (table, function) in [
+            ("core.block", "conversations.add_block('a', NULL,"),
+            ("schedule.preference", "schedule.prefer_partner('a',"),
+        ] {
             try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
                 let own = try #require(try await database.register("a", Self.nine).task)
                 let other = try #require(try await database.register("b", Self.nine).task)
                 if hasNext { _ = try await database.register("cem", Self.nine, "cem") }
                 let result = try await Self.run(
-                    "SELECT letsswitch.\(function) '\(own.id)', 1000, true)", on: database,
-                    whileHolding: "LOCK TABLE letsswitch.\(table) IN ACCESS EXCLUSIVE MODE",
-                    then: "SELECT letsswitch.leave_task('b', '\(other.id)', 300)")
+                    "SELECT \(function) '\(own.id)', 1000, true)", on: database,
+                    whileHolding: "LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE",
+                    then: "SELECT schedule.leave_task('b', '\(other.id)', 300)")
                 try result.get()
                 #expect(try await database.count(table) == 0)
-                #expect(try await database.count("task WHERE partner_id IS NOT NULL") == (hasNext ? 2 : 0))
+                #expect(try await database.count("schedule.task WHERE partner_id IS NOT NULL") == (hasNext ? 2 : 0))
             }
         }
     }

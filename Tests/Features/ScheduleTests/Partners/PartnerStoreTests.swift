@@ -144,7 +144,9 @@ import Testing
             _ = try await database.register("b", Self.nine)
             _ = try await database.erasures.erase(DeviceID(stored: "b"))
             #expect(try await database.leave("a", first.id).changes.count == 1)
-            for table in ["task", "due", "reminder"] { #expect(try await database.count(table) == 0) }
+            for table in ["schedule.task", "schedule.due", "reminders.reminder"] {
+                #expect(try await database.count(table) == 0, "\(table)")
+            }
         }
     }
 

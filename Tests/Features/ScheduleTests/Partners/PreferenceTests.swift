@@ -27,7 +27,7 @@ import Testing
     private static func block(_ device: String, _ other: String, _ database: ScheduleDatabase) async throws {
         try await database.run(
             """
-            INSERT INTO letsswitch.block (id, device_id, blocked_id, title, starts_at, blocked_at)
+            INSERT INTO core.block (id, device_id, blocked_id, title, starts_at, blocked_at)
             VALUES (gen_random_uuid(), '\(device)', '\(other)', 'Maths', now(), now())
             """)
     }
@@ -84,7 +84,7 @@ import Testing
             #expect(try await database.rematch() == 1)
             let partner = try await database.run(
                 """
-                SELECT partner.title FROM letsswitch.task JOIN letsswitch.task AS partner ON partner.id = task.partner_id
+                SELECT partner.title FROM schedule.task JOIN schedule.task AS partner ON partner.id = task.partner_id
                 WHERE task.device_id = 'ada' AND task.starts_at = '\(Self.nine)'
                 """)
             #expect(try partner.first?.string("title") == "eva")
@@ -120,7 +120,7 @@ import Testing
             _ = try await store.prefer(OwnTask(id: own.id, device: ada))
             _ = try await Self.prefer("bob", "cem", "2026-11-22T09:30:00Z", database)
             _ = try await database.erasures.erase(bob)
-            #expect(try await database.count("preference") == 0)
+            #expect(try await database.count("schedule.preference") == 0)
         }
     }
 
@@ -131,7 +131,7 @@ import Testing
             let device = DeviceID(stored: "ada")
             try await database.run(
                 """
-                INSERT INTO letsswitch.preference (id, device_id, preferred_id, title, starts_at, preferred_at)
+                INSERT INTO schedule.preference (id, device_id, preferred_id, title, starts_at, preferred_at)
                 SELECT gen_random_uuid(), 'ada', 'd' || n, 'Maths', now(), now() + n * interval '1 second'
                 FROM generate_series(1, 1000) AS n
                 """)
@@ -170,7 +170,7 @@ import Testing
             #expect(try await !store.prefer(owns[0]).isNew)
             let error = await #expect(throws: RequestError.self) { try await store.prefer(owns[1]) }
             #expect(error?.status == 503 && error?.code == "storage_full")
-            #expect(try await database.count("preference") == 1)
+            #expect(try await database.count("schedule.preference") == 1)
         }
     }
 }

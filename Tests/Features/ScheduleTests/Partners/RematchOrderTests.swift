@@ -14,8 +14,8 @@ import Testing
     private static func partner(of device: String, _ database: ScheduleDatabase) async throws -> String? {
         try await database.run(
             """
-            SELECT partner.device_id AS partner FROM letsswitch.task
-            JOIN letsswitch.task AS partner ON partner.id = task.partner_id WHERE task.device_id = '\(device)'
+            SELECT partner.device_id AS partner FROM schedule.task
+            JOIN schedule.task AS partner ON partner.id = task.partner_id WHERE task.device_id = '\(device)'
             """
         ).first?.string("partner")
     }
@@ -48,9 +48,9 @@ import Testing
             try await database.checkMatches()
             // Eva is in a room and Bob isn't, so a late user is matched with her.
             let eva = try #require(
-                try await database.run("SELECT id, room_id FROM letsswitch.task WHERE device_id = 'eva'").first)
+                try await database.run("SELECT id, room_id FROM schedule.task WHERE device_id = 'eva'").first)
             try await peers.come(try eva.uuid("room_id"), try eva.uuid("id"))
-            try await database.run("UPDATE letsswitch.task SET is_absent = false WHERE device_id = 'eva'")
+            try await database.run("UPDATE schedule.task SET is_absent = false WHERE device_id = 'eva'")
             #expect(try await database.register("gus", Self.nine).task?.partnerTitle == "eva")
         }
     }
@@ -68,14 +68,14 @@ import Testing
             #expect(try await database.rematch() == 1)
             // The published app enters the room without naming a task. Bob uses it, and Dan names his task.
             let rooms = try await database.run(
-                "SELECT id, room_id, device_id FROM letsswitch.task WHERE is_absent ORDER BY device_id")
+                "SELECT id, room_id, device_id FROM schedule.task WHERE is_absent ORDER BY device_id")
             let bobs = try rooms[0].uuid("room_id")
             try await peers.come(bobs, nil)
             #expect(try await database.rematch() == 0)
             try await peers.come(try rooms[1].uuid("room_id"), try rooms[1].uuid("id"))
             #expect(try await database.rematch() == 1)
             #expect(try await Self.partner(of: "bob", database) == "dan")
-            let room = try await database.run("SELECT room_id FROM letsswitch.task WHERE device_id = 'dan'")
+            let room = try await database.run("SELECT room_id FROM schedule.task WHERE device_id = 'dan'")
             // The task can't be sent to another room.
             #expect(try room[0].uuid("room_id") == bobs)
             try await database.checkMatches()

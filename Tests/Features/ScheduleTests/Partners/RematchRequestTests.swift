@@ -27,8 +27,8 @@ import Testing
     private static func partner(_ device: String, _ database: ScheduleDatabase) async throws -> String? {
         try await database.run(
             """
-            SELECT partner.device_id AS partner FROM letsswitch.task
-            LEFT JOIN letsswitch.task AS partner ON partner.id = task.partner_id WHERE task.device_id = '\(device)'
+            SELECT partner.device_id AS partner FROM schedule.task
+            LEFT JOIN schedule.task AS partner ON partner.id = task.partner_id WHERE task.device_id = '\(device)'
             """)[0].optionalString("partner")
     }
 
@@ -79,12 +79,12 @@ import Testing
             try await database.setClock("2026-11-22 09:00:10Z")
             _ = try await database.leave("bob", try #require(tasks["bob"]).id)
             #expect(try await Self.partner("ada", database) == nil)
-            let room = try await database.run("SELECT room_id FROM letsswitch.task WHERE device_id = 'ada'")[0]
+            let room = try await database.run("SELECT room_id FROM schedule.task WHERE device_id = 'ada'")[0]
                 .uuid("room_id")
             try await RoomReports(database).come(room, try #require(tasks["ada"]).id)
             try await Self.block("eva", "ada", database)
             #expect(try await database.register("eva", Self.nine, "eva").refusal?.code == "registration_closed")
-            try await database.run("DELETE FROM letsswitch.block")
+            try await database.run("DELETE FROM core.block")
             let found = try #require(try await database.register("eva", Self.nine, "eva").task)
             #expect(found.isPaired && found.socketId == room)
             try await database.checkMatches()
@@ -107,8 +107,8 @@ import Testing
     private static func block(_ device: String, _ other: String, _ database: ScheduleDatabase) async throws {
         try await database.run(
             """
-            INSERT INTO letsswitch.block (id, device_id, blocked_id, title, starts_at, blocked_at)
-            VALUES (gen_random_uuid(), '\(device)', '\(other)', 'x', letsswitch.clock(), letsswitch.clock())
+            INSERT INTO core.block (id, device_id, blocked_id, title, starts_at, blocked_at)
+            VALUES (gen_random_uuid(), '\(device)', '\(other)', 'x', core.clock(), core.clock())
             """)
     }
 

@@ -31,7 +31,7 @@ import Testing
             """
             SELECT task.id, task.room_id, partner.device_id AS partner, task.is_absent, task.was_dissolved,
                 task.waits_until IS NOT NULL AS waits
-            FROM letsswitch.task LEFT JOIN letsswitch.task AS partner ON partner.id = task.partner_id
+            FROM schedule.task LEFT JOIN schedule.task AS partner ON partner.id = task.partner_id
             WHERE task.device_id = '\(device)'
             """)[0]
         return TaskState(
@@ -65,7 +65,7 @@ import Testing
             #expect(try await database.rematches.next() == nil)
             _ = try await database.invite("ada", "2026-11-22T15:00:00Z")
             let lapse = try await database.run(
-                "SELECT extract(epoch FROM invites_until)::bigint AS at FROM letsswitch.task")
+                "SELECT extract(epoch FROM invites_until)::bigint AS at FROM schedule.task")
             let noon = try #require(Instant(checked: 1_795_348_800))
             #expect(
                 try await database.rematches.next()
@@ -76,19 +76,19 @@ import Testing
     @Test("Of many reminders and guests only the next ones are read")
     func nextPlan() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
-            for table in ["task", "reminder"] {
-                try await database.run("ALTER TABLE letsswitch.\(table) SET (autovacuum_enabled = off)")
+            for table in ["schedule.task", "reminders.reminder"] {
+                try await database.run("ALTER TABLE \(table) SET (autovacuum_enabled = off)")
             }
             try await database.crowd(of: "big", count: 20_000, after: "2026-11-22 09:00:00Z")
-            try await database.run("UPDATE letsswitch.task SET invites_until = '2026-11-22 10:00Z'")
+            try await database.run("UPDATE schedule.task SET invites_until = '2026-11-22 10:00Z'")
             try await database.run(
                 """
-                INSERT INTO letsswitch.reminder (id, seq, task_id, starts_at, claimed_at, state)
-                SELECT gen_random_uuid(), 1, task.id, task.starts_at, task.reminds_at, 'pending' FROM letsswitch.task
+                INSERT INTO reminders.reminder (id, seq, task_id, starts_at, claimed_at, state)
+                SELECT gen_random_uuid(), 1, task.id, task.starts_at, task.reminds_at, 'pending' FROM schedule.task
                 """)
             for statistics in ["none", "new"] {
-                if statistics == "new" { try await database.run("ANALYZE letsswitch.task, letsswitch.reminder") }
-                let visits = try await database.visits("letsswitch.next_rematch(60, 600)")
+                if statistics == "new" { try await database.run("ANALYZE schedule.task, reminders.reminder") }
+                let visits = try await database.visits("schedule.next_rematch(60, 600)")
                 #expect(visits.allSatisfy { $0 < 50 }, "statistics: \(statistics), \(visits)")
             }
         }
@@ -219,14 +219,14 @@ import Testing
             try await peers.come(ada.room, ada.id)
             try await database.run(
                 """
-                INSERT INTO letsswitch.block (id, device_id, blocked_id, title, starts_at, blocked_at)
-                VALUES (gen_random_uuid(), 'cem', 'ada', 'x', letsswitch.clock(), letsswitch.clock())
+                INSERT INTO core.block (id, device_id, blocked_id, title, starts_at, blocked_at)
+                VALUES (gen_random_uuid(), 'cem', 'ada', 'x', core.clock(), core.clock())
                 """)
             #expect(try await database.rematch() == 0)
             #expect(try await Self.own("cem", database).partner == "dan")
             // Dan2 doesn't come either.
             #expect(try await Self.own("ada", database).waits)
-            try await database.run("DELETE FROM letsswitch.block")
+            try await database.run("DELETE FROM core.block")
             #expect(try await database.rematch() == 1)
             #expect(try await Self.own("cem", database).partner == "ada")
             _ = try await database.reminders.claimDue(limit: 10)
@@ -245,8 +245,8 @@ import Testing
             _ = try await database.erasures.erase(DeviceID(stored: "bob"))
             try await database.setClock("2026-11-22 09:01:00Z")
             #expect(try await database.rematch() == 1)
-            #expect(try await database.count("task") == 3)
-            #expect(try await database.count("task WHERE device_id IS NULL") == 0)
+            #expect(try await database.count("schedule.task") == 3)
+            #expect(try await database.count("schedule.task WHERE device_id IS NULL") == 0)
             try await database.checkMatches()
         }
     }
@@ -268,7 +268,7 @@ import Testing
                             for step in 0..<30 {
                                 let device = people[Int.random(in: 0..<people.count)]
                                 let row = try await database.run(
-                                    "SELECT id, room_id FROM letsswitch.task WHERE device_id = '\(device)'"
+                                    "SELECT id, room_id FROM schedule.task WHERE device_id = '\(device)'"
                                 ).first
                                 switch (Int.random(in: 0..<10), row) {
                                 case (0..<5, let row?): try await peers.come(row.uuid("room_id"), row.uuid("id"))
@@ -291,7 +291,8 @@ import Testing
                 while try await database.reminders.claimDue(limit: 100) != nil {}
                 try await database.checkMatches()
             }
-            #expect(try await database.count("task WHERE paired_at IS NOT NULL AND partner_id IS NOT NULL") > 0)
+            #expect(
+                try await database.count("schedule.task WHERE paired_at IS NOT NULL AND partner_id IS NOT NULL") > 0)
         }
     }
 }

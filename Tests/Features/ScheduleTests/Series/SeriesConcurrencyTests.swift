@@ -56,25 +56,25 @@ import Testing
                     // All series are due for their daily look. The clock isn't advanced, because `checkPairs` would
                     // count ended matches as broken.
                     group.addTask {
-                        try await database.run("UPDATE letsswitch.series SET next_check_at = letsswitch.clock()")
+                        try await database.run("UPDATE schedule.series SET next_check_at = core.clock()")
                     }
                     try await group.waitForAll()
                 }
                 try await database.checkPairs()
                 let doubled = try await database.run(
                     """
-                    SELECT series_id FROM letsswitch.task WHERE series_id IS NOT NULL
+                    SELECT series_id FROM schedule.task WHERE series_id IS NOT NULL
                     GROUP BY series_id, series_day HAVING count(*) > 1
                     """)
                 #expect(doubled.isEmpty)
                 let orphans = try await database.run(
                     """
-                    SELECT task.id FROM letsswitch.task JOIN letsswitch.series ON series.id = task.series_id
+                    SELECT task.id FROM schedule.task JOIN schedule.series ON series.id = task.series_id
                     WHERE task.device_id <> series.device_id OR task.series_day > series.created_until
                     """)
                 #expect(orphans.isEmpty)
             }
-            #expect(try await database.count("task WHERE series_id IS NOT NULL") > 0)
+            #expect(try await database.count("schedule.task WHERE series_id IS NOT NULL") > 0)
         }
     }
 
@@ -88,8 +88,8 @@ import Testing
                 return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
             }
             #expect(begun == 1)
-            #expect(try await database.count("series") == 1)
-            #expect(try await database.count("task") == 14)
+            #expect(try await database.count("schedule.series") == 1)
+            #expect(try await database.count("schedule.task") == 14)
         }
     }
 }

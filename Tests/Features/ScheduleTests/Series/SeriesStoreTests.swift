@@ -105,12 +105,12 @@ import Testing
             let own = try await store.begin(ScheduleDatabase.series("a", on: ["wed", "thu"])).series.own
             #expect(try await database.register("a", "2026-10-22T08:00:00Z", "Exam").task?.title == "Exam")
             // The time zone no longer exists, so it is ignored for existing tasks.
-            try await database.run("UPDATE letsswitch.task SET time_zone = 'Mars/Base'")
+            try await database.run("UPDATE schedule.task SET time_zone = 'Mars/Base'")
             #expect(try await store.rename(SeriesRenaming(series: own, title: "Art")).1.retitled == 3)
             #expect(try await store.rename(SeriesRenaming(series: own, title: "Music")).1.retitled == 3)
             #expect(try await store.end(own).1.cancelled == 3)
             #expect(
-                try await database.run("SELECT title FROM letsswitch.task").map { try $0.string("title") } == ["Exam"])
+                try await database.run("SELECT title FROM schedule.task").map { try $0.string("title") } == ["Exam"])
         }
     }
 
@@ -150,7 +150,7 @@ import Testing
             _ = try await database.register("b", "2026-10-30T09:00:00Z", "Maths")
             let (ended, tasks) = try await store.end(own)
             #expect(ended.starts == ["2026-10-30T09:00:00Z"] && tasks.cancelled == 13)
-            #expect(try await database.count("task WHERE device_id = 'a'") == 1)
+            #expect(try await database.count("schedule.task WHERE device_id = 'a'") == 1)
             #expect(try await store.list(of: own.device).isEmpty)
             try await database.setClock(Self.wednesday)
             #expect(try await store.extendNext() == nil)
@@ -173,7 +173,7 @@ import Testing
             #expect(try await database.move("a", last.id, to: "2026-10-24T12:00:00Z").code == "done")
             // Simulates that the zone's rules moved its clocks forward by an hour.
             try await database.run(
-                "UPDATE letsswitch.series SET time_zone = 'Europe/Paris', next_check_at = letsswitch.clock()")
+                "UPDATE schedule.series SET time_zone = 'Europe/Paris', next_check_at = core.clock()")
             let tasks = try #require(try await store.extendNext())
             #expect(tasks.moved.map(\.id) == [begun.series.tasks[0].id, begun.series.tasks[2].id])
             #expect(tasks.newMatches == 1 && tasks.made.isEmpty)
@@ -194,24 +194,24 @@ import Testing
             let holder = try await PostgresSession.connect(database.configuration)
             let maker = try await PostgresSession.connect(database.configuration)
             let eraser = try await PostgresSession.connect(database.configuration)
-            try await holder.execute("BEGIN; SELECT letsswitch.lock_slot('2026-11-04 09:00Z')")
+            try await holder.execute("BEGIN; SELECT schedule.lock_slot('2026-11-04 09:00Z')")
             let making = Task {
                 try await maker.execute(
-                    "SELECT code FROM letsswitch.extend_next_series(14, 60, 7776000, 3600, 300, 200, NULL)",
+                    "SELECT code FROM schedule.extend_next_series(14, 60, 7776000, 3600, 300, 200, NULL)",
                     timeout: .seconds(60)
                 )?.map { try $0.string("code") }
             }
             try await database.waits(1)
             let erasing = Task {
-                _ = try await eraser.execute("SELECT letsswitch.erase_device('a')", timeout: .seconds(60))
+                _ = try await eraser.execute("SELECT core.erase_device('a')", timeout: .seconds(60))
             }
             try await database.waits(2)
             try await holder.execute("COMMIT")
             #expect(try await making.value == ["checked", "created"])
             try await erasing.value
             for session in [holder, maker, eraser] { await session.close() }
-            #expect(try await database.count("series") == 0)
-            #expect(try await database.count("task") == 0)
+            #expect(try await database.count("schedule.series") == 0)
+            #expect(try await database.count("schedule.task") == 0)
             #expect(try await store.extendNext() == nil)
         }
     }
@@ -252,12 +252,12 @@ import Testing
             let store = database.series()
             for device in ["a", "b"] { _ = try await store.begin(ScheduleDatabase.series(device)) }
             try await database.run(
-                "ALTER TABLE letsswitch.task ADD CONSTRAINT poison CHECK (device_id <> 'a') NOT VALID")
+                "ALTER TABLE schedule.task ADD CONSTRAINT poison CHECK (device_id <> 'a') NOT VALID")
             try await database.setClock(Self.wednesday)
             var made = 0
             while let tasks = try await store.extendNext() { made += tasks.made.count }
             #expect(made == 1)
-            try await database.run("ALTER TABLE letsswitch.task DROP CONSTRAINT poison")
+            try await database.run("ALTER TABLE schedule.task DROP CONSTRAINT poison")
             try await database.setClock("2026-10-21 04:00Z")
             #expect(try await store.extendNext()?.made.count == 1)
         }

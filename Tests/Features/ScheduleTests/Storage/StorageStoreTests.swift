@@ -32,7 +32,7 @@ import Testing
             #expect(try await register("ada", 10).refusal == nil)
             #expect(try await register("ada", 10, "Maths").task?.title == "Maths")
             #expect(try await register("bob", 13).isCreated)
-            #expect(try await database.count("task") == 4)
+            #expect(try await database.count("schedule.task") == 4)
             try await database.setClock("2026-11-22T10:00:00Z")
             #expect(try await register("ada", 13).isCreated)
             #expect(try await register("ada", 14).refusal?.code == "too_many_tasks")
@@ -47,26 +47,26 @@ import Testing
     @Test("Tables that have grown get statistics once, and no statement waits for autovacuum")
     func statistics() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
-            let store = StorageStore(database: database.client)
+            let store = database.storage
             func rows() async throws -> Int {
                 try await database.run(
-                    "SELECT reltuples::bigint AS n FROM pg_class WHERE oid = 'letsswitch.participant'::regclass"
+                    "SELECT reltuples::bigint AS n FROM pg_class WHERE oid = 'conversations.participant'::regclass"
                 )[0].integer("n")
             }
-            try await database.run("ALTER TABLE letsswitch.participant SET (autovacuum_enabled = off)")
+            try await database.run("ALTER TABLE conversations.participant SET (autovacuum_enabled = off)")
             try await store.analyzeGrown()
             #expect(try await rows() <= 0)
             for round in 1...2 {
                 try await database.run(
                     """
-                    INSERT INTO letsswitch.participant (conversation_id, user_id)
+                    INSERT INTO conversations.participant (conversation_id, user_id)
                     SELECT gen_random_uuid(), number FROM generate_series(1, \(round * 5_000)) AS number
                     """)
                 #expect(try await store.analyzeGrown() > 0)
                 #expect(try await rows() == (round == 1 ? 5_000 : 15_000))
             }
             try await database.run(
-                "INSERT INTO letsswitch.participant (conversation_id, user_id) VALUES (gen_random_uuid(), 1)")
+                "INSERT INTO conversations.participant (conversation_id, user_id) VALUES (gen_random_uuid(), 1)")
             try await store.analyzeGrown()
             #expect(try await rows() == 15_000)
         }
@@ -105,7 +105,7 @@ import Testing
             try await addresses.register("https://push.example/1", of: DeviceID(stored: "bob"), in: .webPush, most: 2)
             try await token("ada", "ab")
             try await token("cleo", "ab")
-            #expect(try await database.count("address") == 2)
+            #expect(try await database.count("core.address") == 2)
 
             let secret = try CalendarSecret.make()
             #expect(try await calendars.secret(of: DeviceID(stored: "ada"), candidate: secret) == secret)
@@ -119,7 +119,7 @@ import Testing
     @Test("Rows are counted, and estimated in large tables")
     func counts() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
-            let store = StorageStore(database: database.client)
+            let store = database.storage
             #expect(try await store.counts() == Dictionary(uniqueKeysWithValues: StoredTable.allCases.map { ($0, 0) }))
             // Each statement adds 1,000 rows. If autovacuum ran during a larger one, it would see pages whose rows
             // aren't committed.
@@ -127,7 +127,7 @@ import Testing
                 for first in stride(from: rows.lowerBound, through: rows.upperBound, by: 1_000) {
                     try await database.run(
                         """
-                        INSERT INTO letsswitch.address (device_id, channel, address, details, registered_at, used_at)
+                        INSERT INTO core.address (device_id, channel, address, details, registered_at, used_at)
                         SELECT number::text, 'apns', number::text, '{}', now(), now()
                         FROM generate_series(\(first), \(min(first + 999, rows.upperBound))) AS number
                         """)
@@ -138,7 +138,7 @@ import Testing
             // The estimate must be right with and without autovacuum.
             try await add(10_000...40_000)
             #expect((36_000...44_000).contains(try await store.counts()[.addresses] ?? 0))
-            try await database.run("ANALYZE letsswitch.address")
+            try await database.run("ANALYZE core.address")
             #expect((36_000...44_000).contains(try await store.counts()[.addresses] ?? 0))
             try await add(40_001...60_000)
             #expect((54_000...66_000).contains(try await store.counts()[.addresses] ?? 0))
@@ -148,7 +148,7 @@ import Testing
     @Test("Unused addresses are removed: not registered, without tasks, not read")
     func unused() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
-            let storage = StorageStore(database: database.client)
+            let storage = database.storage
             let calendars = CalendarStore(database: database.client, storage: StorageQuota())
             var feeds: [String: CalendarSecret] = [:]
             for device in ["gone", "renews", "promises", "reads", "waits"] {
@@ -157,8 +157,8 @@ import Testing
                 feeds[device] = try await calendars.secret(of: id, candidate: .make())
             }
             func remaining() async throws -> [[String]] {
-                try await ["address", "calendar"].asyncMap { table in
-                    try await database.run("SELECT device_id FROM letsswitch.\(table) ORDER BY 1")
+                try await ["core.address", "schedule.calendar"].asyncMap { table in
+                    try await database.run("SELECT device_id FROM \(table) ORDER BY 1")
                         .map { try $0.string("device_id") }
                 }
             }
@@ -172,9 +172,9 @@ import Testing
             _ = try await calendars.read(try #require(feeds["reads"]))
             // This device's task is in the future. The time of its registration doesn't matter.
             _ = try await database.register("waits", "2027-12-31T09:00:00Z")
-            for table in ["address", "calendar"] {
+            for table in ["core.address", "schedule.calendar"] {
                 try await database.run(
-                    "UPDATE letsswitch.\(table) SET used_at = '\(Self.start)' WHERE device_id = 'waits'")
+                    "UPDATE \(table) SET used_at = '\(Self.start)' WHERE device_id = 'waits'")
             }
             try await database.setClock("2027-12-28T07:00:00Z")
             while try await storage.deleteUnused(retention: Self.year, limit: 1) > 0 {}
@@ -182,7 +182,7 @@ import Testing
                 try await remaining() == [["promises", "renews", "waits"], ["promises", "reads", "renews", "waits"]])
             try await database.setClock("2029-02-28T07:00:00Z")
             _ = try await database.reminders.claimDue(limit: 10)
-            while try await database.erasures.purge(retention: 0) > 0 {}
+            while try await database.deleteOld(retention: 0) > 0 {}
             while try await storage.deleteUnused(retention: Self.year) > 0 {}
             #expect(try await remaining() == [[], []])
         }
@@ -191,7 +191,7 @@ import Testing
     @Test("Preferences of devices that are gone are removed after a while, and no others")
     func preferences() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
-            let storage = StorageStore(database: database.client)
+            let storage = database.storage
             let owners = ["task", "series", "address", "calendar", "gone"]
             for device in owners {
                 let own = try #require(try await database.register(device, "2026-11-22T10:00:00Z").task)
@@ -200,7 +200,7 @@ import Testing
             }
             try await database.setClock("2027-12-20T07:00:00Z")
             #expect(try await storage.deleteUnused(retention: Self.year) == 0)
-            try await database.run("DELETE FROM letsswitch.task")
+            try await database.run("DELETE FROM schedule.task")
             _ = try await database.register("task", "2027-12-21T09:00:00Z")
             try await database.addresses.registerToken("aa", of: "address")
             _ = try await CalendarStore(database: database.client, storage: StorageQuota()).secret(
@@ -208,28 +208,28 @@ import Testing
             _ = try await database.series().begin(try ScheduleDatabase.series("series", until: "2027-12-30"))
             try await database.setClock("2027-12-28T07:00:00Z")
             while try await storage.deleteUnused(retention: Self.year, limit: 1) > 0 {}
-            let kept = try await database.run("SELECT device_id FROM letsswitch.preference ORDER BY 1")
+            let kept = try await database.run("SELECT device_id FROM schedule.preference ORDER BY 1")
                 .map { try $0.string("device_id") }
             #expect(kept == ["address", "calendar", "series", "task"])
-            for table in ["task", "series"] { try await database.run("DELETE FROM letsswitch.\(table)") }
+            for table in ["task", "series"] { try await database.run("DELETE FROM schedule.\(table)") }
             try await database.setClock("2029-02-28T07:00:00Z")
             while try await storage.deleteUnused(retention: Self.year) > 0 {}
-            #expect(try await database.count("preference") == 0)
+            #expect(try await database.count("schedule.preference") == 0)
         }
     }
 
     @Test("A manual task counts as a use of its device while it is kept and at its start, noted once a day")
     func noted() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
-            let storage = StorageStore(database: database.client)
+            let storage = database.storage
             func used() async throws -> [String] {
                 try await database.run(
-                    "SELECT (used_at AT TIME ZONE 'UTC')::text AS used FROM letsswitch.address ORDER BY device_id"
+                    "SELECT (used_at AT TIME ZONE 'UTC')::text AS used FROM core.address ORDER BY device_id"
                 ).map { try $0.string("used") }
             }
             func purge() async throws {
                 _ = try await database.reminders.claimDue(limit: 10)
-                while try await database.erasures.purge(retention: 86_400) > 0 {}
+                while try await database.deleteOld(retention: 86_400) > 0 {}
             }
             for device in ["ada", "bob", "series"] {
                 try await database.addresses.registerToken("of \(device)", of: device)
@@ -239,7 +239,7 @@ import Testing
             _ = try await database.register("bob", "2026-11-25T09:00:00Z")
             _ = try await database.register("series", "2026-11-25T10:00:00Z")
             try await database.run(
-                "UPDATE letsswitch.task SET series_id = gen_random_uuid() WHERE device_id = 'series'")
+                "UPDATE schedule.task SET series_id = gen_random_uuid() WHERE device_id = 'series'")
             try await database.setClock("2026-11-26T09:30:00Z")
             // Less than a day after the address was given; and one of bob's two, which was the first to start.
             try await purge()

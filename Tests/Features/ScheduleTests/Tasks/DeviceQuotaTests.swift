@@ -31,7 +31,7 @@ import Testing
     @Test("A device that begins overlapping series at once gets one, and series_exists for the others")
     func overlappingSeries() async throws {
         try await Self.with { database, concurrent in
-            try await concurrent.holdingInserts(into: "series") {
+            try await concurrent.holdingInserts(into: "schedule.series") {
                 let codes = try await concurrent.count(Self.requests) { number, client in
                     let days = number % 2 == 0 ? ["mon", "tue"] : ["tue", "wed"]
                     return try await Self.series(client).begin(
@@ -40,14 +40,14 @@ import Testing
                 }
                 #expect(codes == ["new": 1, "series_exists": Self.requests - 1])
             }
-            #expect(try await database.count("series") == 1)
+            #expect(try await database.count("schedule.series") == 1)
         }
     }
 
     @Test("A device that begins different series at the same time doesn't exceed its limit")
     func differentSeries() async throws {
         try await Self.with { _, concurrent in
-            try await concurrent.holdingInserts(into: "series") {
+            try await concurrent.holdingInserts(into: "schedule.series") {
                 let codes = try await concurrent.count(Self.requests) { number, client in
                     try await Self.series(client) { $0.maxSeriesPerDevice = 20 }.begin(
                         ScheduleDatabase.series("a", at: "09:\(number + 10)", on: ["mon"])
@@ -61,7 +61,7 @@ import Testing
     @Test("A device that registers tasks by hand and by series at the same time doesn't exceed its limit")
     func tasks() async throws {
         try await Self.with { database, concurrent in
-            try await concurrent.holdingInserts(into: "task") {
+            try await concurrent.holdingInserts(into: "schedule.task") {
                 _ = try await concurrent.count(Self.requests) { number, client in
                     if number % 8 == 0 {
                         return try await Self.series(client) { $0.maxTasksPerDevice = 20 }.begin(
@@ -75,7 +75,7 @@ import Testing
                     return true
                 }
             }
-            #expect(try await database.count("task") == 20)
+            #expect(try await database.count("schedule.task") == 20)
         }
     }
 
@@ -84,7 +84,7 @@ import Testing
         try await Self.with { database, concurrent in
             let own = try #require(try await database.register("a", Self.start(0)).task)
             _ = try await database.register("b", Self.start(0))
-            try await concurrent.holdingInserts(into: "preference") {
+            try await concurrent.holdingInserts(into: "schedule.preference") {
                 let codes = try await concurrent.count(Self.requests) { _, client in
                     try await PreferenceStore(database: client).prefer(
                         OwnTask(id: own.id, device: DeviceID(stored: "a"))
@@ -107,11 +107,11 @@ import Testing
             // Five fewer than a device may have.
             try await database.run(
                 """
-                INSERT INTO letsswitch.preference (id, device_id, preferred_id, title, starts_at, preferred_at)
+                INSERT INTO schedule.preference (id, device_id, preferred_id, title, starts_at, preferred_at)
                 SELECT gen_random_uuid(), 'a', 'old ' || number, 'Art', now(), now()
                 FROM generate_series(1, \(PreferenceStore.perDevice - 5)) AS number
                 """)
-            try await concurrent.holdingInserts(into: "preference") { [tasks] in
+            try await concurrent.holdingInserts(into: "schedule.preference") { [tasks] in
                 let codes = try await concurrent.count(Self.requests) { number, client in
                     try await PreferenceStore(database: client).prefer(tasks[number]).isNew
                 }
@@ -123,14 +123,14 @@ import Testing
     @Test("A device that registers addresses at the same time doesn't exceed its limit")
     func addresses() async throws {
         try await Self.with { database, concurrent in
-            try await concurrent.holdingInserts(into: "address") {
+            try await concurrent.holdingInserts(into: "core.address") {
                 _ = try await concurrent.count(Self.requests) { number, client in
                     try await AddressStore(database: client).register(
                         "https://push.example/\(number)", of: DeviceID(stored: "a"), in: .webPush, most: 3)
                     return true
                 }
             }
-            #expect(try await database.count("address") == 3)
+            #expect(try await database.count("core.address") == 3)
         }
     }
 
@@ -156,7 +156,7 @@ import Testing
                             _ = try await SeriesStore(database: client, settings: settings).begin(
                                 ScheduleDatabase.series("a", at: "09:\(10 + number)", in: "UTC", on: ["wed"]))
                         case 4:
-                            try await database.run("UPDATE letsswitch.series SET next_check_at = letsswitch.clock()")
+                            try await database.run("UPDATE schedule.series SET next_check_at = core.clock()")
                             _ = try await SeriesStore(database: client, settings: settings).extendNext()
                         default:
                             try await AddressStore(database: client).register(

@@ -11,7 +11,7 @@ extension ScheduleDatabase {
         let crowded = try await run(
             """
             SELECT count(*) AS n FROM (
-                SELECT starts_at FROM letsswitch.task WHERE partner_id IS NULL AND invites_until IS NULL
+                SELECT starts_at FROM schedule.task WHERE partner_id IS NULL AND invites_until IS NULL
                 GROUP BY 1 HAVING count(*) > 1) AS slot
             """)
         #expect(try crowded[0].integer("n") == 0)
@@ -22,8 +22,8 @@ extension ScheduleDatabase {
     func checkMatches() async throws {
         let broken = try await run(
             """
-            SELECT count(*) AS n FROM letsswitch.task
-            LEFT JOIN letsswitch.task AS partner ON partner.id = task.partner_id
+            SELECT count(*) AS n FROM schedule.task
+            LEFT JOIN schedule.task AS partner ON partner.id = task.partner_id
             WHERE task.partner_id IS NOT NULL AND (
                 partner.id IS NULL OR partner.partner_id IS DISTINCT FROM task.id OR partner.device_id = task.device_id
                 OR partner.room_id <> task.room_id OR partner.starts_at <> task.starts_at
@@ -33,7 +33,7 @@ extension ScheduleDatabase {
         let rooms = try await run(
             """
             SELECT count(*) AS n FROM (
-                SELECT room_id FROM letsswitch.task
+                SELECT room_id FROM schedule.task
                 GROUP BY 1 HAVING count(*) <> 1 + count(partner_id) / 2 OR count(partner_id) = 1) AS room
             """)
         #expect(try rooms[0].integer("n") == 0)
@@ -44,14 +44,14 @@ extension ScheduleDatabase {
     func checkStages() async throws {
         let either = try await run(
             """
-            SELECT count(*) AS n FROM letsswitch.task
+            SELECT count(*) AS n FROM schedule.task
             FULL JOIN (
-                SELECT task_id, starts_at, reminds_at FROM letsswitch.due UNION ALL
-                SELECT task_id, starts_at, NULL FROM letsswitch.reminder) AS stage ON stage.task_id = task.id
+                SELECT task_id, starts_at, reminds_at FROM schedule.due UNION ALL
+                SELECT task_id, starts_at, NULL FROM reminders.reminder) AS stage ON stage.task_id = task.id
             WHERE task.starts_at IS DISTINCT FROM stage.starts_at
                 OR task.reminds_at <> stage.reminds_at
-                OR (SELECT count(*) FROM letsswitch.due WHERE due.task_id = task.id)
-                    + (SELECT count(*) FROM letsswitch.reminder WHERE reminder.task_id = task.id) <> 1
+                OR (SELECT count(*) FROM schedule.due WHERE due.task_id = task.id)
+                    + (SELECT count(*) FROM reminders.reminder WHERE reminder.task_id = task.id) <> 1
             """)
         #expect(try either[0].integer("n") == 0)
     }

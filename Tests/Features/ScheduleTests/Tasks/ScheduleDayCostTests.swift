@@ -39,24 +39,24 @@ import Testing
         try await ScheduleDatabase.with(now: "2026-11-22 09:30Z") { database in
             // First the statistics know of one task, then of thousands.
             _ = try await database.register("big", "2026-11-22T09:40:00Z")
-            try await database.run("ANALYZE letsswitch.task, letsswitch.due")
+            try await database.run("ANALYZE schedule.task, schedule.due")
             for isKnown in [false, true] {
                 if isKnown {
-                    try await database.run("ANALYZE letsswitch.task, letsswitch.due")
+                    try await database.run("ANALYZE schedule.task, schedule.due")
                 } else {
                     try await database.crowd(of: "big", count: 30_000, after: "2026-11-22 09:40:10Z")
                     try await database.crowd(of: "stranger", count: 3_000, after: "2026-11-22 18:30:00Z")
                 }
                 // The device's own waiting tasks are skipped, at most this many.
-                let big = try await database.visits("letsswitch.day_schedule('big', \(day)")
+                let big = try await database.visits("schedule.day_schedule('big', \(day)")
                 #expect(big.allSatisfy { $0 < 4_000 }, "\(big)")
                 for device in ["ada", "stranger"] {
-                    let visits = try await database.visits("letsswitch.day_schedule('\(device)', \(day)")
+                    let visits = try await database.visits("schedule.day_schedule('\(device)', \(day)")
                     #expect(visits.allSatisfy { $0 < 2_000 }, "\(device): \(visits)")
                 }
                 // The app's way: the sixteen, in the zone of the device's latest task.
                 let sessions = try await database.visits(
-                    "letsswitch.day_schedule('big', NULL, NULL, date '2026-11-22' - date '1970-01-01', false)")
+                    "schedule.day_schedule('big', NULL, NULL, date '2026-11-22' - date '1970-01-01', false)")
                 #expect(sessions.allSatisfy { $0 < 200 }, "\(sessions)")
             }
         }
@@ -67,18 +67,18 @@ import Testing
         try await ScheduleDatabase.with(now: "2026-11-22 09:30Z") { database in
             let own = try #require(try await database.register("big", "2026-11-22T09:40:00Z").task)
             try await database.crowd(of: "big", count: 30_000, after: "2026-11-22 09:40:10Z")
-            try await database.run("SELECT letsswitch.ensure_calendar('big', 'secret', false)")
+            try await database.run("SELECT schedule.ensure_calendar('big', 'secret', false)")
             for (call, most) in [
-                ("letsswitch.find_room('\(own.socketId)')", 50),
-                ("letsswitch.next_due()", 50),
-                ("letsswitch.open_rooms()", 50),
+                ("schedule.find_room('\(own.socketId)')", 50),
+                ("reminders.next_due()", 50),
+                ("reminders.open_rooms()", 50),
                 // The calendar has two thousand entries.
-                ("letsswitch.read_calendar('secret')", 20_000),
+                ("schedule.read_calendar('secret')", 20_000),
                 (
-                    "letsswitch.register_task('big', 'Again', 'UTC', \(own.startsAt.seconds), "
+                    "schedule.register_task('big', 'Again', 'UTC', \(own.startsAt.seconds), "
                         + "NULL, NULL, NULL, 60, 1e7, 3600)", 100
                 ),
-                ("letsswitch.cancel_task('big', gen_random_uuid(), NULL, NULL, NULL, NULL, NULL)", 50),
+                ("schedule.cancel_task('big', gen_random_uuid(), NULL, NULL, NULL, NULL, NULL)", 50),
             ] {
                 let visits = try await database.visits(call)
                 #expect(visits.allSatisfy { $0 < most }, "\(call): \(visits)")

@@ -32,8 +32,8 @@ import Testing
             #expect(tasks.count == devices)
             #expect(Set(tasks.map(\.id)).count == devices)
             #expect(
-                try await database.run("SELECT DISTINCT room_id FROM letsswitch.task").count == devices - devices / 2)
-            let single = try await database.run("SELECT count(*) AS n FROM letsswitch.task WHERE partner_id IS NULL")
+                try await database.run("SELECT DISTINCT room_id FROM schedule.task").count == devices - devices / 2)
+            let single = try await database.run("SELECT count(*) AS n FROM schedule.task WHERE partner_id IS NULL")
             #expect(try single[0].integer("n") == devices % 2)
             try await database.checkPairs()
         }
@@ -49,7 +49,7 @@ import Testing
             }
             #expect(outcomes.count { $0.isCreated } == 1)
             #expect(Set(outcomes.compactMap { $0.task?.id }).count == 1)
-            #expect(try await database.count("task") == 1)
+            #expect(try await database.count("schedule.task") == 1)
         }
     }
 
@@ -137,29 +137,29 @@ import Testing
                     }
                     group.addTask {
                         try await eventually("registrations") {
-                            try await database.count("task WHERE starts_at = '\(start)'") > 20
+                            try await database.count("schedule.task WHERE starts_at = '\(start)'") > 20
                         }
                         try await database.setClock("2026-11-22T08:0\(2 * round - 1):00.001Z")
                         isOver.append(())
                     }
                     try await group.waitForAll()
                     return try await database.run(
-                        "SELECT count(*) AS n FROM letsswitch.task WHERE partner_id IS NOT NULL")
+                        "SELECT count(*) AS n FROM schedule.task WHERE partner_id IS NOT NULL")
                 }
                 #expect(try paired[0].integer("n") > 0)
                 while try await database.reminders.claimDue(limit: 1000) != nil {}
                 let unreminded = try await database.run(
                     """
-                    SELECT count(*) AS n FROM letsswitch.task
-                    WHERE (SELECT count(*) FROM letsswitch.reminder WHERE reminder.task_id = task.id) <> 1
-                        OR (SELECT partner_task IS NULL FROM letsswitch.claimed_reminder AS claimed
+                    SELECT count(*) AS n FROM schedule.task
+                    WHERE (SELECT count(*) FROM reminders.reminder WHERE reminder.task_id = task.id) <> 1
+                        OR (SELECT partner_task IS NULL FROM reminders.claimed_reminder AS claimed
                             WHERE claimed.task_id = task.id) <> (partner_id IS NULL)
                     """)
                 #expect(try unreminded[0].integer("n") == 0)
                 let shut = try await database.run(
                     """
-                    SELECT count(DISTINCT room_id) AS n FROM letsswitch.task WHERE partner_id IS NOT NULL
-                        AND room_id NOT IN (SELECT room_id FROM letsswitch.open_rooms())
+                    SELECT count(DISTINCT room_id) AS n FROM schedule.task WHERE partner_id IS NOT NULL
+                        AND room_id NOT IN (SELECT room_id FROM reminders.open_rooms())
                     """)
                 #expect(try shut[0].integer("n") == 0)
             }
@@ -176,8 +176,8 @@ import Testing
                 // The task becomes due in 3 ms, so it is cancelled and claimed at the same time.
                 try await database.run(
                     """
-                    WITH soon AS (UPDATE letsswitch.due SET reminds_at = clock_timestamp() + interval '3 ms' RETURNING *)
-                    UPDATE letsswitch.task SET reminds_at = soon.reminds_at FROM soon WHERE task.id = soon.task_id
+                    WITH soon AS (UPDATE schedule.due SET reminds_at = clock_timestamp() + interval '3 ms' RETURNING *)
+                    UPDATE schedule.task SET reminds_at = soon.reminds_at FROM soon WHERE task.id = soon.task_id
                     """)
                 async let cancelling = database.cancel("a", start.description)
                 async let claiming: Void = {
@@ -201,8 +201,8 @@ import Testing
                 _ = try await database.register("a", start.description, "One")
                 try await database.run(
                     """
-                    WITH soon AS (UPDATE letsswitch.due SET reminds_at = clock_timestamp() + interval '3 ms' RETURNING *)
-                    UPDATE letsswitch.task SET reminds_at = soon.reminds_at FROM soon WHERE task.id = soon.task_id
+                    WITH soon AS (UPDATE schedule.due SET reminds_at = clock_timestamp() + interval '3 ms' RETURNING *)
+                    UPDATE schedule.task SET reminds_at = soon.reminds_at FROM soon WHERE task.id = soon.task_id
                     """)
                 async let changing = database.register("a", start.description, "Two")
                 async let claiming: Void = {
@@ -247,7 +247,7 @@ import Testing
                         return ([], [])
                     }
                     group.addTask {
-                        _ = try await database.erasures.purge(retention: 3601, limit: 5)
+                        try await database.deleteOld(retention: 3601, limit: 5)
                         return ([], [])
                     }
                 }
@@ -262,7 +262,7 @@ import Testing
             while try await !database.reminders.expire().isEmpty {}
             #expect(try await database.reminders.nextDue().due == nil)
             let pending = try await database.run(
-                "SELECT count(*) AS n FROM letsswitch.reminder WHERE state = 'pending'")
+                "SELECT count(*) AS n FROM reminders.reminder WHERE state = 'pending'")
             #expect(try pending[0].integer("n") == 0)
         }
     }

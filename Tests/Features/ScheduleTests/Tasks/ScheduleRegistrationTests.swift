@@ -143,10 +143,10 @@ import Testing
         try await ScheduleDatabase.with(now: nil) { database in
             try await database.addresses.registerToken("1234", of: "a")
             try await database.addresses.registerToken("abcd", of: "a", isSandbox: true)
-            let row = try await database.run("SELECT * FROM letsswitch.address")[0]
+            let row = try await database.run("SELECT * FROM core.address")[0]
             #expect(try row.string("address") == "abcd")
             #expect(try row.string("details") == #"{"sandbox":true}"#)
-            #expect(try await database.count("address") == 1)
+            #expect(try await database.count("core.address") == 1)
         }
     }
 }

@@ -13,7 +13,7 @@ import Testing
 
     private func retitle(_ device: String, _ title: String) -> String {
         """
-        SELECT (letsswitch.register_task('\(device)', '\(title)', 'UTC', 1795338000, NULL, NULL, NULL, 60, 7776000, 3600)).code
+        SELECT (schedule.register_task('\(device)', '\(title)', 'UTC', 1795338000, NULL, NULL, NULL, 60, 7776000, 3600)).code
         """
     }
 
@@ -44,9 +44,9 @@ import Testing
             try await database.run(
                 """
                 WITH task AS (
-                    UPDATE letsswitch.task SET reminds_at = reminds_at - interval '1 minute' WHERE device_id = 'b'
+                    UPDATE schedule.task SET reminds_at = reminds_at - interval '1 minute' WHERE device_id = 'b'
                     RETURNING id, reminds_at
-                ) UPDATE letsswitch.due SET reminds_at = task.reminds_at FROM task WHERE due.task_id = task.id
+                ) UPDATE schedule.due SET reminds_at = task.reminds_at FROM task WHERE due.task_id = task.id
                 """)
             let claim = try #require(try await database.reminders.claimDue(limit: 10))
             #expect(claim.reminders.map(\.device.text) == ["b"])

@@ -110,12 +110,12 @@ import Testing
                 DECLARE
                     v_name text;
                 BEGIN
-                    FOR v_name IN SELECT name FROM letsswitch.zone_names() AS name LOOP
+                    FOR v_name IN SELECT name FROM schedule.zone_names() AS name LOOP
                         PERFORM set_config('TimeZone', v_name, true);
                         IF EXISTS (
                             SELECT FROM generate_series(
                                 timestamp '2025-01-01', timestamp '2029-01-01', interval '7 days') AS wall
-                            WHERE wall AT TIME ZONE letsswitch.zone_rules(v_name) <> wall::timestamptz
+                            WHERE wall AT TIME ZONE schedule.zone_rules(v_name) <> wall::timestamptz
                         ) THEN RETURN NEXT v_name; END IF;
                     END LOOP;
                 END
@@ -143,7 +143,7 @@ import Testing
         try await ScheduleDatabase.with(now: "2026-06-30T12:00:00Z") { database in
             let task = try #require(
                 try await database.register("a", "2026-07-01T09:00:00Z", zone: "Europe/London").task)
-            try await database.run("UPDATE letsswitch.task SET time_zone = 'Nowhere/Gone'")
+            try await database.run("UPDATE schedule.task SET time_zone = 'Nowhere/Gone'")
             #expect(try await database.day("a", "2026-07-01").slot("09:00")?.id == task.id)
             let midnight = try await database.day("a", "2026-07-01T00:00:00Z", everything: true)
             #expect(midnight.slots.count == 16 && midnight.slot("09:00")?.title == "History")

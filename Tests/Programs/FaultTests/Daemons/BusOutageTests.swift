@@ -154,7 +154,7 @@ import Testing
             try await journey.sql(
                 """
                 SELECT bool_and(is_bus_connected) AND sum(bus_lost) > 0 AND sum(bus_dropped) > 100 AS is_told
-                FROM letsswitch.daemon
+                FROM core.daemon
                 """)[0].boolean("is_told")
         }
         for pair in pairs {

@@ -154,9 +154,9 @@ import Testing
                 }
                 for stream in streams { #expect(try await stream.nextReminder().title == "\(number)") }
                 // Waits until all daemons have looked at each other's rows twice with the new time.
-                let beats = try await journey.sql("SELECT min(beats) AS n FROM letsswitch.daemon")[0].integer("n")
+                let beats = try await journey.sql("SELECT min(beats) AS n FROM core.daemon")[0].integer("n")
                 try await journey.wait(
-                    until: "(SELECT min(beats) > \(beats + 1) AND count(*) = 3 FROM letsswitch.daemon)")
+                    until: "(SELECT min(beats) > \(beats + 1) AND count(*) = 3 FROM core.daemon)")
                 for endpoint in endpoints { try await DaemonFleet.wait(at: endpoint, others: 2) }
             }
             try await load.end()

@@ -12,7 +12,7 @@ import Testing
             for (host, language, upgrade) in [("newer", 1_000, "this daemon"), ("older", 0, "the other daemon")] {
                 _ = try await journey.sql(
                     """
-                    SELECT letsswitch.beat(
+                    SELECT operations.beat(
                         gen_random_uuid(), '\(host)', '9.9', \(language), 'postgresql', '{}'::uuid[], '{}'::bigint[],
                         false, NULL, 0, 0)
                     """)

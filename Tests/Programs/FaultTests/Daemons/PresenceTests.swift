@@ -205,7 +205,7 @@ import Testing
                 try await journey.wait(
                     until: """
                         (SELECT array_agg(connections ORDER BY connections) = '{1,2}'
-                        FROM letsswitch.presence JOIN letsswitch.daemon ON daemon.id = reporter_id)
+                        FROM core.presence JOIN core.daemon ON daemon.id = reporter_id)
                         """)
                 await guest.leave()
                 try await expect("room.left", peers: 2)

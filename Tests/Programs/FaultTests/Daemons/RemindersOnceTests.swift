@@ -63,12 +63,12 @@ import Testing
         case .committed:
             try await fleet[2].process.freeze()
             try await gate.open()
-            try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.reminder)")
+            try await journey.wait(until: "EXISTS (SELECT FROM reminders.reminder)")
             try await fleet[2].process.kill9()
         case .rolledBack:
             try await fleet[2].process.kill9()
             try await gate.rollBack()
-            #expect(try await journey.count("letsswitch.reminder") == 0)
+            #expect(try await journey.count("reminders.reminder") == 0)
         }
         for index in [0, 1] { await fleet[index].process.thaw() }
     }
@@ -78,9 +78,9 @@ import Testing
     private static func waitUntilDelivered(_ count: Int, in journey: Journey) async throws {
         try await journey.wait(
             until: """
-                (SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = \(count)
-                AND NOT EXISTS (SELECT FROM letsswitch.delivery WHERE urgent)
+                (SELECT count(*) FROM reminders.reminder WHERE state = 'delivered') = \(count)
+                AND NOT EXISTS (SELECT FROM core.delivery WHERE urgent)
                 """)
-        #expect(try await journey.count("letsswitch.reminder") == count)
+        #expect(try await journey.count("reminders.reminder") == count)
     }
 }

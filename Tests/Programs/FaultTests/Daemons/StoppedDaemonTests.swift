@@ -25,10 +25,10 @@ import Testing
         #expect(try await endpoint.post("/users", ["deviceId": .string(user), "name": .string(user)]).status == 201)
         try await journey.sql(
             """
-            INSERT INTO letsswitch.connected_user (user_id, daemon_id)
-            SELECT chat_user.id, daemon.id FROM letsswitch.chat_user, letsswitch.daemon
+            INSERT INTO conversations.connected_user (user_id, daemon_id)
+            SELECT chat_user.id, daemon.id FROM conversations.chat_user, core.daemon
             """)
-        #expect(try await journey.count("letsswitch.connected_user") == 1)
+        #expect(try await journey.count("conversations.connected_user") == 1)
     }
 
     @Test("A daemon that stops deletes its row after it has written who left, and its listeners don't wait for that")
@@ -46,21 +46,21 @@ import Testing
             try await eventually("the room to open") { try await endpoint.status(of: room) == 101 }
             let inside = try await WebSocketTestClient.connect(
                 to: endpoint, "\(ClientEndpoint.room(room))&taskId=\(ada.id.uuidString)")
-            let isThere = "letsswitch.attendance WHERE task_id = '\(ada.id)' AND present"
+            let isThere = "core.attendance WHERE task_id = '\(ada.id)' AND present"
             try await journey.wait(until: "EXISTS (SELECT FROM \(isThere) = 1)")
             try await Self.listen("ada", at: endpoint, in: journey)
 
-            let session = try await Self.hold("SELECT FROM letsswitch.attendance FOR UPDATE", in: journey)
+            let session = try await Self.hold("SELECT FROM core.attendance FOR UPDATE", in: journey)
             async let end: Void = daemon.stop()
-            try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.connected_user)")
-            #expect(try await journey.count("letsswitch.daemon") == 1)
+            try await journey.wait(until: "NOT EXISTS (SELECT FROM conversations.connected_user)")
+            #expect(try await journey.count("core.daemon") == 1)
             try await session.execute("COMMIT")
             await session.close()
             await end
             await inside.close()
             #expect(try await journey.count("\(isThere) = 0") == 1)
-            #expect(try await journey.count("letsswitch.presence") == 0)
-            #expect(try await journey.count("letsswitch.daemon") == 0)
+            #expect(try await journey.count("core.presence") == 0)
+            #expect(try await journey.count("core.daemon") == 0)
         }
     }
 
@@ -69,13 +69,14 @@ import Testing
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.daemonAndEndpoint { _ in }
             try await Self.listen("ada", at: endpoint, in: journey)
-            for table in ["connected_user", "daemon"] {
+            let tables = [("connected_user", "conversations.connected_user"), ("daemon", "core.daemon")]
+            for (name, table) in tables {
                 // Out of memory, once. A sequence counts on when the statement is rolled back.
-                try await journey.sql("CREATE SEQUENCE letsswitch.deletions_\(table)")
+                try await journey.sql("CREATE SEQUENCE letsswitch.deletions_\(name)")
                 try await journey.sql(
                     """
-                    CREATE FUNCTION letsswitch.fail_\(table)() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-                        IF nextval('letsswitch.deletions_\(table)') = 1 THEN
+                    CREATE FUNCTION letsswitch.fail_\(name)() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                        IF nextval('letsswitch.deletions_\(name)') = 1 THEN
                             RAISE EXCEPTION USING ERRCODE = '53200', MESSAGE = 'out of memory';
                         END IF;
                         RETURN OLD;
@@ -83,14 +84,14 @@ import Testing
                     """)
                 try await journey.sql(
                     """
-                    CREATE TRIGGER fail BEFORE DELETE ON letsswitch.\(table)
-                    FOR EACH ROW EXECUTE FUNCTION letsswitch.fail_\(table)()
+                    CREATE TRIGGER fail BEFORE DELETE ON \(table)
+                    FOR EACH ROW EXECUTE FUNCTION letsswitch.fail_\(name)()
                     """)
             }
             await daemon.stop()
-            for table in ["connected_user", "daemon"] {
-                #expect(try await journey.count("letsswitch.\(table)") == 0)
-                #expect(try await journey.count("letsswitch.deletions_\(table) WHERE last_value = 2") == 1)
+            for (name, table) in tables {
+                #expect(try await journey.count(table) == 0)
+                #expect(try await journey.count("letsswitch.deletions_\(name) WHERE last_value = 2") == 1)
             }
         }
     }
@@ -102,17 +103,17 @@ import Testing
                 store: AttendanceStore(database: journey.client), by: UUID(), log: Log(level: .error, format: nil),
                 written: {})
             let rooms = Rooms(loops: [], anyRoomIsOpen: true, aleFrame: { _ in [0x82, 0] }, report: { _ in })
-            let session = try await Self.hold("LOCK TABLE letsswitch.reporter IN EXCLUSIVE MODE", in: journey)
+            let session = try await Self.hold("LOCK TABLE core.reporter IN EXCLUSIVE MODE", in: journey)
             await writer.add([PresenceEvent(.left, room: UUID(), claimedIdentity: nil, peers: 0, at: .now())])
             let end = Task { await AttendanceService(rooms: rooms, writer: writer).stop(within: .milliseconds(200)) }
             #expect(await end.ends(within: Deadline.standard))
             // Locks the table, so that no statement on it is answered.
-            let written = try await session.execute("SELECT FROM letsswitch.reporter")
+            let written = try await session.execute("SELECT FROM core.reporter")
             #expect(written?.isEmpty == true)
             try await session.execute("COMMIT")
             await session.close()
             await writer.finish()
-            #expect(try await journey.count("letsswitch.reporter") == 1)
+            #expect(try await journey.count("core.reporter") == 1)
         }
     }
 }

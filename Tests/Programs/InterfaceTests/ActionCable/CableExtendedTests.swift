@@ -103,17 +103,17 @@ import Testing
             // The second lookup, after the confirmation, waits until a message was stored.
             try await journey.sql("CREATE SEQUENCE looks")
             try await journey.sql(
-                "ALTER FUNCTION letsswitch.positions(text, integer) RENAME TO positions_as_they_stand")
+                "ALTER FUNCTION conversations.positions(text, integer) RENAME TO positions_as_they_stand")
             try await journey.sql(
                 """
-                CREATE FUNCTION letsswitch.positions(p_device text, p_limit integer) RETURNS TABLE (
+                CREATE FUNCTION conversations.positions(p_device text, p_limit integer) RETURNS TABLE (
                     name text, user_id bigint, conversation_id uuid, last_number bigint, has_left boolean
                 ) LANGUAGE plpgsql AS $$
                 BEGIN
                     IF nextval('looks') = 2 THEN
-                        WHILE NOT EXISTS (SELECT FROM letsswitch.message) LOOP PERFORM pg_sleep(0.005); END LOOP;
+                        WHILE NOT EXISTS (SELECT FROM conversations.message) LOOP PERFORM pg_sleep(0.005); END LOOP;
                     END IF;
-                    RETURN QUERY SELECT * FROM letsswitch.positions_as_they_stand(p_device, p_limit);
+                    RETURN QUERY SELECT * FROM conversations.positions_as_they_stand(p_device, p_limit);
                 END
                 $$
                 """)
@@ -162,12 +162,12 @@ import Testing
             try await journey.sql("CREATE TABLE outage AS SELECT true")
             try await journey.sql(
                 """
-                ALTER FUNCTION letsswitch.histories(text, uuid, double precision, uuid[], integer)
+                ALTER FUNCTION conversations.histories(text, uuid, double precision, uuid[], integer)
                 RENAME TO histories_as_they_stand
                 """)
             try await journey.sql(
                 """
-                CREATE FUNCTION letsswitch.histories(
+                CREATE FUNCTION conversations.histories(
                     p_device text, p_conversation uuid, p_since double precision, p_named uuid[], p_limit integer
                 ) RETURNS TABLE (
                     conversation_id uuid, epoch text, last_number bigint, first_number bigint, since_number bigint
@@ -176,7 +176,7 @@ import Testing
                     IF EXISTS (SELECT FROM outage) THEN
                         RAISE disk_full;
                     END IF;
-                    RETURN QUERY SELECT * FROM letsswitch.histories_as_they_stand(
+                    RETURN QUERY SELECT * FROM conversations.histories_as_they_stand(
                         p_device, p_conversation, p_since, p_named, p_limit);
                 END
                 $$
@@ -217,7 +217,7 @@ import Testing
     func rejected() async throws {
         try await with { journey, endpoint, pair in
             try await endpoint.send(1, "1", in: pair)
-            let epoch = try await journey.sql("SELECT epoch FROM letsswitch.conversation")[0].string("epoch")
+            let epoch = try await journey.sql("SELECT epoch FROM conversations.conversation")[0].string("epoch")
             let peer = try await RoomPeer.connect(to: endpoint, "d2")
             var offset = 1
             for (place, history) in [
@@ -242,7 +242,7 @@ import Testing
                 try await peer.send("unsubscribe", mine)
             }
             // Purged messages are no longer in the history.
-            try await journey.sql("DELETE FROM letsswitch.message WHERE number < 3")
+            try await journey.sql("DELETE FROM conversations.message WHERE number < 3")
             let mine = identifier(pair)
             for (after, answer) in [(1, "reject_history"), (2, "confirm_history")] {
                 try await peer.send("subscribe", mine, RoomPeer.history(pair, after: after, epoch: epoch))

@@ -53,7 +53,7 @@ import Testing
             let session = try await TestSession.make(at: endpoint)
             try await journey.sql(
                 """
-                INSERT INTO letsswitch.question (id, session_id, number, content, state, asked_from, created_at, version)
+                INSERT INTO questions.question (id, session_id, number, content, state, asked_from, created_at, version)
                 SELECT gen_random_uuid(), '\(session.id)', n, repeat('ü', 700), 'approved', gen_random_uuid(), now(), n
                 FROM generate_series(1, 100) AS n
                 """)

@@ -99,7 +99,7 @@ struct CablePythonTests {
             let start = try await journey.instant(in: 3600)
             try await endpoint.register("ada", start, "First")
             try await journey.advance(to: start, -59)
-            try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.reminder)")
+            try await journey.wait(until: "EXISTS (SELECT FROM reminders.reminder)")
             let answer = try await PythonPackages.ofCable.run(
                 """
                 import asyncio, json, aioactioncable

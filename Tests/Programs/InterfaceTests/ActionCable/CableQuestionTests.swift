@@ -162,12 +162,12 @@ import Testing
                 let session = try await TestSession.make(at: endpoint).id
                 try await journey.sql(
                     """
-                    INSERT INTO letsswitch.question (id, session_id, number, content, state, asked_from, created_at, version)
+                    INSERT INTO questions.question (id, session_id, number, content, state, asked_from, created_at, version)
                     SELECT gen_random_uuid(), '\(session)', n, repeat('ü', 2000), 'approved', gen_random_uuid(), now(), n
                     FROM generate_series(1, \(count)) AS n
                     """)
                 try await journey.sql(
-                    "UPDATE letsswitch.question_session SET version = \(count) WHERE id = '\(session)'")
+                    "UPDATE questions.question_session SET version = \(count) WHERE id = '\(session)'")
                 identifiers.append(identifier(session))
             }
             let peer = try await CablePeer.welcomed(at: endpoint)
@@ -227,11 +227,11 @@ import Testing
         let ids = (0..<count).map { _ in UUID() }
         try await journey.sql(
             """
-            INSERT INTO letsswitch.question (id, session_id, number, content, state, asked_from, created_at, version)
+            INSERT INTO questions.question (id, session_id, number, content, state, asked_from, created_at, version)
             SELECT id, '\(session.id)', n, repeat('ü', 2000), 'approved', gen_random_uuid(), now(), n
             FROM unnest('{\(ids.map(\.uuidString).joined(separator: ","))}'::uuid[]) WITH ORDINALITY AS asked (id, n)
             """)
-        try await journey.sql("UPDATE letsswitch.question_session SET version = \(count) WHERE id = '\(session.id)'")
+        try await journey.sql("UPDATE questions.question_session SET version = \(count) WHERE id = '\(session.id)'")
         return ids
     }
 

@@ -49,7 +49,7 @@ import Testing
             #expect(reminder["type"] == "reminder" && reminder["title"] == "History")
             #expect(reminder["roomId"].string == room.uuidString && reminder["partnerTask"] == "Maths")
             try await journey.wait(
-                until: "SELECT state = 'delivered' FROM letsswitch.reminder WHERE id = '\(reminder["id"].string ?? "")'"
+                until: "SELECT state = 'delivered' FROM reminders.reminder WHERE id = '\(reminder["id"].string ?? "")'"
             )
 
             // On another connection the reminder comes once, in the backlog.
@@ -123,7 +123,7 @@ import Testing
                 _ = try await store.register(try ScheduleDatabase.request("ada", "\(slot)", title, zone: "UTC"))
             }
             try await journey.advance(to: Instant(seconds: start.seconds + 400), -1800)
-            try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder) = 400")
+            try await journey.wait(until: "(SELECT count(*) FROM reminders.reminder) = 400")
             let peer = try await CablePeer.welcomed(at: endpoint, "?deviceId=ada")
             try await peer.enter(reminders)
             _ = try await MetricsReading.wait(at: endpoint) {
@@ -133,7 +133,7 @@ import Testing
             while received.count < 400 {
                 received.insert(try #require(try await peer.receiveMessage(of: reminders).data["id"].string))
             }
-            try await journey.wait(until: "(SELECT bool_and(state = 'delivered') FROM letsswitch.reminder)")
+            try await journey.wait(until: "(SELECT bool_and(state = 'delivered') FROM reminders.reminder)")
         }
     }
 }

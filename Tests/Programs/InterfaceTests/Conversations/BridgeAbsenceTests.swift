@@ -17,7 +17,7 @@ import Testing
             let file = try #require(FileHandle(forReadingAtPath: "/proc/\(daemon.process.pid)/maps"))
             let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
             #expect(maps.contains("libpq") && !maps.contains("librabbitmq"))
-            #expect(try await journey.count("letsswitch.bridge_message") == 0)
+            #expect(try await journey.count("conversations.bridge_message") == 0)
             #expect(try await !endpoint.get("/metrics").text.contains("letsswitch_bridge"))
         }
     }
@@ -33,7 +33,7 @@ import Testing
             let peer = try await ConversationPeer.connect(to: endpoint, "d2")
             #expect(try await endpoint.send(1, "x", in: pair).status == 201)
             #expect(try await peer.receive("message")["message"]["content"] == "x")
-            #expect(try await journey.count("letsswitch.bridge_message") == 1)
+            #expect(try await journey.count("conversations.bridge_message") == 1)
             #expect(try await MetricsReading(endpoint)["letsswitch_bridge_connected"] == 0)
             #expect(try await endpoint.get("/readyz").status == 200)
         }

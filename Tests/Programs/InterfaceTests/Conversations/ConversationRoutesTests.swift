@@ -133,7 +133,7 @@ import Testing
                 let response = try await endpoint.get("/\(target)")
                 #expect(response.status == status && response.code == code, "\(target)")
             }
-            #expect(try await journey.sql("SELECT FROM letsswitch.message").isEmpty)
+            #expect(try await journey.sql("SELECT FROM conversations.message").isEmpty)
             _ = try await endpoint.makeConversation(1, [3])
             let full = try await endpoint.post("/conversations", ["deviceId": "d1", "participants": ["user4"]])
             #expect(full.status == 429 && full.code == "too_many_conversations")

@@ -313,7 +313,7 @@ import Testing
             let pair = try await endpoint.makeConversation(1, [2])
             try await ConversationPeer.connect(to: endpoint, "d2").socket.close()
             // Simulates an erasure and a new registration on another daemon, of which this daemon wasn't notified.
-            _ = try await journey.sql("UPDATE letsswitch.chat_user SET name = 'other' WHERE name = 'user2'")
+            _ = try await journey.sql("UPDATE conversations.chat_user SET name = 'other' WHERE name = 'user2'")
             let peer = try await ConversationPeer.connect(to: endpoint, "d2")
             #expect(peer.handshake["user"] == "other" && peer.handshake["binding"] == "#.other.#")
             try await endpoint.send(1, "Hello", in: pair)

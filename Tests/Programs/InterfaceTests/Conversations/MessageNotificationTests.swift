@@ -42,7 +42,7 @@ import Wire
                 #expect(first["title"] == "user1" && first["message"] == "1 new message")
                 #expect(first["click"].string == "https://example.org/conversations#\(group.uuidString)")
                 for number in 1...20 { try await endpoint.send(number % 2 == 0 ? 1 : 3, "\(number)", in: group) }
-                #expect(try await journey.count("letsswitch.delivery") == 1, "they wait for the minute")
+                #expect(try await journey.count("core.delivery") == 1, "they wait for the minute")
                 try await advance(journey, 61)
                 let second = try await next(topic, at: recorder)
                 #expect(second["title"] == "user3 and user1" && second["message"] == "20 new messages")
@@ -53,7 +53,7 @@ import Wire
                     "/conversations/\(group.uuidString)/read", ["deviceId": "d2", "offset": 23])
                 #expect(read.status == 200)
                 try await advance(journey, 61)
-                try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.delivery)")
+                try await journey.wait(until: "NOT EXISTS (SELECT FROM core.delivery)")
                 try await endpoint.send(1, "new", in: group)
                 try await advance(journey, 61)
                 #expect(try await next(topic, at: recorder)["message"] == "1 new message")
@@ -85,13 +85,13 @@ import Wire
                 }
                 #expect(try await endpoint.post("/blocks", ["deviceId": "d5", "name": "user1"]).status == 201)
                 let peer = try await ConversationPeer.connect(to: endpoints[1], "d2")
-                try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.connected_user)")
+                try await journey.wait(until: "EXISTS (SELECT FROM conversations.connected_user)")
                 try await endpoint.send(1, "first", in: group)
                 // Skips the notification of the leave, which the daemon may get only now.
                 #expect(try await peer.await("message")["message"]["content"] == "first")
-                #expect(try await journey.count("letsswitch.delivery") == 0)
+                #expect(try await journey.count("core.delivery") == 0)
                 await peer.socket.close()
-                try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.connected_user)")
+                try await journey.wait(until: "NOT EXISTS (SELECT FROM conversations.connected_user)")
                 try await endpoint.send(1, "second", in: group)
                 #expect(try await next(topics[0], at: recorder)["message"] == "1 new message")
                 // The user is notified of a message by another user, who isn't blocked.
@@ -143,7 +143,7 @@ import Wire
                 let (first, listening) = try await journey.process()
                 try await listening.makeUsers(1...2)
                 let peer = try await ConversationPeer.connect(to: listening, "d2")
-                try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.connected_user)")
+                try await journey.wait(until: "EXISTS (SELECT FROM conversations.connected_user)")
                 await first.process.signal(SIGKILL)
                 _ = try await first.process.waitForExit()
                 await peer.socket.close()

@@ -110,14 +110,14 @@ struct RabbitMQBridgeTests {
             try await broker.stop()
             for number in 1...5 { #expect(try await endpoint.send(1, "\(number)", in: pair).status == 201) }
             for number in 1...5 { #expect(try await peer.receive("message")["message"]["offset"].int == number) }
-            #expect(try await journey.count("letsswitch.bridge_message") == 5)
+            #expect(try await journey.count("conversations.bridge_message") == 5)
             // The broker's client is connected before the daemon.
             await daemon.stop()
             try await broker.start()
             var client = try await BrokerClient(.pika, "user2", broker.url)
             let second = try await journey.daemonAndEndpoint(bridged(broker))
             #expect(try await client.receive(5).map { $0["body"]["content"] } == ["1", "2", "3", "4", "5"])
-            try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.bridge_message)")
+            try await journey.wait(until: "NOT EXISTS (SELECT FROM conversations.bridge_message)")
             // Messages sent while no daemon runs wait in the bridge's queue, also across a broker's restart.
             await second.daemon.stop()
             for number in 6...8 { try await client.send("user2", "\(number)", to: "user1.user2", in: pair) }
@@ -125,7 +125,7 @@ struct RabbitMQBridgeTests {
             try await broker.stop()
             try await broker.start()
             let third = try await journey.daemon(bridged(broker))
-            try await journey.wait(until: "(SELECT count(*) FROM letsswitch.message) = 8")
+            try await journey.wait(until: "(SELECT count(*) FROM conversations.message) = 8")
             // The broker is killed while a daemon runs.
             await broker.kill()
             try await broker.start()

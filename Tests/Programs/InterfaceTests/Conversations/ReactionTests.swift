@@ -244,7 +244,7 @@ import Testing
             let erased = try await HTTPTestClient.request(at: scene.endpoint, "DELETE", "/device?deviceId=d2")
             #expect(erased.status == 200)
             #expect(try await scene.listed()["reactions"].isAbsent)
-            try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.reaction)")
+            try await journey.wait(until: "NOT EXISTS (SELECT FROM conversations.reaction)")
         }
     }
 }

@@ -139,13 +139,13 @@ import Testing
             for (index, id) in ids.enumerated() {
                 try await journey.sql(
                     """
-                    INSERT INTO letsswitch.question
+                    INSERT INTO questions.question
                         (id, session_id, number, content, state, asked_from, created_at, version)
                     VALUES ('\(id)', '\(session.id)', \(index + 1), repeat('ü', 2000), 'approved', '\(UUID())', now(),
                         \(index + 1))
                     """)
             }
-            try await journey.sql("UPDATE letsswitch.question_session SET version = 120 WHERE id = '\(session.id)'")
+            try await journey.sql("UPDATE questions.question_session SET version = 120 WHERE id = '\(session.id)'")
             let (voter, viewer) = (try await session.join("ada"), try await session.join("bob", isLive: true))
             try await viewer.receive("session") { _ in true }
             for id in ids.dropLast() { try await voter.vote(id) }
@@ -170,11 +170,11 @@ import Testing
             let session = try await TestSession.make(at: endpoint)
             try await journey.sql(
                 """
-                INSERT INTO letsswitch.question (id, session_id, number, content, state, asked_from, created_at, version)
+                INSERT INTO questions.question (id, session_id, number, content, state, asked_from, created_at, version)
                 SELECT gen_random_uuid(), '\(session.id)', n, repeat('word ', 60) || n, 'approved', gen_random_uuid(), now(), n
                 FROM generate_series(1, 350) AS n
                 """)
-            try await journey.sql("UPDATE letsswitch.question_session SET version = 350 WHERE id = '\(session.id)'")
+            try await journey.sql("UPDATE questions.question_session SET version = 350 WHERE id = '\(session.id)'")
             let voter = try await session.join("bob")
             let first = try #require(try await session.list().first?["id"].string.flatMap(UUID.init(uuidString:)))
             for round in 0..<5 {

@@ -86,7 +86,7 @@ import Testing
             }
             try await asker.expectNothing()
             try await other.expectNothing()
-            let rows = try await journey.sql("SELECT count(*) AS n FROM letsswitch.question WHERE answered")
+            let rows = try await journey.sql("SELECT count(*) AS n FROM questions.question WHERE answered")
             #expect(try rows[0].integer("n") == 2)
         }
     }
@@ -98,8 +98,8 @@ import Testing
             #expect(try await !endpoint.get("/questions").text.contains("More"))
             try await journey.sql(
                 """
-                INSERT INTO letsswitch.question (id, session_id, number, content, state, asked_from, created_at, version)
-                SELECT gen_random_uuid(), (SELECT id FROM letsswitch.question_session), n, 'Question ' || n || '.',
+                INSERT INTO questions.question (id, session_id, number, content, state, asked_from, created_at, version)
+                SELECT gen_random_uuid(), (SELECT id FROM questions.question_session), n, 'Question ' || n || '.',
                     'approved', gen_random_uuid(), now(), n
                 FROM generate_series(1, 101) AS n
                 """)
@@ -162,7 +162,7 @@ import Testing
             }
             _ = try await asker.asked("Why?")
             try await other.socket.expectNothing()
-            #expect(try await journey.count("letsswitch.question") == 1)
+            #expect(try await journey.count("questions.question") == 1)
             // The text is longer than 32,768 bytes.
             try await asker.socket.send(text: String(repeating: " ", count: 32_769))
             try await asker.socket.expectClose(1009)
@@ -187,10 +187,10 @@ import Testing
                 return try await group.reduce(into: Set()) { $0.insert($1) }
             }
             #expect(ids.count == 100)
-            #expect(try await journey.count("letsswitch.question WHERE NOT answered") == 100)
+            #expect(try await journey.count("questions.question WHERE NOT answered") == 100)
             let gone = try #require(ids.first)
             #expect(try await answer("/\(gone)/answer", at: endpoint).status == 303)
-            #expect(try await journey.count("letsswitch.question WHERE answered") == 1)
+            #expect(try await journey.count("questions.question WHERE answered") == 1)
         }
     }
 

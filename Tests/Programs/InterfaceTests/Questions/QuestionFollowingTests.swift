@@ -107,14 +107,14 @@ import Testing
         let database = fixture.database
         // The database fails for a moment. A sequence counts the queries, since it isn't rolled back.
         let types = "(uuid, uuid, boolean, integer)"
-        try await database.run("ALTER FUNCTION letsswitch.list_questions\(types) RENAME TO list_later")
+        try await database.run("ALTER FUNCTION questions.list_questions\(types) RENAME TO list_later")
         try await database.run("CREATE SEQUENCE letsswitch.asked")
         try await database.run(
             """
             DO $do$ BEGIN EXECUTE format(
-                'CREATE FUNCTION letsswitch.list_questions(%s) RETURNS %s LANGUAGE plpgsql AS %L',
-                pg_get_function_arguments('letsswitch.list_later'::regproc),
-                pg_get_function_result('letsswitch.list_later'::regproc),
+                'CREATE FUNCTION questions.list_questions(%s) RETURNS %s LANGUAGE plpgsql AS %L',
+                pg_get_function_arguments('questions.list_later'::regproc),
+                pg_get_function_result('questions.list_later'::regproc),
                 $$ BEGIN PERFORM nextval('letsswitch.asked'); RAISE EXCEPTION 'not yet'; END $$);
             END $do$
             """)
@@ -122,8 +122,8 @@ import Testing
         try await eventually("somebody has asked for the session") {
             try await database.run("SELECT is_called FROM letsswitch.asked")[0].boolean("is_called")
         }
-        try await database.run("DROP FUNCTION letsswitch.list_questions\(types)")
-        try await database.run("ALTER FUNCTION letsswitch.list_later\(types) RENAME TO list_questions")
+        try await database.run("DROP FUNCTION questions.list_questions\(types)")
+        try await database.run("ALTER FUNCTION questions.list_later\(types) RENAME TO list_questions")
     }
 
     @Test("Changes after the list are sent, also if the session couldn't be read at first")
@@ -214,7 +214,7 @@ import Testing
     func deleted() async throws {
         try await withFixture { fixture in
             _ = try await fixture.questions.feeds.open(fixture.session)
-            try await fixture.database.run("DELETE FROM letsswitch.question_session")
+            try await fixture.database.run("DELETE FROM questions.question_session")
             let received = EventRecorder<String>()
             try await fixture.enter(fixture.session, received)
             try await received.next("the end") { $0 == "the end, gone" }

@@ -27,7 +27,7 @@ import Testing
             #expect(
                 made.text
                     == #"{"id":"\#(id)","title":"Tea","state":"open","moderated":true,"presenterKey":"\#(key)"}"#)
-            let kept = try await journey.sql("SELECT key_digest AS key, is_moderated FROM letsswitch.question_session")
+            let kept = try await journey.sql("SELECT key_digest AS key, is_moderated FROM questions.question_session")
             #expect(try kept[0].string("key") != key && kept[0].string("key").count == 64)
             #expect(try kept[0].boolean("is_moderated"))
             for body in [

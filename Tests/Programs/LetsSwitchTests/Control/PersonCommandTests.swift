@@ -1,4 +1,5 @@
 import Domain
+import Features
 import Foundation
 import JourneyTestSupport
 import Postgres
@@ -110,7 +111,7 @@ import Testing
             let stream = try await endpoint.reminders(of: "device-of-ada")
             #expect(try await control.rows(["erase", "device-of-ada"]) == [["erased": true]])
             try await stream.expectEnd()
-            try await control.journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.erasure)")
+            try await control.journey.wait(until: "NOT EXISTS (SELECT FROM core.erasure)")
             let left = try await control.rows(["export", "device-of-ada"])
             #expect(
                 Set(left.compactMap { $0["kind"].string }).isSubset(of: ["device", "names", "conversations", "erased"]))
@@ -125,13 +126,13 @@ import Testing
     @Test("If a newer build's functions are in the database, a command that needs others names the daemon to ask")
     func newerFunctions() async throws {
         try await ControlledDaemon.run { control in
-            try await control.journey.sql("DROP FUNCTION letsswitch.export_device(text)")
+            try await control.journey.sql("DROP FUNCTION core.export_device(text)")
             // The functions are this build's own, but one is missing. The command reports the database's error.
             let spoiled = try await control.command(["export", "ada"])
             #expect(spoiled.status == .exited(1) && spoiled.errors.contains("database error 42883"))
             try await control.journey.sql(
                 """
-                CREATE FUNCTION letsswitch.export_device(p_device text) RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$
+                CREATE FUNCTION core.export_device(p_device text) RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$
                 """)
             try await control.journey.sql("UPDATE letsswitch.functions SET revision = 9999")
             let refused = try await control.command(["export", "ada"])
@@ -149,7 +150,7 @@ import Testing
         try await ControlledDaemon.run { control in
             try await control.journey.sql(
                 """
-                INSERT INTO letsswitch.block (id, device_id, blocked_id, name, blocked_at)
+                INSERT INTO core.block (id, device_id, blocked_id, name, blocked_at)
                 SELECT gen_random_uuid(), 'ada', 'other-' || n, repeat('x', 3000), now() + n * interval '1 s'
                 FROM generate_series(1, 1200) AS n
                 """)
@@ -174,7 +175,7 @@ import Testing
         try await ControlledDaemon.run { control in
             try await control.journey.sql(
                 """
-                INSERT INTO letsswitch.block (id, device_id, blocked_id, name, blocked_at)
+                INSERT INTO core.block (id, device_id, blocked_id, name, blocked_at)
                 SELECT gen_random_uuid(), 'ada', 'other-' || n, repeat('x', 3000), now()
                 FROM generate_series(1, 1200) AS n
                 """)
@@ -192,9 +193,8 @@ import Testing
         try await Journey.run { journey in
             let impersonal: Set = [
                 // Data of the daemons themselves.
-                "bridge", "claim", "daemon", "daemon_sample", "functions", "migration", "provider", "reporter",
+                "bridge", "claim", "daemon", "daemon_sample", "provider", "reporter",
                 "secret",
-                "test_clock", "test_zone",
                 // Users that are connected at this moment.
                 "connected_user",
                 // Messages in flight. The rows refer to addresses, tasks, messages and users by number.
@@ -203,17 +203,18 @@ import Testing
                 "retired_name",
             ]
             let text = try await journey.sql(
-                "SELECT prosrc FROM pg_proc WHERE proname = 'export_device' AND pronamespace = 'letsswitch'::regnamespace"
-            )[
-                0
-            ].string("prosrc")
+                "SELECT string_agg(prosrc, ' ') AS text FROM pg_proc WHERE proname = 'export_device'"
+            )[0].string("text")
+            let schemas = DatabaseSchema.parts.map { $0.name }.joined(separator: ",")
             let tables = try await journey.sql(
-                "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'letsswitch'::regnamespace"
-            ).map { try $0.string("relname") }
+                """
+                SELECT relname, oid::regclass AS name FROM pg_class
+                WHERE relkind = 'r' AND relnamespace = ANY ('{\(schemas)}'::regnamespace[])
+                """)
             #expect(tables.count > 20)
-            for table in tables where !impersonal.contains(table) {
-                #expect(
-                    text.contains(try Regex("letsswitch\\.\(table)\\b")), "\(table) is neither exported nor impersonal")
+            for table in tables where !impersonal.contains(try table.string("relname")) {
+                let name = try table.string("name")
+                #expect(text.contains(try Regex("\\b\(name)\\b")), "\(name) is neither exported nor impersonal")
             }
         }
     }

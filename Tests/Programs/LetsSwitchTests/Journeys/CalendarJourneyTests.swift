@@ -86,8 +86,8 @@ import Testing
             try await endpoint.register("anna", try await journey.instant(in: 7200))
             #expect(try await delete("/device?deviceId=anna") == 200)
             #expect(try await endpoint.get(second).status == 404)
-            #expect(try await journey.count("letsswitch.calendar") == 0)
-            #expect(try await journey.count("letsswitch.task") == 0)
+            #expect(try await journey.count("schedule.calendar") == 0)
+            #expect(try await journey.count("schedule.task") == 0)
             // Names that belong to no feed.
             for file in ["x", "x.ics", ".ics", String(repeating: "A", count: 24), "\(second.dropFirst(10))x"] {
                 let answer = try await endpoint.get("/calendar/\(file)")

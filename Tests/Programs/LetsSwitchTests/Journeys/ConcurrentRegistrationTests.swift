@@ -92,9 +92,9 @@ import Testing
             try await journey.wait(
                 until: """
                     NOT EXISTS (
-                        SELECT FROM letsswitch.task AS one
+                        SELECT FROM schedule.task AS one
                         WHERE partner_id IS NOT NULL AND NOT EXISTS (
-                            SELECT FROM letsswitch.task WHERE id = one.partner_id AND partner_id = one.id))
+                            SELECT FROM schedule.task WHERE id = one.partner_id AND partner_id = one.id))
                     """)
         }
     }

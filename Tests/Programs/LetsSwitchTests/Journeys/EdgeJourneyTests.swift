@@ -18,7 +18,7 @@ import Testing
                     at: endpoint, "POST", "/task", headers: headers, json: task)
                 #expect(refused.status == 403 && refused.code == "origin_not_allowed")
             }
-            #expect(try await journey.count("letsswitch.task") == 0)
+            #expect(try await journey.count("schedule.task") == 0)
             let own: TestHeaders = ["Origin": "http://\(endpoint.authority)", "Sec-Fetch-Site": "same-origin"]
             let registered = try await HTTPTestClient.request(at: endpoint, "POST", "/task", headers: own, json: task)
             #expect(registered.status == 201 && registered.headers["Cache-Control"] == "no-store")
@@ -27,7 +27,7 @@ import Testing
                     at: endpoint, method, target, headers: ["Origin": "https://evil.example"], json: task)
                 #expect(refused.status == 403)
             }
-            #expect(try await journey.count("letsswitch.task") == 1)
+            #expect(try await journey.count("schedule.task") == 1)
             #expect(
                 try await MetricsReading(endpoint)[#"letsswitch_requests_refused_total{cause="allowed-origins"}"#] == 4)
         }

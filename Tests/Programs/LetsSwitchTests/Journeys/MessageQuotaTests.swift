@@ -76,7 +76,7 @@ import Testing
             #expect(try await session.list().map { $0["votes"] } == [1, 0])
             #expect(try await send(both, by: ["X-Forwarded-For": "203.0.113.8"], at: endpoint).status == 201)
             for _ in 0..<5 { #expect(try await send(both, by: [:], at: endpoint).status == 201) }
-            let stored = try await journey.sql("SELECT count(*)::int AS count FROM letsswitch.message")
+            let stored = try await journey.sql("SELECT count(*)::int AS count FROM conversations.message")
             #expect(try stored[0].integer("count") == 16)
             let metrics = try await MetricsReading(endpoint)
             #expect(metrics[#"letsswitch_turned_away_total{cause="messages-per-day"}"#] == 6)

@@ -72,7 +72,7 @@ import Testing
             let ada = try await daemons[0].register("ada", start)
             _ = try await daemons[1].register("bob", start, "Maths")
             let streams = try await daemons.asyncMap { try await $0.reminders(of: "bob") }
-            try await journey.sql("SELECT letsswitch.leave_task('ada', '\(ada.id)', 300)")
+            try await journey.sql("SELECT schedule.leave_task('ada', '\(ada.id)', 300)")
             for stream in streams { #expect(try await stream.nextChange() == "\(start)") }
         }
     }

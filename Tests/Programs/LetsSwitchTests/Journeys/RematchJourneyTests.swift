@@ -44,7 +44,7 @@ import Testing
             ]
             try await eventually("it is written who came") {
                 try await journey.client.query(
-                    .init(name: "", sql: "SELECT FROM letsswitch.attendance WHERE present > 0"), [], timeout: nil
+                    .init(name: "", sql: "SELECT FROM core.attendance WHERE present > 0"), [], timeout: nil
                 ).count == 2
             }
             try await journey.advance(to: start, 61)

@@ -30,7 +30,7 @@ import Testing
             try await journey.wait(
                 until: """
                     (SELECT string_agg(device_id || state, ' ' ORDER BY device_id)
-                    FROM letsswitch.reminder JOIN letsswitch.task ON task.id = task_id)
+                    FROM reminders.reminder JOIN schedule.task ON task.id = task_id)
                     = 'adadelivered bobpending'
                     """)
             try await kill(daemon)
@@ -41,7 +41,7 @@ import Testing
             #expect(try await endpoint.reminders(of: "bob").nextReminder().roomId == room)
             // A repeated reminder has the same id, so a client can recognize it.
             #expect(try await endpoint.reminders(of: "ada").nextReminder() == reminder)
-            try await journey.wait(until: "(SELECT bool_and(state = 'delivered') FROM letsswitch.reminder)")
+            try await journey.wait(until: "(SELECT bool_and(state = 'delivered') FROM reminders.reminder)")
             try await journey.advance(to: start, 3600)
             try await peer.expectClose(1000)
             #expect(try await daemon.terminate() == .exited(0))
@@ -77,7 +77,7 @@ import Testing
             let (daemon, endpoint) = try await journey.process()
             try await daemon.waitForLog("reminder missed")
             try await journey.wait(
-                until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'missed') = 2")
+                until: "(SELECT count(*) FROM reminders.reminder WHERE state = 'missed') = 2")
             #expect(try await endpoint.status(of: room) == 101)
             let stream = try await endpoint.reminders(of: "ada")
             let next = try await journey.instant(in: 3600)

@@ -221,7 +221,7 @@ import Testing
             // Simulates a claim by another daemon whose notification was lost, so this daemon doesn't know of the open
             // room.
             try await journey.move(by: 1_000)
-            try await journey.sql("DELETE FROM letsswitch.due")
+            try await journey.sql("DELETE FROM schedule.due")
             let peer = try await endpoint.enter(room)
             try await journey.advance(to: start, 3600)
             try await peer.expectClose(1000)

@@ -52,7 +52,7 @@ import Testing
             #expect(Set(reminders.compactMap(\.roomId)).count <= matches)
             #expect(reminders.allSatisfy { $0.roomId != nil && $0.partnerTask != nil })
             try await journey.wait(
-                until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = \(listening.count)")
+                until: "(SELECT count(*) FROM reminders.reminder WHERE state = 'delivered') = \(listening.count)")
 
             let metrics = try await MetricsReading.wait(at: endpoint) {
                 $0["letsswitch_reminder_lateness_seconds_count"] >= Double(2 * matches)
@@ -67,7 +67,7 @@ import Testing
                 """
                 SELECT count(*) AS n, count(DISTINCT task_id) AS tasks, count(DISTINCT room_id) AS rooms,
                     min(extract(epoch FROM claimed_at - reminds_at))::float8 AS earliest
-                FROM letsswitch.reminder JOIN letsswitch.task ON task.id = task_id
+                FROM reminders.reminder JOIN schedule.task ON task.id = task_id
                 """)
             #expect(try rows[0].integer("n") == 2 * matches)
             #expect(try rows[0].integer("tasks") == 2 * matches)

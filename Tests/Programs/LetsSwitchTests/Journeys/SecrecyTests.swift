@@ -46,14 +46,14 @@ import Testing
             try await peers[0].send(text: #"{"type":"\#(ada)","id":"\#(bob)"}"#)
             shown.append("\(try await peers[0].nextMessage().json())")
             // The database fails: its errors could quote the statement's values.
-            try await journey.sql("ALTER TABLE letsswitch.address RENAME TO address_elsewhere")
+            try await journey.sql("ALTER TABLE core.address RENAME TO address_elsewhere")
             for device in [ada, bob] {
                 let tokens: TestJSON = ["deviceId": .string(device), "token": .string(token), "debug": true]
                 let failed = try await endpoint.post("/token", tokens)
                 #expect(failed.status >= 500)
                 keep(failed)
             }
-            try await journey.sql("ALTER TABLE letsswitch.address_elsewhere RENAME TO address")
+            try await journey.sql("ALTER TABLE core.address_elsewhere RENAME TO address")
             for device in [ada, bob] {
                 keep(try await HTTPTestClient.request(at: endpoint, "DELETE", "/device?deviceId=\(device)"))
             }

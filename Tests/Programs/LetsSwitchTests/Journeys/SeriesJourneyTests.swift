@@ -101,12 +101,12 @@ import Testing
             let before = try await daemon.post("/series", Self.request("anna", time)).json()
             let count = try #require(before["tasks"].array?.count)
             try await journey.sql(
-                "UPDATE letsswitch.series SET next_check_at = letsswitch.clock(), created_until = created_until - 1")
+                "UPDATE schedule.series SET next_check_at = core.clock(), created_until = created_until - 1")
             try await journey.sql(
-                "DELETE FROM letsswitch.due WHERE task_id = (SELECT id FROM letsswitch.task ORDER BY starts_at DESC LIMIT 1)"
+                "DELETE FROM schedule.due WHERE task_id = (SELECT id FROM schedule.task ORDER BY starts_at DESC LIMIT 1)"
             )
             try await journey.sql(
-                "DELETE FROM letsswitch.task WHERE id = (SELECT id FROM letsswitch.task ORDER BY starts_at DESC LIMIT 1)"
+                "DELETE FROM schedule.task WHERE id = (SELECT id FROM schedule.task ORDER BY starts_at DESC LIMIT 1)"
             )
             #expect(
                 try await daemon.get("/series?deviceId=anna").json()["series"][0]["tasks"].array?.count == count - 1)

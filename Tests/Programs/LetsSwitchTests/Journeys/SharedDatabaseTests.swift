@@ -36,7 +36,7 @@ import Testing
                 for room in rooms { #expect(try await daemon.status(of: room) == 101) }
             }
             try await journey.wait(
-                until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 20")
+                until: "(SELECT count(*) FROM reminders.reminder WHERE state = 'delivered') = 20")
             let metrics = [try await MetricsReading(daemons[0]), try await MetricsReading(daemons[1])]
             let fired = metrics.map { $0[#"letsswitch_reminders_total{outcome="fired"}"#] }
             #expect(fired.reduce(0, +) == 20)

@@ -34,15 +34,15 @@ import Testing
             // Waits until the attendance of Ada's task is stored, because a row that is written during the erasure may
             // remain.
             try await journey.wait(
-                until: "EXISTS (SELECT FROM letsswitch.attendance WHERE task_id = '\(ada.id)' AND present = 3)")
+                until: "EXISTS (SELECT FROM core.attendance WHERE task_id = '\(ada.id)' AND present = 3)")
             #expect(try await HTTPTestClient.request(at: here, "DELETE", "/device?deviceId=ada").status == 200)
             for peer in hers { #expect(try await peer.expectClose(1000, passingOver: true) == Self.reason) }
             #expect(try await cable.receive() == CablePeer.rejection(identifier))
             try await his.closeHandshake()
             // Attendance is written in order. Ada's row would therefore be stored before this one.
             try await journey.wait(
-                until: "EXISTS (SELECT FROM letsswitch.attendance WHERE task_id = '\(bob.id)' AND present = 0)")
-            #expect(try await journey.count("letsswitch.attendance WHERE task_id = '\(ada.id)'") == 0)
+                until: "EXISTS (SELECT FROM core.attendance WHERE task_id = '\(bob.id)' AND present = 0)")
+            #expect(try await journey.count("core.attendance WHERE task_id = '\(ada.id)'") == 0)
         }
     }
 }

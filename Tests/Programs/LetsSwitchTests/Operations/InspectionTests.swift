@@ -35,7 +35,7 @@ import Testing
             #expect(try await lines(.daemons, journey).map { $0["bus"].string }.count == 1)
             #expect(try await lines(.rooms, journey) == [])
             try await journey.advance(to: start, -30)
-            try await journey.wait(until: "SELECT count(*) = 0 FROM letsswitch.due WHERE starts_at = '\(start)'")
+            try await journey.wait(until: "SELECT count(*) = 0 FROM schedule.due WHERE starts_at = '\(start)'")
             let (first, second) = (try await endpoint.enter(room), try await endpoint.enter(room))
             try await eventually("the room") {
                 let rooms = try await lines(.rooms, journey)

@@ -41,7 +41,7 @@ import Wire
                 #expect(try second.json()["partnerTask"] == "Maths")
                 try await journey.wait(
                     until:
-                        "SELECT state = 'delivered' FROM letsswitch.reminder JOIN letsswitch.task ON task.id = task_id"
+                        "SELECT state = 'delivered' FROM reminders.reminder JOIN schedule.task ON task.id = task_id"
                         + " WHERE device_id = 'anna'")
             }
         }
@@ -66,7 +66,7 @@ import Wire
                 let start = try await journey.instant(in: 3600)
                 try await endpoint.register("anna", start)
                 try await journey.advance(to: start, -50)
-                try await journey.wait(until: "SELECT count(*) = 0 FROM letsswitch.address")
+                try await journey.wait(until: "SELECT count(*) = 0 FROM core.address")
             }
         }
     }

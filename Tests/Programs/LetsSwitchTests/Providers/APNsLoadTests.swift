@@ -31,7 +31,7 @@ import Testing
                 let begun = ContinuousClock.now
                 try await journey.advance(to: start, -59)
                 try await journey.wait(
-                    until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = \(count)")
+                    until: "(SELECT count(*) FROM reminders.reminder WHERE state = 'delivered') = \(count)")
                 let elapsed = ContinuousClock.now - begun
                 let peak = Self.residentPeak(of: daemon)
                 let received = recorder.received.all
@@ -51,24 +51,24 @@ import Testing
     private static func register(_ count: Int, at start: Instant, in journey: Journey) async throws {
         try await journey.sql(
             """
-            INSERT INTO letsswitch.address (device_id, channel, address, details, registered_at, used_at)
-            SELECT 'd' || n, 'apns', lpad(to_hex(n), 64, '0'), '{"sandbox":false}', letsswitch.clock(), letsswitch.clock()
+            INSERT INTO core.address (device_id, channel, address, details, registered_at, used_at)
+            SELECT 'd' || n, 'apns', lpad(to_hex(n), 64, '0'), '{"sandbox":false}', core.clock(), core.clock()
             FROM generate_series(1, \(count)) AS n
             """)
         try await journey.sql(
             """
             WITH added AS (
-                INSERT INTO letsswitch.task
+                INSERT INTO schedule.task
                     (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at)
                 SELECT gen_random_uuid(), 'd' || n, 'History', at.start, at.start - interval '60 seconds', 'UTC', '09:00',
                     gen_random_uuid(), at.start + interval '1 hour'
                 FROM generate_series(1, \(count)) AS n, (SELECT to_timestamp(\(start.seconds)) AS start) AS at
                 RETURNING *
             )
-            INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
+            INSERT INTO schedule.due (reminds_at, registered, task_id, starts_at, closes_at)
             SELECT reminds_at, registered, id, starts_at, closes_at FROM added
             """)
-        try await journey.sql("ANALYZE letsswitch.task, letsswitch.due, letsswitch.address")
+        try await journey.sql("ANALYZE schedule.task, schedule.due, core.address")
     }
 
     /// Returns the peak resident memory in kilobytes.

@@ -72,7 +72,7 @@ import Wire
                 #expect(reminder.data["partnerTask"].string == "Maths")
                 #expect(reminder.data["id"].string == reminder.asked.headers["webhook-id"])
                 try await journey.wait(
-                    until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 2")
+                    until: "(SELECT count(*) FROM reminders.reminder WHERE state = 'delivered') = 2")
 
                 // Ada names her own task. A stranger names a task that isn't in the match.
                 let room = ClientEndpoint.room(ada.socketId)
@@ -99,7 +99,7 @@ import Wire
                 #expect(closed["came"] == [.string(ada.id.uuidString)])
                 #expect(closed["mostPeers"].int == 2)
                 #expect(closed["taskIds"].array?.count == 2)
-                try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.delivery)")
+                try await journey.wait(until: "NOT EXISTS (SELECT FROM core.delivery)")
                 // On a slow machine a message may be sent twice, with the same id.
                 let messages = Dictionary(
                     grouping: recorder.requests.all.map { ($0.headers["webhook-id"], $0.text) }, by: \.0)
@@ -146,7 +146,7 @@ import Wire
                 #expect(try asked.json()["topic"].string == topic)
                 #expect(try asked.json()["title"].string == "History")
                 try await journey.wait(
-                    until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 1")
+                    until: "(SELECT count(*) FROM reminders.reminder WHERE state = 'delivered') = 1")
                 let metrics = try await MetricsReading(endpoint)
                 #expect(metrics[#"letsswitch_deliveries_total{channel="ntfy",outcome="accepted"}"#] == 1)
 
@@ -155,8 +155,8 @@ import Wire
                 let later = Instant(seconds: start.seconds + 600)
                 try await endpoint.register("ada", later)
                 try await journey.advance(to: later, -59)
-                try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder) = 3")
-                #expect(try await journey.count("letsswitch.delivery") == 0)
+                try await journey.wait(until: "(SELECT count(*) FROM reminders.reminder) = 3")
+                #expect(try await journey.count("core.delivery") == 0)
                 #expect(recorder.requests.all.count == 1)
             }
         }
@@ -195,10 +195,10 @@ import Wire
                 try await recorder.requests.next("ntfy") { $0.target == "/" }
                 await daemon.stop()
                 // The deliveries are released for the next daemon.
-                #expect(try await journey.count("letsswitch.delivery WHERE channel = 'webhook'") > 40)
+                #expect(try await journey.count("core.delivery WHERE channel = 'webhook'") > 40)
                 #expect(
                     try await journey.count(
-                        "letsswitch.delivery WHERE channel = 'webhook' AND next_try_at > letsswitch.clock()") <= 41)
+                        "core.delivery WHERE channel = 'webhook' AND next_try_at > core.clock()") <= 41)
             }
         }
     }
@@ -223,7 +223,7 @@ import Wire
                 for _ in 0..<2 { try await recorder.requests.next("an event that hangs") }
                 try await journey.advance(to: start, -59)
                 try await journey.wait(
-                    until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 12")
+                    until: "(SELECT count(*) FROM reminders.reminder WHERE state = 'delivered') = 12")
                 await daemon.stop()
             }
         }
@@ -240,7 +240,7 @@ import Wire
                 for number in 0..<12 { try await endpoint.register("d\(number)", start) }
                 try await journey.advance(to: start, -59)
                 try await journey.wait(
-                    until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 12")
+                    until: "(SELECT count(*) FROM reminders.reminder WHERE state = 'delivered') = 12")
                 var reminders: Set<String> = []
                 var numbers: [String: Int] = [:]
                 for asked in recorder.requests.all {
@@ -275,7 +275,7 @@ import Wire
                 try await endpoint.register("ada", start)
                 let first = try await next("task.registered", at: recorder)
                 try await journey.wait(
-                    until: "(SELECT next_try_at > letsswitch.clock() AND attempts = 1 FROM letsswitch.delivery)")
+                    until: "(SELECT next_try_at > core.clock() AND attempts = 1 FROM core.delivery)")
                 try await journey.move(by: 60)
                 await daemon.clockWasSet()
                 let second = try await next("task.registered", at: recorder)
@@ -304,7 +304,7 @@ import Wire
                 _ = try await first.daemon.waitForExit()
                 let second = try await journey.process(flags)
                 // Only the lease keeps the second daemon from sending.
-                #expect(try await journey.count("letsswitch.delivery WHERE next_try_at > letsswitch.clock()") == 1)
+                #expect(try await journey.count("core.delivery WHERE next_try_at > core.clock()") == 1)
                 #expect(recorder.requests.all.count == 1)
                 try await journey.move(by: 10)
                 try await second.endpoint.register("bob", Instant(seconds: start.seconds + 60))

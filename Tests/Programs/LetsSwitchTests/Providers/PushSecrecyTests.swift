@@ -35,7 +35,7 @@ import Wire
                 // The first answer causes a retry. The second ends the delivery.
                 _ = try await service.next()
                 _ = try await service.next()
-                try await journey.wait(until: "SELECT count(*) = 0 FROM letsswitch.delivery")
+                try await journey.wait(until: "SELECT count(*) = 0 FROM core.delivery")
                 let metrics = try await endpoint.get("/metrics").text
                 try await daemon.terminate()
                 #expect(daemon.output.contains("status 400"))

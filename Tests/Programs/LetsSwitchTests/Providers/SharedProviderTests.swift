@@ -24,19 +24,19 @@ import Testing
                 // While the daemon with the webhook is stopped, the other one claims.
                 await one.stop()
                 try await journey.advance(to: start, -59)
-                try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder) = 10")
+                try await journey.wait(until: "(SELECT count(*) FROM reminders.reminder) = 10")
                 _ = try await journey.daemon { [providers] in $0.providers = providers }
                 // Both daemons claim.
                 let next = Instant(seconds: start.seconds + 600)
                 for number in 0..<10 { try await other.register("d\(number)", next) }
                 try await journey.wait(
-                    until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 10")
+                    until: "(SELECT count(*) FROM reminders.reminder WHERE state = 'delivered') = 10")
                 try await journey.advance(to: next, -59)
                 try await journey.wait(
-                    until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 20")
+                    until: "(SELECT count(*) FROM reminders.reminder WHERE state = 'delivered') = 20")
                 try await journey.wait(
                     until: """
-                        NOT EXISTS (SELECT FROM letsswitch.delivery WHERE next_try_at <= letsswitch.clock()
+                        NOT EXISTS (SELECT FROM core.delivery WHERE next_try_at <= core.clock()
                             + interval '1 minute')
                         """)
                 func ids(_ type: String) throws -> Set<String> {

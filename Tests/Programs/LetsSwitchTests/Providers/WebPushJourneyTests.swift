@@ -51,9 +51,9 @@ import Wire
                 #expect(topic.utf8.count <= 32 && Base64.decode(topic) != nil)
                 try await journey.wait(
                     until:
-                        "SELECT state = 'delivered' FROM letsswitch.reminder JOIN letsswitch.task ON task.id = task_id"
+                        "SELECT state = 'delivered' FROM reminders.reminder JOIN schedule.task ON task.id = task_id"
                         + " WHERE device_id = 'anna'")
-                #expect(try await journey.count("letsswitch.delivery") == 0)
+                #expect(try await journey.count("core.delivery") == 0)
             }
         }
     }
@@ -121,11 +121,11 @@ import Wire
                 for number in 0..<12 {
                     try await Self.subscribe("anna", browser, "\(service.url)/hook/\(number)", at: endpoint)
                 }
-                #expect(try await journey.count("letsswitch.address") == 10)
+                #expect(try await journey.count("core.address") == 10)
                 let start = try await journey.instant(in: 3600)
                 try await endpoint.register("anna", start)
                 try await journey.advance(to: start, -50)
-                try await journey.wait(until: "SELECT count(*) = 0 FROM letsswitch.address")
+                try await journey.wait(until: "SELECT count(*) = 0 FROM core.address")
                 let asked = Set(service.received.all.map(\.target))
                 #expect(asked == Set((2..<12).map { "/hook/\($0)" }))
             }
@@ -141,7 +141,7 @@ import Wire
                 keys.insert(try #require(try await endpoint.get("/push/key").json()["publicKey"].string))
             }
             #expect(keys.count == 1)
-            #expect(try await journey.count("letsswitch.secret WHERE name = 'vapid'") == 1)
+            #expect(try await journey.count("core.secret WHERE name = 'vapid'") == 1)
         }
     }
 
@@ -156,9 +156,9 @@ import Wire
                 try await HTTPTestClient.request(at: endpoint, "DELETE", target).status
             }
             #expect(try await delete("/push/subscription?deviceId=ben&\(query)") == 200)
-            #expect(try await journey.count("letsswitch.address") == 1)
+            #expect(try await journey.count("core.address") == 1)
             #expect(try await delete("/push/subscription?deviceId=anna&\(query)") == 200)
-            #expect(try await journey.count("letsswitch.address") == 0)
+            #expect(try await journey.count("core.address") == 0)
             #expect(try await delete("/push/subscription?deviceId=anna") == 400)
         }
     }
@@ -199,7 +199,7 @@ import Wire
             ] {
                 #expect(try await strict.post("/push/subscription", body).status == 400)
             }
-            #expect(try await journey.count("letsswitch.address") == 0)
+            #expect(try await journey.count("core.address") == 0)
         }
     }
 

@@ -8,172 +8,171 @@
 -- Locks as for all changes of matches: the slot's lock, then reminders in order of id (partners.sql).
 
 -- Whether the task's user, identified by the task, is in the task's room.
-CREATE FUNCTION letsswitch.is_in_own_room(p_task letsswitch.task) RETURNS boolean
+CREATE FUNCTION schedule.is_in_own_room(p_task schedule.task) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
-        SELECT FROM letsswitch.attendance
+        SELECT FROM core.attendance
         WHERE attendance.room_id = p_task.room_id AND attendance.task_id = p_task.id AND attendance.present > 0)
 $$;
 
 -- Whether anybody is in the room of a task without a partner. Only its user can have passed on the room's id.
-CREATE FUNCTION letsswitch.is_room_occupied(p_task letsswitch.task) RETURNS boolean
+CREATE FUNCTION schedule.is_room_occupied(p_task schedule.task) RETURNS boolean
 LANGUAGE sql STABLE AS $$
-    SELECT letsswitch.is_in_own_room(p_task) OR letsswitch.has_unnamed_peers(p_task.room_id)
+    SELECT schedule.is_in_own_room(p_task) OR core.has_unnamed_peers(p_task.room_id)
 $$;
 
 -- Whether the user is in the room and the partner isn't, p_patience seconds after the start or after the match was
 -- made. A user who has lost the connection within p_grace seconds still counts as present. A member without a task may
 -- be anybody, so then nobody counts as absent.
-CREATE FUNCTION letsswitch.is_partner_absent(
-    p_task letsswitch.task, p_patience double precision DEFAULT 0, p_grace double precision DEFAULT 15
+CREATE FUNCTION schedule.is_partner_absent(
+    p_task schedule.task, p_patience double precision DEFAULT 0, p_grace double precision DEFAULT 15
 ) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    v_now timestamptz := letsswitch.clock();
+    v_now timestamptz := core.clock();
 BEGIN
     RETURN p_task.partner_id IS NOT NULL AND p_task.device_id IS NOT NULL AND p_task.closes_at > v_now
         AND greatest(p_task.starts_at, p_task.paired_at) + make_interval(secs => p_patience) <= v_now
-        AND letsswitch.is_in_own_room(p_task)
+        AND schedule.is_in_own_room(p_task)
         AND NOT EXISTS (
-            SELECT FROM letsswitch.attendance
+            SELECT FROM core.attendance
             WHERE attendance.room_id = p_task.room_id
                 AND (attendance.task_id IS NULL OR attendance.task_id = p_task.partner_id)
                 AND (attendance.present > 0 OR attendance.changed_at > v_now - make_interval(secs => p_grace)))
-        AND p_task.registered > letsswitch.erased_up_to(p_task.device_id);
+        AND p_task.registered > core.erased_up_to(p_task.device_id);
 END
 $$;
 
 -- Whether a user without a partner waits for one in a room: the partner left after the lead, or the user was absent and
 -- has joined.
-CREATE FUNCTION letsswitch.is_waiting(p_task letsswitch.task) RETURNS boolean
+CREATE FUNCTION schedule.is_waiting(p_task schedule.task) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
-    RETURN p_task.partner_id IS NULL AND p_task.device_id IS NOT NULL AND p_task.waits_until > letsswitch.clock()
-        AND p_task.closes_at > letsswitch.clock()
-        AND (NOT p_task.is_absent OR letsswitch.is_room_occupied(p_task))
-        AND p_task.registered > letsswitch.erased_up_to(p_task.device_id);
+    RETURN p_task.partner_id IS NULL AND p_task.device_id IS NOT NULL AND p_task.waits_until > core.clock()
+        AND p_task.closes_at > core.clock()
+        AND (NOT p_task.is_absent OR schedule.is_room_occupied(p_task))
+        AND p_task.registered > core.erased_up_to(p_task.device_id);
 END
 $$;
 
 -- The task that a device may join late although it has a partner, because the partner hasn't joined in time and isn't
 -- there now; NULL if there is none. Like waiting_task.
-CREATE FUNCTION letsswitch.task_with_absent_partner(p_starts_at timestamptz, p_device text) RETURNS uuid
+CREATE FUNCTION schedule.task_with_absent_partner(p_starts_at timestamptz, p_device text) RETURNS uuid
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    v_now timestamptz := letsswitch.clock();
+    v_now timestamptz := core.clock();
 BEGIN
     RETURN (
-        SELECT task.id FROM letsswitch.task
+        SELECT task.id FROM schedule.task
         WHERE task.starts_at = p_starts_at AND task.partner_id IS NOT NULL AND task.waits_until IS NOT NULL
-            AND task.waits_until > v_now AND letsswitch.is_partner_absent(task)
-            AND NOT letsswitch.is_blocked(p_device, task.device_id)
-        ORDER BY letsswitch.preferences_between(p_device, task.device_id) DESC, task.registered
+            AND task.waits_until > v_now AND schedule.is_partner_absent(task)
+            AND NOT core.is_blocked(p_device, task.device_id)
+        ORDER BY schedule.preferences_between(p_device, task.device_id) DESC, task.registered
         LIMIT 1
     );
 END
 $$;
 
 -- The notification of a rematch; p_from is the room that was left.
-CREATE FUNCTION letsswitch.rematch_text(p_task letsswitch.task, p_from uuid) RETURNS text
+CREATE FUNCTION schedule.rematch_text(p_task schedule.task, p_from uuid) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT json_build_object(
         'from', p_from, 'device', p_task.device_id, 'startsAt', extract(epoch FROM p_task.starts_at)::bigint,
         'taskId', p_task.id, 'roomId', p_task.room_id,
-        'partnerTask', (SELECT partner.title FROM letsswitch.visible_task AS partner WHERE partner.id = p_task.partner_id)
+        'partnerTask', (SELECT partner.title FROM schedule.visible_task AS partner WHERE partner.id = p_task.partner_id)
     )::text
 $$;
 
 -- Notifies this task's user, in the room p_from and by the device's streams, of the new room and the new partner if
 -- there is one. The old room ends. Sent at the commit, on every daemon; NULL: the user was in no room. A client that
 -- misses it finds it by recent_rematches.
-CREATE FUNCTION letsswitch.notify_rematched(p_task letsswitch.task, p_from uuid) RETURNS void
+CREATE FUNCTION schedule.notify_rematched(p_task schedule.task, p_from uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     IF p_from IS NOT NULL THEN
-        PERFORM letsswitch.write_dissolved_event(p_from);
+        PERFORM schedule.write_dissolved_event(p_from);
     END IF;
-    UPDATE letsswitch.task SET rematched_at = letsswitch.clock(), rematched_from = p_from WHERE task.id = p_task.id;
-    PERFORM pg_notify('letsswitch_rematched', letsswitch.rematch_text(p_task, p_from));
+    UPDATE schedule.task SET rematched_at = core.clock(), rematched_from = p_from WHERE task.id = p_task.id;
+    PERFORM pg_notify('letsswitch_rematched', schedule.rematch_text(p_task, p_from));
 END
 $$;
 
 -- The rematches of the last p_age seconds, with their current state; without rooms that are over.
-CREATE FUNCTION letsswitch.recent_rematches(p_age double precision) RETURNS TABLE (notification text)
+CREATE FUNCTION schedule.recent_rematches(p_age double precision) RETURNS TABLE (notification text)
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    v_now timestamptz := letsswitch.clock();
+    v_now timestamptz := core.clock();
 BEGIN
     RETURN QUERY
-    SELECT letsswitch.rematch_text(task, task.rematched_from) FROM letsswitch.task
+    SELECT schedule.rematch_text(task, task.rematched_from) FROM schedule.task
     WHERE task.rematched_at > v_now - make_interval(secs => p_age) AND task.closes_at > v_now
-        AND task.device_id IS NOT NULL AND task.registered > letsswitch.erased_up_to(task.device_id)
+        AND task.device_id IS NOT NULL AND task.registered > core.erased_up_to(task.device_id)
     ORDER BY task.rematched_at;
 END
 $$;
 
 -- Dissolves the match of a user who is alone in the room; both tasks are locked. The absent user gets another room, and no partner until
 -- joining.
-CREATE FUNCTION letsswitch.leave_absent_partner(p_task letsswitch.task, p_late_join double precision) RETURNS void
+CREATE FUNCTION schedule.leave_absent_partner(p_task schedule.task, p_late_join double precision) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_absent letsswitch.task;
+    v_absent schedule.task;
 BEGIN
-    SELECT * INTO v_absent FROM letsswitch.task WHERE task.id = p_task.partner_id;
-    PERFORM letsswitch.write_event(
-        'match.ended', v_absent.device_id, letsswitch.match_tasks(p_task.id, v_absent.id), p_task.room_id, p_task.starts_at);
+    SELECT * INTO v_absent FROM schedule.task WHERE task.id = p_task.partner_id;
+    PERFORM core.write_event(
+        'match.ended', v_absent.device_id, schedule.match_tasks(p_task.id, v_absent.id), p_task.room_id, p_task.starts_at);
     IF v_absent.device_id IS NULL THEN
-        PERFORM letsswitch.drop_task(v_absent);
+        PERFORM schedule.drop_task(v_absent);
         RETURN;
     END IF;
-    v_absent := letsswitch.assign_match(
+    v_absent := schedule.assign_match(
         v_absent, NULL, gen_random_uuid(), v_absent.closes_at, v_absent.starts_at + make_interval(secs => p_late_join), false);
-    UPDATE letsswitch.task SET is_absent = true WHERE task.id = v_absent.id RETURNING * INTO v_absent;
-    PERFORM letsswitch.notify_rematched(v_absent, NULL);
+    UPDATE schedule.task SET is_absent = true WHERE task.id = v_absent.id RETURNING * INTO v_absent;
+    PERFORM schedule.notify_rematched(v_absent, NULL);
     -- An absent user probably has no stream open, and knows only the old room.
-    PERFORM letsswitch.notify_partner_changed(v_absent);
+    PERFORM schedule.notify_partner_changed(v_absent);
 END
 $$;
 
 -- Users who wait in slots from p_after to p_until and could be matched, or whose partner is absent. Users in a room
 -- with their partner, nearly all, are skipped before any other check.
-CREATE FUNCTION letsswitch.tasks_to_rematch(
+CREATE FUNCTION schedule.tasks_to_rematch(
     p_after timestamptz, p_until timestamptz, p_patience double precision, p_grace double precision
-) RETURNS SETOF letsswitch.task
+) RETURNS SETOF schedule.task
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    v_now timestamptz := letsswitch.clock();
+    v_now timestamptz := core.clock();
 BEGIN
     RETURN QUERY
-    SELECT task.* FROM letsswitch.reminder
-    JOIN letsswitch.task ON task.id = reminder.task_id
+    SELECT task.* FROM schedule.reminded_tasks(p_after, p_until) AS reminded (id)
+    JOIN schedule.task ON task.id = reminded.id
     CROSS JOIN LATERAL (
         SELECT
             coalesce(bool_or(attendance.task_id = task.id AND attendance.present > 0), false) AS own,
             coalesce(bool_or(
                 (attendance.task_id IS NULL OR attendance.task_id = task.partner_id)
                 AND (attendance.present > 0 OR attendance.changed_at > v_now - make_interval(secs => p_grace))), false) AS other
-        FROM letsswitch.attendance WHERE attendance.room_id = task.room_id
+        FROM core.attendance WHERE attendance.room_id = task.room_id
     ) AS there
-    WHERE reminder.starts_at > p_after AND reminder.starts_at <= p_until
-        AND CASE
-            WHEN task.partner_id IS NULL THEN task.waits_until > v_now AND letsswitch.is_waiting(task)
-            ELSE there.own AND NOT there.other AND letsswitch.is_partner_absent(task, p_patience, p_grace)
-        END;
+    WHERE CASE
+        WHEN task.partner_id IS NULL THEN task.waits_until > v_now AND schedule.is_waiting(task)
+        ELSE there.own AND NOT there.other AND schedule.is_partner_absent(task, p_patience, p_grace)
+    END;
 END
 $$;
 
 -- The slots in which there is something for rematch_slot to do: epoch seconds.
-CREATE FUNCTION letsswitch.slots_to_rematch(
+CREATE FUNCTION schedule.slots_to_rematch(
     p_patience double precision, p_grace double precision, p_late_join double precision
 ) RETURNS TABLE (starts_at bigint)
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 DECLARE
-    v_now timestamptz := letsswitch.clock();
+    v_now timestamptz := core.clock();
 BEGIN
     RETURN QUERY
     SELECT extract(epoch FROM waiting.starts_at)::bigint
-    FROM letsswitch.tasks_to_rematch(
+    FROM schedule.tasks_to_rematch(
         v_now - make_interval(secs => p_late_join), v_now - make_interval(secs => p_patience), p_patience, p_grace
     ) AS waiting
     GROUP BY waiting.starts_at
@@ -185,25 +184,21 @@ $$;
 
 -- In how many seconds slots_to_rematch or lapsed_invitations may next find something, as far as is known now; 0 or less
 -- while they may at any moment. NULL if nothing is known: no reminder was sent, and no task waits for a guest.
-CREATE FUNCTION letsswitch.next_rematch(p_patience double precision, p_late_join double precision) RETURNS double precision
+CREATE FUNCTION schedule.next_rematch(p_patience double precision, p_late_join double precision) RETURNS double precision
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    v_now timestamptz := letsswitch.clock();
+    v_now timestamptz := core.clock();
 BEGIN
     RETURN extract(epoch FROM least(
-        (
-            SELECT reminder.starts_at FROM letsswitch.reminder
-            WHERE reminder.starts_at > v_now - make_interval(secs => p_late_join)
-            ORDER BY reminder.starts_at LIMIT 1
-        ) + make_interval(secs => p_patience),
-        (SELECT task.invites_until FROM letsswitch.task WHERE task.invites_until IS NOT NULL ORDER BY task.invites_until LIMIT 1)
+        schedule.next_reminded_start(v_now - make_interval(secs => p_late_join)) + make_interval(secs => p_patience),
+        (SELECT task.invites_until FROM schedule.task WHERE task.invites_until IS NOT NULL ORDER BY task.invites_until LIMIT 1)
     ) - v_now);
 END
 $$;
 
 -- Matches the users who wait in a slot. Users in a room come first, then preferred partners, then the order of
 -- registration. Returns the number of new matches.
-CREATE FUNCTION letsswitch.rematch_slot(
+CREATE FUNCTION schedule.rematch_slot(
     p_starts_at bigint, p_patience double precision, p_grace double precision, p_late_join double precision
 ) RETURNS integer
 LANGUAGE plpgsql AS $$
@@ -212,10 +207,10 @@ DECLARE
     c_most CONSTANT integer := 200;
     v_starts_at timestamptz := to_timestamp(p_starts_at);
     v_ids uuid[];
-    v_pool letsswitch.task[];
+    v_pool schedule.task[];
     v_is_taken boolean[];
-    v_one letsswitch.task;
-    v_other letsswitch.task;
+    v_one schedule.task;
+    v_other schedule.task;
     v_match integer;
     v_room uuid;
     v_pairs integer := 0;
@@ -224,21 +219,21 @@ DECLARE
     v_found integer;
     v_most integer;
 BEGIN
-    PERFORM letsswitch.lock_slot(v_starts_at);
+    PERFORM schedule.lock_slot(v_starts_at);
     v_ids := ARRAY(
         SELECT waiting.id
-        FROM letsswitch.tasks_to_rematch(v_starts_at - interval '1 microsecond', v_starts_at, p_patience, p_grace) AS waiting
-        ORDER BY letsswitch.is_room_occupied(waiting) DESC, waiting.registered LIMIT c_most);
-    PERFORM letsswitch.lock_tasks(v_ids || ARRAY(
-        SELECT task.partner_id FROM letsswitch.task WHERE task.id = ANY (v_ids) AND task.partner_id IS NOT NULL));
+        FROM schedule.tasks_to_rematch(v_starts_at - interval '1 microsecond', v_starts_at, p_patience, p_grace) AS waiting
+        ORDER BY schedule.is_room_occupied(waiting) DESC, waiting.registered LIMIT c_most);
+    PERFORM schedule.lock_tasks(v_ids || ARRAY(
+        SELECT task.partner_id FROM schedule.task WHERE task.id = ANY (v_ids) AND task.partner_id IS NOT NULL));
     -- As they are now that they are held.
     v_pool := ARRAY(
-        SELECT task FROM letsswitch.task
-        WHERE task.id = ANY (v_ids) AND (letsswitch.is_waiting(task) OR letsswitch.is_partner_absent(task, p_patience, p_grace))
-        ORDER BY letsswitch.is_room_occupied(task) DESC, task.registered);
+        SELECT task FROM schedule.task
+        WHERE task.id = ANY (v_ids) AND (schedule.is_waiting(task) OR schedule.is_partner_absent(task, p_patience, p_grace))
+        ORDER BY schedule.is_room_occupied(task) DESC, task.registered);
     v_is_any_preferred := EXISTS (
         SELECT FROM unnest(v_pool) AS own
-        JOIN letsswitch.preference ON preference.device_id = own.device_id
+        JOIN schedule.preference ON preference.device_id = own.device_id
             AND preference.preferred_id = ANY (ARRAY(SELECT other.device_id FROM unnest(v_pool) AS other)));
     v_is_taken := array_fill(false, ARRAY[cardinality(v_pool)]);
     FOR i IN 1..cardinality(v_pool) LOOP
@@ -247,13 +242,13 @@ BEGIN
         v_match := NULL;
         FOR j IN i + 1..cardinality(v_pool) LOOP
             -- The pool begins with the users in a room, so none of the others comes before one of them.
-            EXIT WHEN v_match IS NOT NULL AND letsswitch.is_room_occupied(v_pool[v_match])
-                AND NOT letsswitch.is_room_occupied(v_pool[j]);
-            CONTINUE WHEN v_is_taken[j] OR letsswitch.is_blocked(v_one.device_id, v_pool[j].device_id)
+            EXIT WHEN v_match IS NOT NULL AND schedule.is_room_occupied(v_pool[v_match])
+                AND NOT schedule.is_room_occupied(v_pool[j]);
+            CONTINUE WHEN v_is_taken[j] OR core.is_blocked(v_one.device_id, v_pool[j].device_id)
                 -- Neither could be moved to the other's room.
-                OR letsswitch.has_unnamed_peers(v_one.room_id) AND letsswitch.has_unnamed_peers(v_pool[j].room_id);
+                OR core.has_unnamed_peers(v_one.room_id) AND core.has_unnamed_peers(v_pool[j].room_id);
             v_found := CASE
-                WHEN v_is_any_preferred THEN letsswitch.preferences_between(v_one.device_id, v_pool[j].device_id)
+                WHEN v_is_any_preferred THEN schedule.preferences_between(v_one.device_id, v_pool[j].device_id)
                 ELSE 0
             END;
             CONTINUE WHEN v_match IS NOT NULL AND v_found <= v_most;
@@ -262,7 +257,7 @@ BEGIN
             EXIT WHEN NOT v_is_any_preferred OR v_most = 2;
         END LOOP;
         IF v_match IS NULL THEN
-            UPDATE letsswitch.task
+            UPDATE schedule.task
             SET is_absent = false, waits_until = coalesce(task.waits_until, v_starts_at + make_interval(secs => p_late_join))
             WHERE task.id = v_one.id AND (task.is_absent OR task.waits_until IS NULL);
             CONTINUE;
@@ -270,18 +265,18 @@ BEGIN
         v_is_taken[v_match] := true;
         v_other := v_pool[v_match];
         v_room := CASE
-            WHEN letsswitch.has_unnamed_peers(v_one.room_id) THEN v_one.room_id
-            WHEN letsswitch.has_unnamed_peers(v_other.room_id) THEN v_other.room_id
+            WHEN core.has_unnamed_peers(v_one.room_id) THEN v_one.room_id
+            WHEN core.has_unnamed_peers(v_other.room_id) THEN v_other.room_id
             ELSE gen_random_uuid()
         END;
-        PERFORM letsswitch.rematch_task(v_one, v_other.id, v_room, v_one.closes_at, p_late_join);
-        PERFORM letsswitch.rematch_task(v_other, v_one.id, v_room, v_one.closes_at, p_late_join);
-        SELECT * INTO v_other FROM letsswitch.task WHERE task.id = v_other.id;
-        PERFORM letsswitch.write_match_event(v_other, true);
+        PERFORM schedule.rematch_task(v_one, v_other.id, v_room, v_one.closes_at, p_late_join);
+        PERFORM schedule.rematch_task(v_other, v_one.id, v_room, v_one.closes_at, p_late_join);
+        SELECT * INTO v_other FROM schedule.task WHERE task.id = v_other.id;
+        PERFORM schedule.write_match_event(v_other, true);
         -- Now that each sees the other.
-        PERFORM letsswitch.notify_rematched(moved.task, moved.was_in)
+        PERFORM schedule.notify_rematched(moved.task, moved.was_in)
         FROM (
-            SELECT task, CASE WHEN before.room_id <> v_room THEN before.room_id END AS was_in FROM letsswitch.task
+            SELECT task, CASE WHEN before.room_id <> v_room THEN before.room_id END AS was_in FROM schedule.task
             JOIN unnest(ARRAY[v_one, v_pool[v_match]]) AS before ON before.id = task.id
         ) AS moved;
         v_pairs := v_pairs + 1;
@@ -291,34 +286,34 @@ END
 $$;
 
 -- Gives a waiting user another partner and another room.
-CREATE FUNCTION letsswitch.rematch_task(
-    p_task letsswitch.task, p_partner uuid, p_room uuid, p_closes_at timestamptz, p_late_join double precision
+CREATE FUNCTION schedule.rematch_task(
+    p_task schedule.task, p_partner uuid, p_room uuid, p_closes_at timestamptz, p_late_join double precision
 ) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     IF p_task.partner_id IS NOT NULL THEN
-        PERFORM letsswitch.leave_absent_partner(p_task, p_late_join);
+        PERFORM schedule.leave_absent_partner(p_task, p_late_join);
     END IF;
-    PERFORM letsswitch.assign_match(p_task, p_partner, p_room, p_closes_at, NULL, p_task.partner_id IS NOT NULL);
+    PERFORM schedule.assign_match(p_task, p_partner, p_room, p_closes_at, NULL, p_task.partner_id IS NOT NULL);
 END
 $$;
 
 -- The task in a slot that a device may join late, locked: one without a partner, or one whose partner hasn't joined;
 -- NULL if there is none. p_own is the device's task there, if it has one.
-CREATE FUNCTION letsswitch.late_partner(p_starts_at timestamptz, p_own uuid, p_device text) RETURNS letsswitch.task
+CREATE FUNCTION schedule.late_partner(p_starts_at timestamptz, p_own uuid, p_device text) RETURNS schedule.task
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_found uuid := letsswitch.waiting_task(p_starts_at, p_own, p_device, true);
+    v_found uuid := schedule.waiting_task(p_starts_at, p_own, p_device, true);
     v_is_free boolean := v_found IS NOT NULL;
-    v_partner letsswitch.task;
+    v_partner schedule.task;
 BEGIN
     IF NOT v_is_free THEN
-        v_found := letsswitch.task_with_absent_partner(p_starts_at, p_device);
+        v_found := schedule.task_with_absent_partner(p_starts_at, p_device);
     END IF;
-    PERFORM letsswitch.lock_tasks(ARRAY[
-        p_own, v_found, (SELECT task.partner_id FROM letsswitch.task WHERE task.id = v_found AND NOT v_is_free)]);
-    v_partner := letsswitch.lock_chosen_task(v_found, v_is_free);
-    IF v_found IS NOT NULL AND NOT v_is_free AND NOT letsswitch.is_partner_absent(v_partner) THEN
+    PERFORM schedule.lock_tasks(ARRAY[
+        p_own, v_found, (SELECT task.partner_id FROM schedule.task WHERE task.id = v_found AND NOT v_is_free)]);
+    v_partner := schedule.lock_chosen_task(v_found, v_is_free);
+    IF v_found IS NOT NULL AND NOT v_is_free AND NOT schedule.is_partner_absent(v_partner) THEN
         RAISE 'the waiting user is no longer alone' USING ERRCODE = 'serialization_failure';
     END IF;
     RETURN v_partner;
@@ -327,29 +322,29 @@ $$;
 
 -- A user who registered in time, has no partner, and asks again after the start: becomes the partner of a waiting user,
 -- as if registering now (retitled). If nobody waits, registration_closed. The partner sees the new title.
-CREATE FUNCTION letsswitch.join_late(p_task letsswitch.task, p_title text, p_late_join double precision)
-RETURNS letsswitch.task_outcome
+CREATE FUNCTION schedule.join_late(p_task schedule.task, p_title text, p_late_join double precision)
+RETURNS schedule.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_partner letsswitch.task := letsswitch.late_partner(p_task.starts_at, p_task.id, p_task.device_id);
+    v_partner schedule.task := schedule.late_partner(p_task.starts_at, p_task.id, p_task.device_id);
     -- As it is now that it is locked: an erasure is before or after this.
-    v_task letsswitch.task := letsswitch.lock_chosen_task(p_task.id, true);
+    v_task schedule.task := schedule.lock_chosen_task(p_task.id, true);
     v_room uuid;
 BEGIN
-    IF v_task.device_id IS NULL OR v_task.registered <= letsswitch.erased_up_to(v_task.device_id) THEN
+    IF v_task.device_id IS NULL OR v_task.registered <= core.erased_up_to(v_task.device_id) THEN
         RAISE 'the task was erased meanwhile' USING ERRCODE = 'serialization_failure';
     ELSIF v_partner.id IS NULL THEN
-        RETURN letsswitch.outcome('registration_closed', v_task, NULL);
+        RETURN schedule.outcome('registration_closed', v_task, NULL);
     END IF;
-    v_task := letsswitch.retitle_free(v_task, p_title);
+    v_task := schedule.retitle_free(v_task, p_title);
     v_room := CASE WHEN v_partner.partner_id IS NULL THEN v_partner.room_id ELSE gen_random_uuid() END;
-    PERFORM letsswitch.rematch_task(v_partner, v_task.id, v_room, v_partner.closes_at, p_late_join);
-    PERFORM letsswitch.rematch_task(v_task, v_partner.id, v_room, v_partner.closes_at, p_late_join);
-    SELECT * INTO v_task FROM letsswitch.task WHERE task.id = v_task.id;
-    PERFORM letsswitch.write_match_event(v_task, NOT letsswitch.is_due(v_task) OR NOT letsswitch.is_due(v_partner));
+    PERFORM schedule.rematch_task(v_partner, v_task.id, v_room, v_partner.closes_at, p_late_join);
+    PERFORM schedule.rematch_task(v_task, v_partner.id, v_room, v_partner.closes_at, p_late_join);
+    SELECT * INTO v_task FROM schedule.task WHERE task.id = v_task.id;
+    PERFORM schedule.write_match_event(v_task, NOT schedule.is_due(v_task) OR NOT schedule.is_due(v_partner));
     IF v_room <> v_partner.room_id THEN
-        PERFORM letsswitch.notify_rematched(task, v_partner.room_id) FROM letsswitch.task WHERE task.id = v_partner.id;
+        PERFORM schedule.notify_rematched(task, v_partner.room_id) FROM schedule.task WHERE task.id = v_partner.id;
     END IF;
-    RETURN letsswitch.outcome('retitled', v_task, NULL);
+    RETURN schedule.outcome('retitled', v_task, NULL);
 END
 $$;

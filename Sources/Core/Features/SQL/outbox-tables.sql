@@ -1,7 +1,8 @@
--- The tables of notifications: addresses, providers, events and deliveries. They are part of the first migration.
+-- The tables of the outbox: addresses, providers, events and deliveries. Features write to them in their transactions, and
+-- the feature Notifications sends. They are part of the first migration.
 
 -- Where a device receives reminders: a push token, a browser's subscription, or a topic.
-CREATE TABLE letsswitch.address (
+CREATE TABLE core.address (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     device_id text NOT NULL,
     channel text NOT NULL CHECK (channel IN ('apns', 'webpush', 'ntfy')),
@@ -14,11 +15,11 @@ CREATE TABLE letsswitch.address (
     used_at timestamptz NOT NULL,
     CONSTRAINT address_once UNIQUE (channel, address)
 );
-CREATE INDEX address_unused ON letsswitch.address (used_at);
-CREATE INDEX address_device ON letsswitch.address (device_id, channel, registered_at);
+CREATE INDEX address_unused ON core.address (used_at);
+CREATE INDEX address_device ON core.address (device_id, channel, registered_at);
 
 -- The providers of reminders and events that a daemon has served within a day.
-CREATE TABLE letsswitch.provider (
+CREATE TABLE core.provider (
     name text PRIMARY KEY CHECK (name IN ('apns', 'webpush', 'ntfy', 'webhook')),
     -- Whether it receives every event, at an address from the settings. The other providers send reminders to people's
     -- addresses.
@@ -33,12 +34,13 @@ CREATE TABLE letsswitch.provider (
 );
 
 -- Events that a subscriber still has to receive. An event is written in the transaction that makes it true.
-CREATE SEQUENCE letsswitch.event_number;
-CREATE TABLE letsswitch.event (
+CREATE SEQUENCE core.event_number;
+
+CREATE TABLE core.event (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     -- Increases in the order of the events: it is taken while the lock that orders them is held. NULL: the event is
     -- written, but hasn't happened yet.
-    number bigint DEFAULT nextval('letsswitch.event_number'),
+    number bigint DEFAULT nextval('core.event_number'),
     -- The name of the event, such as task.registered or room.closed.
     type text NOT NULL,
     happened_at timestamptz NOT NULL,
@@ -57,10 +59,12 @@ CREATE TABLE letsswitch.event (
     start_time text,
     time_zone text
 );
+
 -- Events with data to remove when a device is erased.
-CREATE INDEX event_person ON letsswitch.event (person, id) WHERE title IS NOT NULL;
+CREATE INDEX event_person ON core.event (person, id) WHERE title IS NOT NULL;
+
 -- The event of a room's end, which moves if the room ends early.
-CREATE INDEX event_room ON letsswitch.event (room_id) WHERE type = 'room.closed' AND number IS NULL;
+CREATE INDEX event_room ON core.event (room_id) WHERE type = 'room.closed' AND number IS NULL;
 
 -- What delivery workers have to send: one row per reminder and address, one per event and subscriber, and one per
 -- notification and address. Written in the transaction of its cause.
@@ -68,7 +72,7 @@ CREATE INDEX event_room ON letsswitch.event (room_id) WHERE type = 'room.closed'
 --    waiting ──(lease)──▶ leased by a daemon ──▶ deleted      accepted, refused, address deleted, too late
 --        ▲                        │
 --        └──(next_try_at)─────────┘      retried, or the daemon died and the lease expired
-CREATE TABLE letsswitch.delivery (
+CREATE TABLE core.delivery (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     channel text NOT NULL,
     -- Whether it is a reminder. Reminders are sent before everything else that is due, because they are useful for a
@@ -98,9 +102,10 @@ CREATE TABLE letsswitch.delivery (
     -- lease knows the number.
     attempts integer NOT NULL DEFAULT 0
 );
-CREATE INDEX delivery_due ON letsswitch.delivery (channel, urgent, next_try_at);
-CREATE INDEX delivery_event ON letsswitch.delivery (event_id) WHERE event_id IS NOT NULL;
+CREATE INDEX delivery_due ON core.delivery (channel, urgent, next_try_at);
+CREATE INDEX delivery_event ON core.delivery (event_id) WHERE event_id IS NOT NULL;
+
 -- For each conversation and each of a user's providers at most one notification waits. It covers all messages that are
 -- unread when it is sent.
-CREATE UNIQUE INDEX delivery_conversation ON letsswitch.delivery (conversation_id, user_id, channel, coalesce(address_id, 0))
+CREATE UNIQUE INDEX delivery_conversation ON core.delivery (conversation_id, user_id, channel, coalesce(address_id, 0))
     WHERE conversation_id IS NOT NULL;

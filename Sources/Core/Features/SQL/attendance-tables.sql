@@ -1,8 +1,8 @@
--- The tables of matches: the members of their rooms. They are part of the first migration.
+-- The tables of the members of matches' rooms. The feature Matches writes them. They are part of the first migration.
 
 -- The members of a match's room, with times. One row per task, and one for all members without a task, so that joining and
 -- leaving can't fill the table. It counts the members of all daemons.
-CREATE TABLE letsswitch.attendance (
+CREATE TABLE core.attendance (
     room_id uuid NOT NULL,
     -- NULL: members that gave no task of the match.
     task_id uuid,
@@ -22,10 +22,10 @@ CREATE TABLE letsswitch.attendance (
     most_peers integer NOT NULL,
     CONSTRAINT attendance_once UNIQUE NULLS NOT DISTINCT (room_id, task_id)
 );
-CREATE INDEX attendance_over ON letsswitch.attendance (closes_at);
+CREATE INDEX attendance_over ON core.attendance (closes_at);
 
 -- The daemons' reporters of attendance with the numbers of their last reports, so that no report is written twice.
-CREATE TABLE letsswitch.reporter (
+CREATE TABLE core.reporter (
     id uuid PRIMARY KEY,
     number bigint NOT NULL,
     wrote_at timestamptz NOT NULL,
@@ -34,17 +34,17 @@ CREATE TABLE letsswitch.reporter (
     -- Whether the dead daemon's reports still have to be reverted.
     must_close boolean NOT NULL DEFAULT false
 );
-CREATE INDEX reporter_open ON letsswitch.reporter (gone_at) WHERE must_close;
+CREATE INDEX reporter_open ON core.reporter (gone_at) WHERE must_close;
 
 -- The members that each daemon has reported. When a daemon dies, its reports are reverted by these rows.
-CREATE TABLE letsswitch.presence (
-    -- The id of the daemon in letsswitch.reporter and letsswitch.daemon.
+CREATE TABLE core.presence (
+    -- The id of the daemon in core.reporter and core.daemon.
     reporter_id uuid NOT NULL,
     room_id uuid NOT NULL,
-    -- As in letsswitch.attendance.
+    -- As in core.attendance.
     task_id uuid,
     -- At least 1.
     connections integer NOT NULL,
     CONSTRAINT presence_once UNIQUE NULLS NOT DISTINCT (reporter_id, room_id, task_id)
 );
-CREATE INDEX presence_room ON letsswitch.presence (room_id);
+CREATE INDEX presence_room ON core.presence (room_id);

@@ -1,0 +1,27 @@
+-- Blocks between devices. Matching, the day and conversations check them; the feature Conversations sets them.
+
+-- Whether one of two has blocked the other.
+CREATE FUNCTION core.is_blocked(p_device text, p_other text) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (SELECT FROM core.block WHERE device_id = p_device AND blocked_id = p_other)
+        OR EXISTS (SELECT FROM core.block WHERE device_id = p_other AND blocked_id = p_device)
+$$;
+
+-- Deletes an erased device's blocks, and others' blocks of it; p_limit at a time. Returns how many; more may be left
+-- until that is less.
+CREATE FUNCTION core.delete_blocks(p_device text, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_count bigint;
+BEGIN
+    DELETE FROM core.block WHERE block.id = ANY (ARRAY(
+        SELECT own.id FROM (
+            (SELECT mine.id FROM core.block AS mine WHERE mine.device_id = p_device LIMIT p_limit)
+            UNION
+            (SELECT theirs.id FROM core.block AS theirs WHERE theirs.blocked_id = p_device LIMIT p_limit)
+        ) AS own LIMIT p_limit
+    ));
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    RETURN v_count;
+END
+$$;

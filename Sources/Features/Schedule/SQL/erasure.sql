@@ -1,0 +1,152 @@
+-- Erasing what a device has in the schedule.
+
+-- Ends a device's series, and makes its tasks and its calendar invisible. Returns whether it had tasks or a calendar.
+CREATE FUNCTION schedule.begin_erasing(p_device text) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_up_to bigint;
+    v_is_known boolean;
+BEGIN
+    -- Tasks that a series is creating now are committed then, and are among the tasks.
+    DELETE FROM schedule.series WHERE series.id = ANY (ARRAY(
+        SELECT own.id FROM schedule.series AS own WHERE own.device_id = p_device ORDER BY own.id FOR UPDATE));
+    v_up_to := coalesce((
+        SELECT task.registered FROM schedule.task WHERE task.device_id || '' = p_device
+        ORDER BY task.registered DESC LIMIT 1
+    ), 0);
+    v_is_known := v_up_to > core.erased_up_to(p_device)
+        OR EXISTS (SELECT FROM schedule.calendar WHERE calendar.device_id = p_device);
+    UPDATE core.erasure SET up_to = greatest(erasure.up_to, v_up_to) WHERE erasure.device_id = p_device;
+    DELETE FROM schedule.calendar WHERE calendar.device_id = p_device;
+    RETURN v_is_known;
+END
+$$;
+
+-- Deletes p_limit tasks and as many preferences of a device that is being erased. Returns whether none are left.
+CREATE FUNCTION schedule.erase_rows(p_device text, p_limit integer) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_up_to bigint := core.erased_up_to(p_device);
+    v_tasks uuid[] := ARRAY(
+        SELECT task.id FROM schedule.task
+        WHERE task.device_id || '' = p_device AND task.registered <= v_up_to
+        ORDER BY task.registered LIMIT p_limit
+    );
+BEGIN
+    IF v_tasks <> '{}' THEN
+        PERFORM schedule.notify_slots(ARRAY(SELECT DISTINCT gone.starts_at FROM schedule.erase_tasks(v_tasks) AS gone));
+    END IF;
+    RETURN schedule.delete_preferences(p_device, p_limit) < p_limit AND cardinality(v_tasks) < p_limit;
+END
+$$;
+
+-- Erases tasks of one device, at most some hundreds. Returns the starts at which nobody waits any more, or whose partner has
+-- lost a title, for those who look at the day. The match of a task with a partner stays until it is over. A
+-- reminder's delivery, which has no personal data, is deleted when its turn comes. Each step goes from the tasks to
+-- their rows, by subqueries that the planner can't reorder. Statistics may not yet know so many tasks, and the planner
+-- would then read everybody's rows for each.
+CREATE FUNCTION schedule.erase_tasks(p_tasks uuid[]) RETURNS TABLE (starts_at bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    -- The columns that a move changes.
+    v_registered bigint[] := ARRAY(
+        SELECT task.registered FROM schedule.task WHERE task.id = ANY (p_tasks) ORDER BY task.registered);
+    v_waiting uuid[];
+    v_now timestamptz;
+    v_gone schedule.task[];
+BEGIN
+    -- A transaction that matches or cancels one of these is before or after this one, never in between.
+    v_waiting := ARRAY(
+        SELECT held.task_id FROM (
+            SELECT task.reminds_at, task.registered FROM schedule.task
+            WHERE task.id = ANY (p_tasks) ORDER BY task.starts_at OFFSET 0
+        ) AS own
+        CROSS JOIN LATERAL (
+            SELECT due.task_id FROM schedule.due
+            WHERE due.reminds_at = own.reminds_at AND due.registered = own.registered
+            FOR UPDATE
+        ) AS held
+    );
+    PERFORM schedule.lock_reminders(p_tasks);
+    IF EXISTS (
+        SELECT FROM schedule.task WHERE task.id = ANY (p_tasks) AND NOT task.registered = ANY (v_registered)
+    ) THEN
+        RAISE 'a task was moved meanwhile' USING ERRCODE = 'serialization_failure';
+    END IF;
+    v_now := core.clock();
+    -- A member of a room is known by the task, and must leave. As many ids as fit into a payload.
+    PERFORM pg_notify('letsswitch_erased_tasks', string_agg(own.id::text, ','))
+    FROM (
+        SELECT task.id, row_number() OVER () AS place FROM schedule.task
+        WHERE task.id = ANY (p_tasks) AND task.reminds_at <= v_now AND task.closes_at > v_now
+    ) AS own
+    GROUP BY own.place / 200;
+
+    DELETE FROM core.attendance WHERE attendance.ctid = ANY (ARRAY(
+        SELECT own.place FROM (
+            SELECT task.id, task.room_id FROM schedule.task WHERE task.id = ANY (p_tasks) OFFSET 0
+        ) AS erased
+        CROSS JOIN LATERAL (
+            SELECT attendance.ctid AS place FROM core.attendance
+            WHERE attendance.room_id = erased.room_id AND attendance.task_id = erased.id
+            OFFSET 0
+        ) AS own
+    ));
+    DELETE FROM core.presence WHERE presence.ctid = ANY (ARRAY(
+        SELECT own.place FROM (
+            SELECT task.id, task.room_id FROM schedule.task WHERE task.id = ANY (p_tasks) OFFSET 0
+        ) AS erased
+        CROSS JOIN LATERAL (
+            SELECT presence.ctid AS place FROM core.presence
+            WHERE presence.room_id = erased.room_id AND presence.task_id = erased.id
+            OFFSET 0
+        ) AS own
+    ));
+    RETURN QUERY
+    WITH anonymous AS (
+        UPDATE schedule.task SET device_id = NULL, title = NULL, series_id = NULL, series_day = NULL, invitation = NULL
+        WHERE task.id = ANY (p_tasks) AND task.partner_id IS NOT NULL AND task.closes_at > v_now
+        RETURNING task.starts_at
+    )
+    SELECT extract(epoch FROM anonymous.starts_at)::bigint FROM anonymous;
+    WITH gone AS (
+        DELETE FROM schedule.task WHERE task.id = ANY (p_tasks) AND task.device_id IS NOT NULL RETURNING task
+    )
+    SELECT array_agg(gone.task) INTO v_gone FROM gone;
+    IF v_gone IS NULL THEN
+        RETURN;
+    END IF;
+    DELETE FROM schedule.due WHERE due.ctid = ANY (ARRAY(
+        SELECT held.ctid FROM unnest(v_gone) AS gone
+        CROSS JOIN LATERAL (
+            SELECT due.ctid FROM schedule.due
+            WHERE due.reminds_at = gone.reminds_at AND due.registered = gone.registered
+            OFFSET 0
+        ) AS held
+    ));
+    PERFORM schedule.delete_reminders(
+        ARRAY(SELECT gone.id FROM unnest(v_gone) AS gone), ARRAY(SELECT gone.starts_at FROM unnest(v_gone) AS gone));
+    RETURN QUERY
+    SELECT extract(epoch FROM gone.starts_at)::bigint FROM unnest(v_gone) AS gone
+    WHERE gone.partner_id IS NULL AND gone.invites_until IS NULL AND gone.id = ANY (v_waiting);
+END
+$$;
+
+-- Deletes an erased device's preferences, and others' preferences for it; p_limit at a time. Returns how many.
+CREATE FUNCTION schedule.delete_preferences(p_device text, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_count bigint;
+BEGIN
+    DELETE FROM schedule.preference WHERE preference.id = ANY (ARRAY(
+        SELECT own.id FROM (
+            (SELECT mine.id FROM schedule.preference AS mine WHERE mine.device_id = p_device LIMIT p_limit)
+            UNION
+            (SELECT theirs.id FROM schedule.preference AS theirs WHERE theirs.preferred_id = p_device LIMIT p_limit)
+        ) AS own LIMIT p_limit
+    ));
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    RETURN v_count;
+END
+$$;
