@@ -11,7 +11,7 @@ package final class Conversations: Sendable {
     package let feeds: ConversationFeeds
     package let changes: ConversationChanges
     /// The subscribers on all loops.
-    package let audience: ConversationListeners
+    package let audience: ConnectedUsers
     let names = UserNames()
     /// The names of users by number.
     let users = KnownUsers()
@@ -36,7 +36,7 @@ package final class Conversations: Sendable {
         self.loops = loops
         self.executor = executor
         self.rates = rates
-        let audience = ConversationListeners()
+        let audience = ConnectedUsers()
         self.audience = audience
         feeds = ConversationFeeds(store: store, log: log, audience: audience) { rooms.publish($0) }
         changes = ConversationChanges(store: store, log: log, audience: audience) {

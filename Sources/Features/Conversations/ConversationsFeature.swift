@@ -13,7 +13,7 @@ package import Server
 package struct ConversationsFeature: Feature {
     /// The names of the feature's statements, for metrics.
     package static let statementNames =
-        ConversationStore.statementNames + BridgeStore.statementNames + ListenerStore.statementNames
+        ConversationStore.statementNames + BridgeStore.statementNames + ConnectedUserStore.statementNames
         + BlockStore.statementNames
     package static let notificationChannels = [ConversationStore.channel, ConversationStore.changesChannel]
     package static let schema: FeatureSchema? = ConversationSchema.schema
@@ -23,7 +23,7 @@ package struct ConversationsFeature: Feature {
     package let channels: [any CableChannel]
     package let conversations: Conversations
     private let metrics: ConversationMetrics
-    private let listeners: ListenerWriter
+    private let connectedUsers: ConnectedUserWriter
     /// `nil` if no broker is configured.
     private let bridge: (bridge: ConversationBridge, metrics: BridgeMetrics)?
 
@@ -42,10 +42,10 @@ package struct ConversationsFeature: Feature {
             executor: pools.executor, rates: context.messageRates, metrics: metrics, log: log, now: identities.now)
         self.metrics = metrics
         self.conversations = conversations
-        // The listeners don't share the pool with the attendance, whose statements wait for the locks of matches: a daemon
+        // The connectedUsers don't share the pool with the attendance, whose statements wait for the locks of matches: a daemon
         // that stops would wait behind them.
-        listeners = ListenerWriter(
-            store: ListenerStore(database: pools.background, daemon: context.daemon.uuid),
+        connectedUsers = ConnectedUserWriter(
+            store: ConnectedUserStore(database: pools.background, daemon: context.daemon.uuid),
             audience: conversations.audience, log: log)
         bridge = broker.map { broker in
             let metrics = BridgeMetrics()
@@ -78,11 +78,11 @@ package struct ConversationsFeature: Feature {
         }
     }
 
-    package var services: [any Service] { [listeners] + (bridge.map { [$0.bridge] } ?? []) }
+    package var services: [any Service] { [connectedUsers] + (bridge.map { [$0.bridge] } ?? []) }
 
     package func enter() async throws {
         try await bridge?.bridge.enter()
-        try await listeners.enter()
+        try await connectedUsers.enter()
     }
 
     package func resynchronise() {
@@ -91,7 +91,7 @@ package struct ConversationsFeature: Feature {
     }
 
     package func writeAgain() async {
-        await listeners.writeAllAgain()
+        await connectedUsers.writeAllAgain()
     }
 
     package func disconnect(_ device: DeviceID) {

@@ -229,7 +229,7 @@ import Testing
             #expect(try await database.count("core.attendance WHERE room_id = '\(shared)' AND present = 1") == 1)
             #expect(try await database.count("core.presence") == 0)
             try await eventually("nothing more to do") {
-                try await database.count("core.reporter WHERE must_close") == 0
+                try await database.count("core.reporter WHERE must_revert") == 0
             }
             await first.stop()
         }

@@ -30,11 +30,11 @@ CREATE TABLE core.reporter (
     number bigint NOT NULL,
     wrote_at timestamptz NOT NULL,
     -- The last heartbeat of a daemon that the others consider dead. NULL: it is alive, or stopped in order.
-    gone_at timestamptz,
+    lost_at timestamptz,
     -- Whether the dead daemon's reports still have to be reverted.
-    must_close boolean NOT NULL DEFAULT false
+    must_revert boolean NOT NULL DEFAULT false
 );
-CREATE INDEX reporter_open ON core.reporter (gone_at) WHERE must_close;
+CREATE INDEX reporter_open ON core.reporter (lost_at) WHERE must_revert;
 
 -- The members that each daemon has reported. When a daemon dies, its reports are reverted by these rows.
 CREATE TABLE core.presence (

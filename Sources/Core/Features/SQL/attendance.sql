@@ -2,7 +2,7 @@
 
 -- Whether somebody in the room didn't name a task, as the published app doesn't. Such a member can't be moved to
 -- another room.
-CREATE FUNCTION core.has_unnamed_peers(p_room uuid) RETURNS boolean
+CREATE FUNCTION core.has_unnamed_members(p_room uuid) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM core.attendance

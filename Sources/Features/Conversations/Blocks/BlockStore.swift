@@ -16,7 +16,7 @@ package struct BlockStore: Sendable {
     private static let unblock = PostgresStatement(
         name: "remove_block", sql: "SELECT conversations.remove_block($1, $2) AS other")
     private static let pairAfter = PostgresStatement(
-        name: "pair_after_block", sql: "SELECT conversations.pair_after_block($1, $2)")
+        name: "match_after_block", sql: "SELECT conversations.match_after_block($1, $2)")
     private static let list = PostgresStatement(
         name: "list_blocks", sql: "SELECT * FROM conversations.list_blocks($1, $2, $3)")
 

@@ -19,7 +19,7 @@ package actor ConversationChanges {
 
     private let store: ConversationStore
     private let log: Log
-    private let audience: ConversationListeners
+    private let audience: ConnectedUsers
     private let publish: @Sendable (ConversationChange, [Substring]) -> Void
     private let publishReaction: @Sendable (ReactionPublication, [Substring]) -> Void
     private var waiting: [ConversationNotice] = []
@@ -29,7 +29,7 @@ package actor ConversationChanges {
     ///   - publish: Publishes a change to users.
     ///   - reaction: Publishes a reaction to users.
     init(
-        store: ConversationStore, log: Log, audience: ConversationListeners,
+        store: ConversationStore, log: Log, audience: ConnectedUsers,
         publish: @escaping @Sendable (ConversationChange, [Substring]) -> Void,
         reaction: @escaping @Sendable (ReactionPublication, [Substring]) -> Void = { _, _ in }
     ) {

@@ -47,7 +47,7 @@ package actor ConversationFeeds {
 
     private let store: ConversationStore
     private let log: Log
-    private let audience: ConversationListeners
+    private let audience: ConnectedUsers
     private let patience: Duration
     private let publish: @Sendable (ConversationPage) -> Void
     private var feeds: [UUID: Feed] = [:]
@@ -59,7 +59,7 @@ package actor ConversationFeeds {
     ///   - patience: How long to wait for a message that was stored here.
     ///   - publish: Publishes messages to the participants.
     init(
-        store: ConversationStore, log: Log, audience: ConversationListeners, patience: Duration = .milliseconds(250),
+        store: ConversationStore, log: Log, audience: ConnectedUsers, patience: Duration = .milliseconds(250),
         publish: @escaping @Sendable (ConversationPage) -> Void
     ) {
         self.store = store

@@ -116,7 +116,7 @@ BEGIN
         RETURN NULL;
     END IF;
     IF NOT core.is_blocked(p_device, v_other) THEN
-        PERFORM schedule.pair_unblocked(p_device, v_other, v_slots);
+        PERFORM schedule.match_unblocked(p_device, v_other, v_slots);
     END IF;
     RETURN v_other;
 END
@@ -125,13 +125,13 @@ $$;
 -- After a block between two devices is removed: matches the two where both wait. They may have registered for a slot at
 -- the same moment, when neither waited yet and both still saw the block. The first one's row is visible here, and the
 -- slot's lock waits for the second.
-CREATE FUNCTION conversations.pair_after_block(p_device text, p_other text) RETURNS void
+CREATE FUNCTION conversations.match_after_block(p_device text, p_other text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_slots timestamptz[] := schedule.lock_waiting_starts(p_device, p_other);
 BEGIN
     IF NOT core.is_blocked(p_device, p_other) THEN
-        PERFORM schedule.pair_unblocked(p_device, p_other, v_slots);
+        PERFORM schedule.match_unblocked(p_device, p_other, v_slots);
     END IF;
 END
 $$;

@@ -176,7 +176,7 @@ $$;
 -- Makes each of these users leave a conversation if the user has more than p_most that it neither created nor answered.
 -- The conversation is one by the user who created most of these, and of those the least recently used, so that a user
 -- who creates many displaces only its own. Locked conversations are skipped, so this never waits.
-CREATE FUNCTION conversations.leave_surplus(p_users bigint[], p_most integer) RETURNS void
+CREATE FUNCTION conversations.leave_excess(p_users bigint[], p_most integer) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_user bigint;
@@ -274,7 +274,7 @@ BEGIN
             IF FOUND THEN
                 INSERT INTO conversations.participant (conversation_id, user_id, invited_by)
                 SELECT p_id, member.id, CASE WHEN member.id <> p_user THEN p_user END FROM unnest(p_members) AS member (id);
-                PERFORM conversations.leave_surplus(array_remove(p_members, p_user), p_most);
+                PERFORM conversations.leave_excess(array_remove(p_members, p_user), p_most);
                 -- A conversation that is made for a message is published with that message.
                 IF NOT p_finds THEN
                     PERFORM conversations.notify_conversation(p_id, 'made', NULL);
@@ -338,7 +338,7 @@ BEGIN
     UPDATE conversations.participant AS gone
     SET left_number = NULL, invited_by = CASE WHEN gone.user_id <> p_user THEN p_user END
     WHERE gone.conversation_id = p_conversation AND gone.user_id = ANY (v_gone) AND gone.left_number IS NOT NULL;
-    PERFORM conversations.leave_surplus(array_remove(v_gone, p_user), p_most);
+    PERFORM conversations.leave_excess(array_remove(v_gone, p_user), p_most);
     PERFORM conversations.notify_conversation(p_conversation, 'returned', NULL);
     RETURN 'there';
 END

@@ -19,7 +19,7 @@ $$;
 
 -- Locks the users of these devices who are about to write in one of these conversations for the first time, since it
 -- then counts against their quotas. This comes before any lock of a conversation.
-CREATE FUNCTION conversations.lock_answering(p_devices text[], p_conversations uuid[]) RETURNS bigint[]
+CREATE FUNCTION conversations.lock_first_authors(p_devices text[], p_conversations uuid[]) RETURNS bigint[]
 LANGUAGE plpgsql AS $$
 BEGIN
     RETURN ARRAY(
@@ -108,7 +108,7 @@ BEGIN
             RETURN;
         END IF;
 
-        v_is_answering := v_user.id = ANY (conversations.lock_answering(ARRAY[p_device], v_conversations));
+        v_is_answering := v_user.id = ANY (conversations.lock_first_authors(ARRAY[p_device], v_conversations));
         FOR v_conversation IN
             SELECT * FROM conversations.conversation AS wanted
             WHERE wanted.id = ANY (v_conversations) ORDER BY wanted.id FOR UPDATE
@@ -121,7 +121,7 @@ BEGIN
                 code := 'blocked';
             ELSIF v_own.invited_by IS NOT NULL OR v_own.left_number IS NOT NULL THEN
                 IF NOT v_is_answering THEN
-                    -- The author left the pair since lock_answering looked. The client sends the statement again.
+                    -- The author left the pair since lock_first_authors looked. The client sends the statement again.
                     RAISE EXCEPTION 'the author has left' USING ERRCODE = 'serialization_failure';
                 ELSIF conversations.is_full(v_user.id, p_most - cardinality(v_answered)) THEN
                     code := 'too_many_conversations';
@@ -163,7 +163,7 @@ BEGIN
             IF v_returning <> '{}' THEN
                 UPDATE conversations.participant AS gone SET left_number = NULL, invited_by = v_user.id
                 WHERE gone.conversation_id = v_conversation.id AND gone.user_id = ANY (v_returning);
-                PERFORM conversations.leave_surplus(v_returning, p_most);
+                PERFORM conversations.leave_excess(v_returning, p_most);
             END IF;
         END IF;
         IF v_goes_out THEN
@@ -205,7 +205,7 @@ DECLARE
 BEGIN
     -- Takes all locks before anything is written, in the common order: users, conversations by their ids, then the
     -- messages' ids. Clients choose these ids, and the index alone would make transactions wait in any order.
-    PERFORM conversations.lock_answering(p_devices, p_conversations);
+    PERFORM conversations.lock_first_authors(p_devices, p_conversations);
     PERFORM FROM conversations.chat_user AS own
     WHERE own.device_id = ANY (p_devices) AND own.name IS NOT NULL ORDER BY own.id FOR KEY SHARE;
     PERFORM FROM conversations.conversation AS held WHERE held.id = ANY (p_conversations) ORDER BY held.id FOR UPDATE;

@@ -38,7 +38,7 @@ LANGUAGE sql AS $$
     WHERE own.daemon_id = p_daemon OR NOT EXISTS (SELECT FROM core.daemon WHERE daemon.id = own.daemon_id)
         AND NOT EXISTS (
             SELECT FROM core.reporter
-            WHERE reporter.id = own.daemon_id AND reporter.gone_at > core.clock() - interval '1 hour'
+            WHERE reporter.id = own.daemon_id AND reporter.lost_at > core.clock() - interval '1 hour'
         )
 $$;
 

@@ -24,7 +24,7 @@ DECLARE
     v_gone integer[];
 BEGIN
     INSERT INTO core.reporter AS known (id, number, wrote_at) VALUES (p_writer, p_number, v_now)
-    ON CONFLICT (id) DO UPDATE SET number = excluded.number, wrote_at = excluded.wrote_at, must_close = false
+    ON CONFLICT (id) DO UPDATE SET number = excluded.number, wrote_at = excluded.wrote_at, must_revert = false
     WHERE known.number < excluded.number;
     IF NOT FOUND THEN
         RETURN;
@@ -197,7 +197,7 @@ BEGIN
     IF v_number > p_number OR NOT EXISTS (SELECT FROM core.daemon WHERE daemon.id = p_writer) THEN
         RETURN;
     END IF;
-    UPDATE core.reporter SET number = p_number, must_close = false WHERE reporter.id = p_writer;
+    UPDATE core.reporter SET number = p_number, must_revert = false WHERE reporter.id = p_writer;
     IF v_has_subscribers THEN
         PERFORM matches.lock_presence_events();
     END IF;
@@ -253,8 +253,8 @@ DECLARE
     v_connections integer[];
     v_has_subscribers boolean := core.has_subscribers();
 BEGIN
-    SELECT * INTO v_gone FROM core.reporter WHERE reporter.must_close
-    ORDER BY reporter.gone_at LIMIT 1 FOR UPDATE SKIP LOCKED;
+    SELECT * INTO v_gone FROM core.reporter WHERE reporter.must_revert
+    ORDER BY reporter.lost_at LIMIT 1 FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
@@ -267,7 +267,7 @@ BEGIN
     SELECT array_agg(taken.room_id), array_agg(taken.task_id), array_agg(taken.connections)
     INTO v_rooms, v_tasks, v_connections FROM taken;
     IF v_rooms IS NULL THEN
-        UPDATE core.reporter SET must_close = false WHERE reporter.id = v_gone.id;
+        UPDATE core.reporter SET must_revert = false WHERE reporter.id = v_gone.id;
         RETURN true;
     END IF;
     IF v_has_subscribers THEN
@@ -277,13 +277,13 @@ BEGIN
     PERFORM FROM core.attendance
     WHERE attendance.room_id = ANY (v_rooms) ORDER BY attendance.room_id, attendance.task_id FOR UPDATE;
     UPDATE core.attendance
-    SET present = attendance.present - taken.connections, changed_at = greatest(attendance.changed_at, v_gone.gone_at)
+    SET present = attendance.present - taken.connections, changed_at = greatest(attendance.changed_at, v_gone.lost_at)
     FROM unnest(v_rooms, v_tasks, v_connections) AS taken (room_id, task_id, connections)
     WHERE attendance.room_id = taken.room_id AND attendance.task_id IS NOT DISTINCT FROM taken.task_id;
     IF v_has_subscribers THEN
         PERFORM matches.write_presence_changes(
             v_rooms, v_tasks, ARRAY(SELECT -own.count FROM unnest(v_connections) WITH ORDINALITY AS own (count, place) ORDER BY place),
-            v_gone.gone_at);
+            v_gone.lost_at);
     END IF;
     RETURN true;
 END

@@ -10,7 +10,7 @@ DECLARE
 BEGIN
     DELETE FROM core.reporter WHERE reporter.id IN (
         SELECT silent.id FROM core.reporter AS silent
-        WHERE silent.wrote_at < v_now - interval '1 day' AND NOT silent.must_close LIMIT p_limit
+        WHERE silent.wrote_at < v_now - interval '1 day' AND NOT silent.must_revert LIMIT p_limit
         FOR UPDATE SKIP LOCKED
     );
     WITH gone AS (

@@ -14,7 +14,7 @@ package struct InvitationStore: Sendable {
     private static let lapsed = PostgresStatement(
         name: "lapsed_invitations", sql: "SELECT id FROM schedule.lapsed_invitations($1, $2::uuid[])")
     private static let free = PostgresStatement(
-        name: "free_invitation", sql: "SELECT schedule.free_invitation($1) AS is_paired")
+        name: "end_invitation", sql: "SELECT schedule.end_invitation($1) AS is_paired")
 
     private let database: PostgresClient
 

@@ -18,7 +18,7 @@ $$;
 -- Whether anybody is in the room of a task without a partner. Only its user can have passed on the room's id.
 CREATE FUNCTION schedule.is_room_occupied(p_task schedule.task) RETURNS boolean
 LANGUAGE sql STABLE AS $$
-    SELECT schedule.is_in_own_room(p_task) OR core.has_unnamed_peers(p_task.room_id)
+    SELECT schedule.is_in_own_room(p_task) OR core.has_unnamed_members(p_task.room_id)
 $$;
 
 -- Whether the user is in the room and the partner isn't, p_patience seconds after the start or after the match was
@@ -246,7 +246,7 @@ BEGIN
                 AND NOT schedule.is_room_occupied(v_pool[j]);
             CONTINUE WHEN v_is_taken[j] OR core.is_blocked(v_one.device_id, v_pool[j].device_id)
                 -- Neither could be moved to the other's room.
-                OR core.has_unnamed_peers(v_one.room_id) AND core.has_unnamed_peers(v_pool[j].room_id);
+                OR core.has_unnamed_members(v_one.room_id) AND core.has_unnamed_members(v_pool[j].room_id);
             v_found := CASE
                 WHEN v_is_any_preferred THEN schedule.preferences_between(v_one.device_id, v_pool[j].device_id)
                 ELSE 0
@@ -265,8 +265,8 @@ BEGIN
         v_is_taken[v_match] := true;
         v_other := v_pool[v_match];
         v_room := CASE
-            WHEN core.has_unnamed_peers(v_one.room_id) THEN v_one.room_id
-            WHEN core.has_unnamed_peers(v_other.room_id) THEN v_other.room_id
+            WHEN core.has_unnamed_members(v_one.room_id) THEN v_one.room_id
+            WHEN core.has_unnamed_members(v_other.room_id) THEN v_other.room_id
             ELSE gen_random_uuid()
         END;
         PERFORM schedule.rematch_task(v_one, v_other.id, v_room, v_one.closes_at, p_late_join);
@@ -336,7 +336,7 @@ BEGIN
     ELSIF v_partner.id IS NULL THEN
         RETURN schedule.outcome('registration_closed', v_task, NULL);
     END IF;
-    v_task := schedule.retitle_free(v_task, p_title);
+    v_task := schedule.retitle_waiting(v_task, p_title);
     v_room := CASE WHEN v_partner.partner_id IS NULL THEN v_partner.room_id ELSE gen_random_uuid() END;
     PERFORM schedule.rematch_task(v_partner, v_task.id, v_room, v_partner.closes_at, p_late_join);
     PERFORM schedule.rematch_task(v_task, v_partner.id, v_room, v_partner.closes_at, p_late_join);

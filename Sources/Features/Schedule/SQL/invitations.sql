@@ -150,16 +150,16 @@ BEGIN
     ELSIF v_own.reminds_at < core.clock() OR NOT schedule.is_due(v_own) THEN
         RETURN schedule.outcome('registration_closed', v_own, NULL);
     END IF;
-    v_own := schedule.retitle_free(v_own, p_title);
+    v_own := schedule.retitle_waiting(v_own, p_title);
     v_was_seen := v_own.invites_until IS NULL OR v_host.invites_until IS NULL;
-    v_own := schedule.pair_free(v_own, v_host);
+    v_own := schedule.match_waiting(v_own, v_host);
     UPDATE schedule.task SET guest_id = v_own.id WHERE task.id = v_host.id;
     RETURN schedule.outcome('retitled', v_own, CASE WHEN v_was_seen THEN false END);
 END
 $$;
 
 -- Gives a locked task without a partner the title of the new request. Returns it.
-CREATE FUNCTION schedule.retitle_free(p_task schedule.task, p_title text) RETURNS schedule.task
+CREATE FUNCTION schedule.retitle_waiting(p_task schedule.task, p_title text) RETURNS schedule.task
 LANGUAGE plpgsql AS $$
 DECLARE
     v_task schedule.task := p_task;
@@ -175,7 +175,7 @@ END
 $$;
 
 -- Matches two waiting tasks, both locked, in the room of the second, which may be open already. Returns the first.
-CREATE FUNCTION schedule.pair_free(
+CREATE FUNCTION schedule.match_waiting(
     p_task schedule.task, p_other schedule.task, p_is_open boolean DEFAULT false
 ) RETURNS schedule.task
 LANGUAGE plpgsql AS $$
@@ -224,7 +224,7 @@ END
 $$;
 
 -- Makes such a task wait for anybody, and matches it with a waiting user. Returns whether there was one.
-CREATE FUNCTION schedule.free_invitation(p_task uuid) RETURNS boolean
+CREATE FUNCTION schedule.end_invitation(p_task uuid) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
     v_starts_at timestamptz := (SELECT task.starts_at FROM schedule.task WHERE task.id = p_task);
@@ -256,7 +256,7 @@ BEGIN
         v_is_claimed := NOT schedule.is_due(v_task) OR NOT schedule.is_due(v_waiting);
         PERFORM schedule.notify_claimed(v_task);
         PERFORM schedule.notify_claimed(v_waiting);
-        v_task := schedule.pair_free(v_task, v_waiting, v_is_claimed);
+        v_task := schedule.match_waiting(v_task, v_waiting, v_is_claimed);
     END IF;
     PERFORM schedule.notify_changes(ARRAY[schedule.outcome(
         'stayed', v_task, CASE WHEN schedule.is_due(v_task) THEN v_task.partner_id IS NULL END)]);

@@ -219,7 +219,7 @@ DECLARE
     v_other schedule.task := p_waiting;
     v_is_claimed boolean := NOT schedule.is_due(p_partner);
     v_was_open boolean := v_is_claimed OR NOT schedule.is_due(p_task);
-    v_is_kept boolean := core.has_unnamed_peers(p_task.room_id);
+    v_is_kept boolean := core.has_unnamed_members(p_task.room_id);
     v_room uuid;
     v_closes_at timestamptz;
 BEGIN
@@ -231,7 +231,7 @@ BEGIN
         RETURN NULL;
     END IF;
     IF p_partner.registered <= core.erased_up_to(p_partner.device_id)
-        OR v_is_kept AND core.has_unnamed_peers(v_other.room_id) THEN
+        OR v_is_kept AND core.has_unnamed_members(v_other.room_id) THEN
         v_other := NULL;
     END IF;
     IF v_other.id IS NULL THEN
@@ -375,7 +375,7 @@ $$;
 
 -- After a block is removed: matches the two wherever both wait, in the slots that lock_waiting_starts has locked. Only
 -- before the start, also after the lead; from the start on rematch_slot matches those who wait.
-CREATE FUNCTION schedule.pair_unblocked(p_device text, p_other text, p_slots timestamptz[]) RETURNS void
+CREATE FUNCTION schedule.match_unblocked(p_device text, p_other text, p_slots timestamptz[]) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_pair record;
@@ -395,14 +395,14 @@ BEGIN
         v_moves := v_pair.own;
         v_stays := v_pair.other;
         -- A user who can't be moved to another room stays; otherwise one who is already in a room stays.
-        IF core.has_unnamed_peers(v_moves.room_id)
-            OR v_stays.waits_until IS NULL AND NOT core.has_unnamed_peers(v_stays.room_id) THEN
+        IF core.has_unnamed_members(v_moves.room_id)
+            OR v_stays.waits_until IS NULL AND NOT core.has_unnamed_members(v_stays.room_id) THEN
             v_moves := v_pair.other;
             v_stays := v_pair.own;
         END IF;
-        CONTINUE WHEN core.has_unnamed_peers(v_moves.room_id);
+        CONTINUE WHEN core.has_unnamed_members(v_moves.room_id);
         v_is_claimed := NOT schedule.is_due(v_moves) OR NOT schedule.is_due(v_stays);
-        PERFORM schedule.pair_free(v_moves, v_stays, v_is_claimed);
+        PERFORM schedule.match_waiting(v_moves, v_stays, v_is_claimed);
         IF v_is_claimed THEN
             -- Their reminders knew of no room, or of another.
             PERFORM schedule.notify_rematched(

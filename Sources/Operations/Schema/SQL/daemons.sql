@@ -41,9 +41,9 @@ BEGIN
                 FOR UPDATE OF daemon SKIP LOCKED)
             RETURNING daemon.id, daemon.seen_at
         )
-        INSERT INTO core.reporter AS known (id, number, wrote_at, gone_at, must_close)
+        INSERT INTO core.reporter AS known (id, number, wrote_at, lost_at, must_revert)
         SELECT removed.id, 0, core.clock(), removed.seen_at, true FROM removed
-        ON CONFLICT (id) DO UPDATE SET gone_at = excluded.gone_at, must_close = true;
+        ON CONFLICT (id) DO UPDATE SET lost_at = excluded.lost_at, must_revert = true;
     END IF;
     RETURN QUERY
         SELECT id, beats, host, build, bus_version, bus, seen_at > core.clock() - interval '15 s'

@@ -15,7 +15,7 @@ import Testing
         try await ScheduleDatabase.with(now: nil) { database in
             let store = ConversationStore(
                 database: database.client, settings: ConversationSettings(), storage: StorageQuota())
-            let (audience, notified) = (ConversationListeners(), EventRecorder<String>())
+            let (audience, notified) = (ConnectedUsers(), EventRecorder<String>())
             for number in 1...3 {
                 _ = try await store.take(UserName("user\(number)"), for: DeviceID("d\(number)"))
                 audience.enter("user\(number)")

@@ -20,7 +20,7 @@ import Testing
         init(_ database: ScheduleDatabase, patience: Duration, hears user: String) async throws {
             store = ConversationStore(
                 database: database.client, settings: ConversationSettings(), storage: StorageQuota())
-            let audience = ConversationListeners()
+            let audience = ConnectedUsers()
             audience.enter(user)
             feeds = ConversationFeeds(
                 store: store, log: Log(level: .error, format: nil), audience: audience, patience: patience

@@ -185,7 +185,7 @@ import Testing
             let text = String(repeating: "x", count: ConversationMessage.maximumScalars)
             for _ in 1...50 { try await world.send(text) }
             let published = EventRecorder<Int>()
-            let audience = ConversationListeners()
+            let audience = ConnectedUsers()
             audience.enter("user2")
             let feeds = ConversationFeeds(
                 store: world.store, log: Log(level: .error, format: nil), audience: audience,

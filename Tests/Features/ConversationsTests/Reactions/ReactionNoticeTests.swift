@@ -45,7 +45,7 @@ import Testing
         try await ScheduleDatabase.with(now: nil) { database in
             let store = ConversationStore(
                 database: database.client, settings: ConversationSettings(), storage: StorageQuota())
-            let (audience, published) = (ConversationListeners(), EventRecorder<String>())
+            let (audience, published) = (ConnectedUsers(), EventRecorder<String>())
             let changes = ConversationChanges(store: store, log: Log(level: .error, format: nil), audience: audience) {
                 _, _ in
                 published.append("a change")

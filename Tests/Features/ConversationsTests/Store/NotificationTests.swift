@@ -240,7 +240,7 @@ import Testing
                 try await world.database.run(
                     "SELECT operations.beat('\(daemon)', 'box', '1', 1, 'none', '{}', '{}', false, NULL, 0, 0)")
             }
-            let stores = [alive, dead].map { ListenerStore(database: world.database.client, daemon: $0) }
+            let stores = [alive, dead].map { ConnectedUserStore(database: world.database.client, daemon: $0) }
             try await stores[0].set(came: ["user2", "nobody"], left: ["user3"])
             try await stores[1].set(came: ["user3"], left: [])
             try await world.send(1, "x")
@@ -271,10 +271,10 @@ import Testing
                     "SELECT operations.beat('\(daemon)', 'box', '1', 1, 'none', \(gone), false, NULL, 0, 0)")
             }
             try await beat(slow)
-            try await ListenerStore(database: world.database.client, daemon: slow).set(came: ["user2"], left: [])
+            try await ConnectedUserStore(database: world.database.client, daemon: slow).set(came: ["user2"], left: [])
             try await world.database.setClock("2026-11-22T10:01:00Z")
             try await beat(other, gone: slow)
-            try await ListenerStore(database: world.database.client, daemon: other).remove()
+            try await ConnectedUserStore(database: world.database.client, daemon: other).remove()
             try await world.send(1, "nobody can know")
             #expect(try await world.waiting() == ["ntfy user2", "ntfy user3"])
             try await world.deleteDeliveries()
@@ -284,7 +284,7 @@ import Testing
             // A daemon that has been silent for this long counts as dead.
             try await beat(other, gone: slow)
             try await world.database.setClock("2026-11-22T12:00:00Z")
-            try await ListenerStore(database: world.database.client, daemon: other).remove()
+            try await ConnectedUserStore(database: world.database.client, daemon: other).remove()
             #expect(try await world.database.count("conversations.connected_user") == 0)
         }
     }

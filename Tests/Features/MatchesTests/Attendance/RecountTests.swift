@@ -62,7 +62,7 @@ import Testing
     /// Marks the daemon as dead, and removes its members one at a time, at most `steps` of them.
     private static func giveUp(_ daemon: UUID, in database: ScheduleDatabase, taking steps: Int = .max) async throws {
         try await database.run(
-            "UPDATE core.reporter SET must_close = true, gone_at = core.clock() WHERE id = '\(daemon)'")
+            "UPDATE core.reporter SET must_revert = true, lost_at = core.clock() WHERE id = '\(daemon)'")
         var left = steps
         while left > 0, try await database.run("SELECT matches.close_presence(1) AS more")[0].boolean("more") {
             left -= 1
@@ -154,7 +154,7 @@ import Testing
                 try await eventually("they are there again") {
                     try await Self.attendance(database) == ["ada 2 2", "bob 0 1", "unnamed 1 1"]
                 }
-                #expect(try await database.count("core.reporter WHERE must_close") == 0)
+                #expect(try await database.count("core.reporter WHERE must_revert") == 0)
             }
             await writer.add([crowd.event(.left, ada, ada.id), crowd.event(.left, ada, nil)])
             try await eventually("who leaves leaves") {
@@ -216,12 +216,12 @@ import Testing
             #expect(try await Self.attendance(database) == ["ada 0 1"])
             try await store.recount(crowd.rooms, by: daemon, number: 2)
             #expect(try await Self.attendance(database) == ["ada 0 1"])
-            #expect(try await database.count("core.reporter WHERE must_close") == 1)
+            #expect(try await database.count("core.reporter WHERE must_revert") == 1)
 
             try await Self.beat(daemon, in: database)
             try await store.recount(crowd.rooms, by: daemon, number: 2)
             #expect(try await Self.attendance(database) == ["ada 1 1"])
-            #expect(try await database.count("core.reporter WHERE must_close") == 0)
+            #expect(try await database.count("core.reporter WHERE must_revert") == 0)
         }
     }
 

@@ -300,7 +300,7 @@ import Testing
             try await store.report([joined(nil, 4)], by: living, number: 1, at: .now())
             for _ in 0..<2 {
                 try await database.run(
-                    "UPDATE core.reporter SET must_close = true, gone_at = core.clock() WHERE id = '\(dead)'"
+                    "UPDATE core.reporter SET must_revert = true, lost_at = core.clock() WHERE id = '\(dead)'"
                 )
                 while try await database.run("SELECT matches.close_presence(1) AS more")[0].boolean("more") {}
             }

@@ -24,7 +24,7 @@ import Testing
             case .hostLeaves: "SELECT schedule.leave_task('ada', '\(host)', 300)"
             case .hostRetitles:
                 "SELECT schedule.register_task('ada', 'Logic', 'UTC', 1795338000, NULL, NULL, NULL, 60, 7776000, 3600)"
-            case .hostIsFreed: "SELECT schedule.free_invitation('\(host)')"
+            case .hostIsFreed: "SELECT schedule.end_invitation('\(host)')"
             case .guestMoves: "SELECT schedule.move_task('eva', '\(guest ?? host)', \(ten))"
             case .guestLeaves: "SELECT schedule.leave_task('eva', '\(guest ?? host)', 300)"
             case .guestRepeatsWeekly:

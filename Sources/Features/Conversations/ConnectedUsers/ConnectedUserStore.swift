@@ -4,7 +4,7 @@ package import Postgres
 
 /// The users that listen to their conversations on a daemon. They need no notification by other means. Every operation
 /// is one statement. Throws `PostgresError`.
-package struct ListenerStore: Sendable {
+package struct ConnectedUserStore: Sendable {
     /// The names of the statements, for metrics.
     package static let statementNames = [set, remove].map(\.name)
 

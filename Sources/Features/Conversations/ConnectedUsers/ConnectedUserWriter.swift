@@ -4,23 +4,23 @@ import Postgres
 
 /// Writes the listening users of this daemon to the database, in batches of some milliseconds, because many come and go
 /// at once.
-package final class ListenerWriter: Service {
+package final class ConnectedUserWriter: Service {
     private static let pause: Duration = .milliseconds(50)
     private static let retryPause: Duration = .seconds(1)
 
     private struct State {
-        var changes = ListenerChanges()
+        var changes = ConnectedUserChanges()
         /// When the last statement is given up. `nil` until the service stops.
         var end: MonotonicTime?
     }
 
-    private let store: ListenerStore
-    private let audience: ConversationListeners
+    private let store: ConnectedUserStore
+    private let audience: ConnectedUsers
     private let log: Log
     private let state = Locked(State())
     private let timer = WakeableTimer()
 
-    package init(store: ListenerStore, audience: ConversationListeners, log: Log) {
+    package init(store: ConnectedUserStore, audience: ConnectedUsers, log: Log) {
         self.store = store
         self.audience = audience
         self.log = log
@@ -59,7 +59,7 @@ package final class ListenerWriter: Service {
                 state.withLock { $0.changes.failed(batch) }
                 // The connection pool logs that the database is unavailable.
                 if let error = error as? PostgresError, !error.isUnavailable {
-                    log.error("failed to write the listeners of conversations", ["error": .string("\(error)")])
+                    log.error("failed to write the connected users of conversations", ["error": .string("\(error)")])
                 }
                 await timer.sleep(for: Self.retryPause)
             }
@@ -73,7 +73,7 @@ package final class ListenerWriter: Service {
         do {
             try await UnavailabilityRetries.run(until: state.withLock { $0.end }) { try await store.remove() }
         } catch {
-            log.warning("failed to delete this daemon's listeners", ["error": .string("\(error)")])
+            log.warning("failed to delete this daemon's connected users", ["error": .string("\(error)")])
         }
     }
 

@@ -1,5 +1,5 @@
 /// The changes of listening users that aren't in the database yet. A value: the present users are an argument.
-struct ListenerChanges: Sendable, Hashable {
+struct ConnectedUserChanges: Sendable, Hashable {
     struct Batch: Sendable, Hashable {
         let came: [String]
         let left: [String]

@@ -1,7 +1,7 @@
 import Basics
 
 /// The users with subscribers on this daemon. Messages for other users need not be read. Any thread.
-package final class ConversationListeners: Sendable {
+package final class ConnectedUsers: Sendable {
     /// The number of subscribers per user.
     private let counts = Locked<[String: Int]>([:])
     /// Called with each user whose first subscriber has come, or whose last has gone.

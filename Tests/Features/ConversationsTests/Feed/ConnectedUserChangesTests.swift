@@ -3,14 +3,14 @@ import Testing
 @testable import Conversations
 
 /// The changes of subscribers that are written to the database.
-@Suite struct ListenerChangesTests {
-    private func take(_ changes: inout ListenerChanges, _ here: Set<String>) -> ListenerChanges.Batch {
+@Suite struct ConnectedUserChangesTests {
+    private func take(_ changes: inout ConnectedUserChanges, _ here: Set<String>) -> ConnectedUserChanges.Batch {
         changes.take { here.contains($0) }
     }
 
     @Test("A listener that came and went in between isn't written")
     func flicker() {
-        var changes = ListenerChanges()
+        var changes = ConnectedUserChanges()
         for user in ["ada", "bob"] { changes.add(user) }
         let first = take(&changes, ["ada"])
         #expect(first == .init(came: ["ada"], left: []))
@@ -27,7 +27,7 @@ import Testing
 
     @Test("A change with an unknown outcome is written with its current state", arguments: [true, false])
     func failure(_ isHereLater: Bool) {
-        var changes = ListenerChanges()
+        var changes = ConnectedUserChanges()
         changes.add("ada")
         changes.failed(take(&changes, ["ada"]))
         #expect(!changes.isEmpty)
@@ -40,7 +40,7 @@ import Testing
 
     @Test("State that the database may have removed is written again")
     func forgotten() {
-        var changes = ListenerChanges()
+        var changes = ConnectedUserChanges()
         for user in ["ada", "bob"] { changes.add(user) }
         changes.wrote(take(&changes, ["ada", "bob"]))
         changes.repeatAll()
