@@ -5,7 +5,8 @@ package import Server
 package final class RateTable<Key: Hashable & Sendable>: Sendable {
     private struct Allowances {
         var paidUntil: [Key: UInt64] = [:]
-        /// The number of entries at which those are removed that don't differ from a newcomer's.
+        /// At this number of entries, the entries that have their full burst again are removed. A missing entry means
+        /// the same.
         var nextSweep = 1024
     }
 
