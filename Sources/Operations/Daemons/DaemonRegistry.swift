@@ -106,7 +106,7 @@ package actor DaemonRegistry: Service {
     }
 
     /// Ends the work and removes our row, so that the other daemons notice the end at once. The row stays if the
-    /// departure of our people can't be stored. The other daemons then store it.
+    /// departure of our people isn't stored yet. The other daemons then store it.
     package func stop(within limit: Duration) async {
         isStopping = true
         await timer.wake()
