@@ -2,21 +2,21 @@ import FoundationEssentials
 import Glibc
 import Postgres
 
-/// Measures each call into the database with a thousand tasks and messages stored, and with a million of each. The
-/// plans logged by `auto_explain` show whether a call scans a whole table.
+/// Measures each call into the database twice: with a thousand tasks and messages stored, and with a million of each.
+/// The plans logged by `auto_explain` show whether a call scans a whole table.
 struct StoredBenchmark {
     private static let sizes = [1_000, 1_000_000]
     private static let quickSizes = [1_000, 2_000]
     /// The number of timed calls of each kind.
     private static let calls = 200
-    /// The limit of a call's time with many rows over its time with few. An index then has more levels, and less of it
-    /// is cached.
+    /// The maximum ratio of a call's times with many and with few rows. With many rows, an index has more levels, and a
+    /// smaller part of it is cached.
     private static let flat = 2.0
 
     let laboratory: Laboratory
 
     func run() throws -> Findings {
-        // Runs the migrations and stops, so that only the benchmark uses the tables.
+        // The daemon runs the migrations and stops, so that only the benchmark uses the tables.
         let daemon = try laboratory.daemon(flags: [])
         try awaitMigrations()
         daemon.process.stop()
@@ -45,7 +45,7 @@ struct StoredBenchmark {
         let plans = try plans()
         findings.add("plans seen", Double(plans.split(separator: "Query Text:").count - 1), "")
         findings.add("index scans in them", Double(plans.ranges(of: "Index ").count), "")
-        // A sequence has one row and is always scanned, and so are the providers, of which there are at most four.
+        // Scans of few rows don't count. The sequence `batch` has one row, and there are at most four providers.
         let scans = plans.ranges(of: "Seq Scan on letsswitch.").count
         let ofFewRows = ["batch", "provider"].map { plans.ranges(of: "Seq Scan on letsswitch.\($0) ").count }.reduce(
             0, +)
@@ -60,7 +60,7 @@ struct StoredBenchmark {
         return findings
     }
 
-    /// A daemon whose database isn't ready listens after a while without it.
+    /// Waits for the migrations, because the daemon may listen before its database is ready.
     private func awaitMigrations() throws {
         let deadline = ContinuousClock.now + .seconds(60)
         let claims = "SELECT to_regclass('letsswitch.claim')::text AS name"
@@ -70,7 +70,8 @@ struct StoredBenchmark {
         }
     }
 
-    /// The median time of each call, in microseconds. The first call of each kind is planned and logged but not timed.
+    /// Returns the median time of each call in microseconds. The first call of each kind is planned and logged, but not
+    /// timed.
     private func times(_ calls: [StoredCall]) throws -> [(StoredCall, Double)] {
         let count = laboratory.options.isQuick ? 5 : Self.calls
         return try laboratory.session(with: PlannerSettings.settings) { session in
@@ -93,7 +94,7 @@ struct StoredBenchmark {
         }
     }
 
-    /// The server's log.
+    /// Returns the log of the database server.
     private func plans() throws(BenchFailure) -> String {
         let directory = "\(laboratory.directory)/postgres/data/log"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
