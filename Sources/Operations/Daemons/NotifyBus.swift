@@ -5,7 +5,7 @@ package import Rooms
 /// The bus over PostgreSQL's NOTIFY: one connection listens, and the other one sends.
 ///
 /// ```
-/// send ──► NotifySender ──► SELECT pg_notify(…), one statement ──► PostgreSQL ──► PostgresListener ──► NotifyInbox ──► receive
+/// send ──► NotifySender ──► SELECT pg_notify(…) ──► PostgreSQL ──► PostgresListener ──► NotifyInbox ──► receive
 /// ```
 ///
 /// Notifications arrive in the order of commits, and within a transaction in the order of calls. One connection sends,
