@@ -17,13 +17,14 @@ package enum Identity: Sendable, Hashable {
         }
     }
 
-    /// The expiry in seconds since 1970. Connections and subscriptions must end then too.
+    /// The time at which the ticket expires, in seconds since 1970. Connections and subscriptions with this identity
+    /// must end then, too.
     package var expiry: Double? {
         if case .ticket(let ticket) = self { ticket.expiry } else { nil }
     }
 
-    /// Whether the identity permits `topic`. Everyone who knows the topic's name is permitted, unless a ticket is
-    /// limited to other topics.
+    /// Whether the identity permits `topic`. Without a ticket, everyone who knows the topic's name is permitted. A
+    /// ticket may be limited to certain topics.
     package func allows(_ topic: Topic) -> Bool {
         if case .ticket(let ticket) = self { ticket.allows(topic) } else { true }
     }

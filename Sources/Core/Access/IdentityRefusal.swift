@@ -1,19 +1,19 @@
 package import Crypto
 package import Domain
 
-/// The reason why an identity is refused. A route converts it to its status. Other transports report it in their own
-/// form.
+/// The reason why an identity is refused. Routes turn the reason into a status, and other transports report it in their
+/// own form.
 package enum IdentityRefusal: Error, Sendable, Hashable {
     /// The request names a device in plain text, and this server requires a ticket.
     case ticketRequired
     /// The ticket is invalid.
     case badTicket(JSONWebTokenFault)
-    /// The ticket is for another device than the request names.
+    /// The ticket and the request name different devices.
     case otherDevice
     /// An invalid deviceId, or two tickets.
     case invalid(RequestError)
 
-    /// Whether a ticket is the reason.
+    /// Whether the request had a ticket that was refused.
     package var isAboutTicket: Bool {
         switch self {
         case .badTicket, .otherDevice: true
@@ -44,7 +44,7 @@ extension RequestError {
 }
 
 extension JSONWebTokenFault {
-    /// The sentence for people. The reader is the ticket's author, so the sentence may state the reason.
+    /// The sentence for people. It may state the reason, because its reader is the ticket's author.
     fileprivate var sentence: String {
         switch self {
         case .malformed:

@@ -9,7 +9,7 @@ package import Wire
 ///
 /// Without a secret there are no tickets, and `token` is a deviceId in plain text.
 package struct IdentityVerifier: Sendable {
-    /// Made only if there are secrets, because the cryptography library takes two megabytes.
+    /// `nil` if there are no secrets, because the cryptography library takes two megabytes of memory.
     private let tickets: SharedTokens?
     private let areRequired: Bool
     /// Seconds since 1970, for the expiry of tickets.
@@ -25,7 +25,8 @@ package struct IdentityVerifier: Sendable {
 
     /// Returns the identity of a request's sender.
     ///
-    /// - Parameter bearer: Whether `Authorization` may contain a ticket. Presenters' routes have their own key there.
+    /// - Parameter bearer: Whether `Authorization` may contain a ticket. On presenters' routes it contains the
+    ///   session's key instead.
     package func identity(of head: HTTPRequestHead, bearer: Bool = true) throws(IdentityRefusal) -> Identity {
         let token = try token(of: head, bearer: bearer)
         var identity = Identity.none
@@ -34,7 +35,8 @@ package struct IdentityVerifier: Sendable {
         return try self.identity(identity, naming: try device(named))
     }
 
-    /// Returns the identity if a device is also named elsewhere: in a body, or in an Action Cable identifier.
+    /// Returns the identity of a request that names a device elsewhere, too: in its body, or in an Action Cable
+    /// identifier.
     package func identity(_ identity: Identity, naming device: DeviceID) throws(IdentityRefusal) -> Identity {
         switch identity {
         case .none, .device:
@@ -60,7 +62,7 @@ package struct IdentityVerifier: Sendable {
     private static func bearer(of headers: HTTPHeaders) -> String? {
         guard let value = headers.value("Authorization") else { return nil }
         let parts = value.split(separator: " ", maxSplits: 1)
-        // Other schemes aren't for this server, but for example for a proxy.
+        // A header with another scheme may be meant for a proxy.
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         return String(parts[1].drop { $0 == " " })
     }

@@ -5,7 +5,8 @@ package import Server
 package final class RateTable<Key: Hashable & Sendable>: Sendable {
     private struct Allowances {
         var paidUntil: [Key: UInt64] = [:]
-        /// The number of entries at which those are removed that don't differ from a newcomer's.
+        /// At this number of entries, the entries that have their full burst again are removed, because a key without
+        /// an entry has its full burst, too.
         var nextSweep = 1024
     }
 

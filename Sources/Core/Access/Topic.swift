@@ -22,13 +22,13 @@ package enum Topic: Sendable, Hashable {
         name.hasPrefix("conversation:") ? UUID(text: String(name.dropFirst("conversation:".count))) : nil
     }
 
-    /// UUIDs ignore case; device ids are compared byte for byte.
+    /// Whether upper and lower case are equal: they are in UUIDs. Device ids are compared byte for byte.
     fileprivate var ignoresCase: Bool {
         if case .device = self { false } else { true }
     }
 }
 
-/// The name of a topic, or the beginning of names with a final `*`.
+/// The name of a topic, or a prefix of names followed by `*`.
 package struct TopicPattern: Sendable, Hashable {
     private let bytes: [UInt8]
     private let matchesRest: Bool

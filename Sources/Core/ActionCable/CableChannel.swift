@@ -11,8 +11,8 @@ package protocol CableChannel: Sendable {
     /// its subscription continues.
     var keepsHistory: Bool { get }
 
-    /// Handles a new subscription: checks the parameters and permissions, and calls ``SubscriptionTransport/confirm()`` or
-    /// ``SubscriptionTransport/reject()``, now or later. On the connection's loop.
+    /// Handles a new subscription: checks the parameters and permissions, and calls ``SubscriptionTransport/confirm()``
+    /// or ``SubscriptionTransport/reject()``, now or later. Called on the connection's loop.
     ///
     /// - Throws: ``CableRejection`` for an error that is known at once.
     /// - Returns: The object that the transport holds until the subscription ends, confirmed or not.
@@ -35,7 +35,7 @@ package protocol CableSubscription: AnyObject {
     /// ``SubscriptionTransport/rejectHistory()``. Called only if the channel stores messages.
     func replay(_ history: CableHistory)
 
-    /// Handles a client's request about presence. Extended protocol.
+    /// Handles a client's request about presence. Called only for the extended protocol.
     ///
     /// - Returns: Whether presence is available.
     func handlePresence(_ request: CablePresenceRequest) -> Bool
@@ -44,7 +44,8 @@ package protocol CableSubscription: AnyObject {
     /// once.
     func end()
 
-    /// Reports that the kernel has taken everything. Called only while ``SubscriptionTransport/reportsDrain`` is set.
+    /// Reports that the kernel has taken all sent messages. Called only while ``SubscriptionTransport/reportsDrain`` is
+    /// set.
     func allSent()
 
     /// Starts this subscription's turn to send its backlog, until ``SubscriptionTransport/endTurn()``. Called once for
@@ -83,7 +84,7 @@ package struct CableActionError: Error, Hashable {
 }
 
 extension CableParameters {
-    /// Returns the subscriber: the device in the identifier, otherwise the connection's identity.
+    /// Returns the identity of the subscriber: the device in the identifier, or otherwise the connection's identity.
     ///
     /// - Throws: ``CableRejection`` if the connection may not act for the device.
     package func identity(of transport: SubscriptionTransport) throws(CableRejection) -> Identity {

@@ -34,8 +34,8 @@ extension CableConnection: TurnEndHandler {
         if case .connecting(.extended, _) = state { true } else { session != nil }
     }
 
-    /// Waits for the histories of restored subscriptions. A client that restores a session sends them at once. Without
-    /// one, a subscription continues with new messages.
+    /// Waits until the client requests the missed messages of restored subscriptions. A client that restores a session
+    /// requests them at once. Without a request, a subscription continues with new messages.
     private func awaitRestored() {
         shard.reactor.schedule(after: CableLimits.restorePause) { [weak self] in
             guard let self, let restoring = session?.restoring else { return }

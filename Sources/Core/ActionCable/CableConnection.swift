@@ -36,24 +36,25 @@ final class CableConnection: WebSocketHandler {
     var state: State
     private var table: SubscriptionTable
     private var transports: [CableIdentifier: SubscriptionTransport] = [:]
-    /// Extended protocol.
+    /// The session of a client that uses the extended protocol.
     var session: Session?
 
     struct Session {
         let name: String
-        /// Restored subscriptions that start with the client's first command about each, so that nothing precedes its
-        /// missed messages, or after a short pause.
+        /// The restored subscriptions that haven't started yet. A subscription starts with the client's first command
+        /// about it, so that the missed messages come before new ones. Without a command, it starts after a short
+        /// pause.
         var restoring: Set<CableIdentifier>
     }
 
-    /// The subscriptions with a backlog, in the order of their requests. The first has its turn.
+    /// The subscriptions with a backlog, in the order of their requests. The first one has its turn.
     private var backlogs: [SubscriptionTransport] = []
-    /// Only ``CableShard`` sets it.
+    /// The position among the pinged connections. Only ``CableShard`` sets it.
     var place: PingWheel<CableConnection>.Place?
     /// The timer of the ticket's expiry.
     var expiry: TimerID?
     private var allowance: MessageAllowance
-    /// Used for matches' rooms, which few connections are in.
+    /// Created at the first use, because few connections are in matches' rooms.
     private(set) lazy var sender = shard.cables.rooms.shard(on: shard.reactor).makeSender()
 
     init(_ webSocket: WebSocket, _ greeting: Greeting, on shard: CableShard) {
@@ -139,7 +140,8 @@ final class CableConnection: WebSocketHandler {
         }
     }
 
-    /// Charges a message. If the identifier names another device, that device is charged too, as on its own connection.
+    /// Charges a message to the device that the identifier names, unless it is the connection's own device. Returns
+    /// whether the device may send it.
     private func pays(for transport: SubscriptionTransport?) -> Bool {
         guard let device = transport?.device, device != identity.device else { return true }
         return shard.cables.messageRates.pays(device, at: shard.reactor.now)
@@ -160,7 +162,7 @@ final class CableConnection: WebSocketHandler {
         transport.begin(channel, parameters)
     }
 
-    // MARK: What becomes of subscriptions
+    // MARK: Results of subscriptions
 
     func confirmed(_ transport: SubscriptionTransport) {
         table.confirm(transport.number, of: transport.identifier)
@@ -214,7 +216,7 @@ final class CableConnection: WebSocketHandler {
         send(.rejection(identifier))
     }
 
-    /// Whether more of a backlog may be sent, far below the limit for slow peers.
+    /// Whether more of a backlog may be sent. The limit is far below the limit for slow peers.
     var hasRoom: Bool { webSocket.unsentBytes < CableLimits.backlogBytes }
 
     /// Charges the peer's address for a database query, like a request. Returns whether it is admitted.
@@ -273,7 +275,7 @@ final class CableConnection: WebSocketHandler {
 
     private func sendDisconnect(_ reason: CableDisconnect) {
         if case .ended = state { return }
-        // A session gives no access by itself. A client that may reconnect continues its session.
+        // A session gives no access by itself, so it is kept if the client may reconnect.
         if let session, !reason.mayReconnect { shard.cables.sessions.end(session.name) }
         shard.metrics.disconnected.add(reason)
         send(.disconnect(reason))

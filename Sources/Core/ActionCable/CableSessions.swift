@@ -5,8 +5,10 @@ import FoundationEssentials
 import Wire
 
 /// The sessions of the extended protocol: a connection's subscriptions to stored streams, which the client's next
-/// connection continues. Any thread. A session exists on this daemon only, for some minutes. Elsewhere or later a
-/// client subscribes again, and misses nothing either.
+/// connection continues. Any thread.
+///
+/// A session exists on this daemon only, for five minutes after its connection is lost. On another daemon, or later,
+/// the client subscribes again and receives the missed messages, too.
 final class CableSessions: Sendable {
     private let memory = Locked(CableSessionMemory())
 
@@ -14,7 +16,7 @@ final class CableSessions: Sendable {
     func begin(
         of device: DeviceID?, restoring last: String?, at now: MonotonicTime
     ) -> (name: String, identifiers: [CableIdentifier]) {
-        // The name is as hard to guess as a key. Half of a UUID's bits would be enough.
+        // The name must be as hard to guess as a key. Half of a UUID's bits would be enough.
         let name = UUID().text
         return (name, memory.withLock { $0.begin(name, of: device, restoring: last, at: now) })
     }
@@ -46,19 +48,19 @@ struct CableSessionMemory {
     }
 
     private var sessions: [String: Session] = [:]
-    /// The sessions without a connection and the times at which they end, in order of time. Some sessions may have been
-    /// removed since.
+    /// The sessions without a connection and the times at which they end, in order of time. Some of them may have been
+    /// removed from ``sessions``.
     private var left: ArraySlice<(name: String, until: MonotonicTime)> = []
     private var leftBytes = 0
-    /// The number of removed sessions in ``left``.
+    /// The number of entries in ``left`` whose sessions were removed.
     private var goneCount = 0
 
     var count: Int { sessions.count }
-    /// The number of sessions in ``left``, including removed ones.
+    /// The number of entries in ``left``, including those of removed sessions.
     var leftCount: Int { left.count }
 
-    /// - Returns: The subscriptions that continue. A phone may reconnect before the loss of its old connection is
-    ///   known; that session continues too.
+    /// - Returns: The subscriptions that continue. They continue even if the loss of the old connection isn't known
+    ///   yet, as when a phone reconnects.
     mutating func begin(
         _ name: String, of device: DeviceID?, restoring last: String?, at now: MonotonicTime
     ) -> [CableIdentifier] {
@@ -85,7 +87,7 @@ struct CableSessionMemory {
     mutating func leave(_ name: String, at now: MonotonicTime) {
         expire(at: now)
         guard let session = sessions[name], !session.isLeft else { return }
-        // There is nothing to continue.
+        // A session without subscriptions has nothing to continue.
         guard !session.identifiers.isEmpty else { return end(name) }
         sessions[name]?.isLeft = true
         left.append((name, now + CableLimits.sessionPatience))
@@ -97,8 +99,8 @@ struct CableSessionMemory {
         guard let session = sessions.removeValue(forKey: name), session.isLeft else { return }
         leftBytes -= session.size
         goneCount += 1
-        // Removes gaps, so that a client that reconnects again and again doesn't fill the memory behind an older
-        // session.
+        // Drops the entries of removed sessions, so that a client that reconnects again and again doesn't fill the
+        // memory behind an older session.
         guard goneCount > left.count / 2 else { return }
         left = left.filter { sessions[$0.name] != nil }
         goneCount = 0

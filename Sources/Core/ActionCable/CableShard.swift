@@ -21,8 +21,8 @@ final class CableShard {
     private var wheel = PingWheel<CableConnection>()
     private var isPingTimerSet = false
     private var frames: [FrameKey: SharedBytes] = [:]
-    /// Closures that wait for a task's result. The task knows only the number, because the closure must stay on the
-    /// loop.
+    /// Closures that wait for the result of a task. The task has only the number of its closure, because the closure
+    /// must stay on the loop.
     private var awaiting: [UInt64: (any Sendable) -> Void] = [:]
     private var lastTicket: UInt64 = 0
 
@@ -65,7 +65,7 @@ final class CableShard {
         reactor.schedule(after: delay) { [weak self] in self?.ping() }
     }
 
-    /// All pings of one moment share a frame.
+    /// Sends the pings that are due. They share one frame.
     private func ping() {
         isPingTimerSet = false
         let due = wheel.takeDue(at: reactor.now)
@@ -76,9 +76,9 @@ final class CableShard {
         setPingTimer()
     }
 
-    // MARK: What is shared
+    // MARK: Shared frames
 
-    /// Returns the frame of a content that is sent often, for all subscriptions with the same identifier.
+    /// Returns the frame of a content that is sent often. All subscriptions with the same identifier share it.
     ///
     /// - Parameter subject: The key of the content.
     func frame(

@@ -15,7 +15,7 @@ package final class Cables: Sendable {
     let limits: CableLimits
     let messageRates: DeviceMessageRates
     let metrics: CableMetrics
-    /// Extended protocol.
+    /// The sessions of clients that use the extended protocol.
     let sessions = CableSessions()
     /// The executor of tasks that wait for the database.
     let executor: (any TaskExecutor)?
@@ -50,7 +50,7 @@ package final class Cables: Sendable {
         }
     }
 
-    /// Closes a device's connections for good, and ends its subscriptions on others.
+    /// Closes the connections of a device for good, and ends its subscriptions on other connections.
     package func disconnect(_ device: DeviceID) {
         for loop in loops {
             loop.submit { self.shard(on: $0).disconnect(device) }

@@ -2,8 +2,8 @@ import Access
 import Basics
 import Sockets
 
-/// Delays the messages after a confirmation briefly, because some clients lose their reader if both arrive at once. A
-/// value.
+/// Delays the messages after a confirmation briefly. Some clients stop reading if a message arrives together with the
+/// confirmation. A value.
 ///
 /// ```
 /// confirmed ──── 50 ms ────► open

@@ -7,7 +7,7 @@ import Basics
 /// One timer serves all connections, and stops if there are none. The cost of a ping doesn't depend on the number of
 /// connections, and pings are spread over time.
 struct PingWheel<Member: AnyObject> {
-    /// The position of a member, which the member knows, so that removal is O(1).
+    /// The position of a member in the wheel. The member stores it, so that its removal is O(1).
     struct Place {
         fileprivate let slot: UInt8
         fileprivate let index: UInt32
@@ -15,7 +15,7 @@ struct PingWheel<Member: AnyObject> {
 
     private struct Slot {
         var members: [Member] = []
-        /// The quarter of a second of the next ping.
+        /// The time of the next ping, counted in quarters of a second.
         var due: UInt64 = 0
     }
 
@@ -37,7 +37,7 @@ struct PingWheel<Member: AnyObject> {
         return Place(slot: UInt8(slot), index: UInt32(slots[slot].members.count - 1))
     }
 
-    /// - Returns: The member that was moved to this position, if there is one.
+    /// - Returns: The member that was moved to the free position, if there is one.
     mutating func remove(_ place: Place) -> Member? {
         let (slot, index) = (Int(place.slot), Int(place.index))
         guard index < slots[slot].members.count else { return nil }

@@ -41,7 +41,7 @@ struct SubscriptionTable {
         case ignored(CableFault)
         /// Call ``next(of:)``.
         case queued
-        /// Like ``queued``. Nothing more is sent for this identifier.
+        /// Like ``queued``, but nothing more is sent for this identifier.
         case muted
         /// Nothing to do: the command was already received.
         case repeated
@@ -159,7 +159,7 @@ struct SubscriptionTable {
         entries[identifier] = nil
     }
 
-    // MARK: What becomes of it
+    // MARK: Results
 
     private func isCurrent(_ number: Number, of identifier: CableIdentifier) -> Bool {
         entries[identifier]?.number == number

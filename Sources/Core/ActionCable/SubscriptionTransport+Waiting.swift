@@ -8,7 +8,7 @@ extension SubscriptionTransport {
     package var loop: EventLoop { shard.cables.loops[reactor.index] }
 
     /// Runs `work` in a task and passes its result to `then` on this loop, or to `unwanted` if the subscription has
-    /// ended. Later actions wait. An address that exceeds its rate must wait too.
+    /// ended. Later actions of the client wait for it. If the client's address exceeds its rate, the work starts later.
     package func run<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value, then: @escaping (Result<Value, any Error>) -> Void,
         unwanted: @escaping (Value) -> Void = { _ in }

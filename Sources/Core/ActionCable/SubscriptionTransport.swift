@@ -15,7 +15,7 @@ package final class SubscriptionTransport {
     private enum State {
         case pending
         case confirmed(ConfirmPause)
-        /// Only held messages are still sent.
+        /// The channel has ended the subscription, and held messages remain to be sent.
         case ending(ConfirmPause)
         case over
     }
@@ -31,11 +31,11 @@ package final class SubscriptionTransport {
     var device: DeviceID?
     private(set) var isBeginning = false
     private var keepsHistory = false
-    /// The position to continue from. Extended protocol.
+    /// The position to continue from, given by a client of the extended protocol.
     private let resumption: CableResumption?
     /// Set after the client has unsubscribed, while its earlier actions are still being performed.
     var isMuted = false
-    /// Whether the subscription is notified when the kernel has taken everything.
+    /// Whether the subscription is notified when the kernel has taken all sent messages.
     package var reportsDrain = false {
         didSet { if reportsDrain { connection.reportDrain() } }
     }
@@ -59,7 +59,7 @@ package final class SubscriptionTransport {
     /// Charges the client's address for stored messages. Returns whether they are admitted.
     package func admits(messages count: Int) -> Bool { connection.admits(messages: count) }
 
-    /// The network of the client's address, for shares of what is limited; `nil` if limits don't count it.
+    /// The network of the client's address, by which shares of limits are counted; `nil` if no limit applies to it.
     package var limitedNetwork: IPAddress? { connection.limitedNetwork }
 
     /// Whether the client uses the extended protocol.
@@ -68,9 +68,9 @@ package final class SubscriptionTransport {
     package var history: CableHistory? { resumption?.history }
     /// Whether the client wants presence events from the beginning.
     package var joins: Bool { resumption?.joins ?? false }
-    /// Whether it continues in a later connection of the session.
+    /// Whether the subscription continues in a later connection of the session.
     var isResumable: Bool { isExtended && keepsHistory }
-    /// Whether it continues from a lost connection without a command from the client.
+    /// Whether the subscription continues after a lost connection without a command from the client.
     var isRestored: Bool { resumption?.isRestored ?? false }
 
     var isConfirmed: Bool {
@@ -84,7 +84,7 @@ package final class SubscriptionTransport {
         }
     }
 
-    /// Sets the device that the identifier names.
+    /// Makes the device that the identifier names the owner of the subscription.
     ///
     /// - Throws: If the connection may not act for the device.
     func identify(as named: DeviceID) throws -> Identity {
@@ -122,7 +122,7 @@ package final class SubscriptionTransport {
         connection.rejected(self)
     }
 
-    /// Ends the subscription by the channel, after its sent messages.
+    /// Ends the subscription for the channel. Messages sent before are still delivered.
     package func end() {
         guard !isOver else { return }
         if case .confirmed(let pause) = state, !pause.isEmpty, !isMuted {
@@ -134,14 +134,14 @@ package final class SubscriptionTransport {
         }
     }
 
-    /// Ends the subscription by the channel, and notifies the client that it is rejected.
+    /// Ends the subscription for the channel, and notifies the client of the rejection.
     package func revoke() {
         guard !isOver else { return }
         finish()
         connection.rejected(self)
     }
 
-    /// Ends the subscription by the connection.
+    /// Ends the subscription for the connection.
     func finish() {
         state = .over
         finishSubscription()
@@ -166,7 +166,7 @@ package final class SubscriptionTransport {
     /// Reports that an action failed.
     func refuse(_ error: CableActionError) { send(.error(error.code, error.reason)) }
 
-    /// - Parameter history: `nil` if it can't be read.
+    /// - Parameter history: `nil` if the client's request can't be read.
     func replay(_ history: CableHistory?) {
         guard keepsHistory, let history else { return rejectHistory() }
         subscription?.replay(history)
@@ -203,9 +203,9 @@ package final class SubscriptionTransport {
 
     package func send(_ presence: CablePresence) { send(frame: CableConnection.frame(.presence(identifier, presence))) }
 
-    /// Whether more of a backlog may be sent. If not, ``CableSubscription/allSent()`` will report when it may.
+    /// Whether more of a backlog may be sent. If not, ``CableSubscription/allSent()`` is called when more may be sent.
     package var hasRoom: Bool {
-        // Held messages leave all at once.
+        // All held messages are sent together at the end of the pause.
         if case .confirmed(let pause) = state, !pause.isEmpty { return false }
         return connection.hasRoom
     }
@@ -266,8 +266,8 @@ package final class SubscriptionTransport {
 
     // MARK: Backlogs
 
-    /// Requests a turn to send stored messages. One subscription of a connection has it at a time, so that the backlogs
-    /// of several aren't all in memory. It starts after the pause that follows the confirmation.
+    /// Requests a turn to send stored messages. One subscription of a connection has the turn at a time, so that only
+    /// one backlog is in memory. The turn starts after the pause that follows the confirmation.
     package func awaitTurn() {
         guard case .confirmed(let pause) = state, let left = pause.timeLeft(at: reactor.now) else {
             return connection.awaitTurn(self)

@@ -74,10 +74,11 @@ extension Int {
 
 /// A time of day on the clock: `09:00`, or `09:00:30`.
 package struct WallTime: Hashable, Sendable {
-    /// 0 to 86,399, counted on the clock. On a day of a clock change it isn't the time since midnight.
+    /// The time that a clock shows, in seconds from 0 to 86,399. If the clock is changed on that day, this isn't the
+    /// time since midnight.
     package let seconds: Int
 
-    /// - Parameter seconds: Within a day.
+    /// - Parameter seconds: 0 to 86,399.
     package init(seconds: Int) {
         self.seconds = seconds
     }
@@ -155,12 +156,13 @@ struct DigitReader {
     }
 }
 
-/// Writes what `DigitReader` parses, in one buffer, because each response contains some.
+/// Writes numbers and the characters between them into one buffer. It must be fast, because each response contains
+/// times.
 struct DigitWriter {
     private var bytes: [UInt8] = []
 
     init() {
-        // The length of an instant.
+        // The length of an instant's text.
         bytes.reserveCapacity(20)
     }
 

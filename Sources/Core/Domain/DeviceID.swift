@@ -1,16 +1,17 @@
-/// The id that a device chose for itself. Anyone who knows it can act for the device, so it is never logged in full:
-/// printing one shows its first characters.
+/// The id that a device chose for itself. Anyone who knows it can act for the device, so it is never logged in full.
+/// Its description shows only the first characters.
 package struct DeviceID: Hashable, Sendable {
     package static let maximumScalars = 128
 
     package let text: String
 
-    /// An id from the database, which contains only valid ones.
+    /// Creates an id that was read from the database, which contains only valid ones.
     package init(stored text: String) {
         self.text = text
     }
 
-    /// Throws `invalid_request`, naming `deviceId`, if it is missing, blank, too long or can't be stored.
+    /// Creates an id that a client sent. Throws `invalid_request`, naming `deviceId`, if the id is missing, blank, too
+    /// long or can't be stored.
     package init(_ text: String?) throws(RequestError) {
         guard let text else { throw .invalid("deviceId", "is missing") }
         self.text = try RequestText.check(text, "deviceId", maximumScalars: Self.maximumScalars)
@@ -19,7 +20,7 @@ package struct DeviceID: Hashable, Sendable {
 
 extension DeviceID {
     /// Compares byte for byte, as the database does. Swift's strings treat `é` as one scalar and `é` as two as equal,
-    /// so one device would get another's reminders.
+    /// so one device would receive the reminders of a different one.
     package static func == (left: DeviceID, right: DeviceID) -> Bool {
         left.text.utf8.elementsEqual(right.text.utf8)
     }
@@ -40,7 +41,7 @@ extension DeviceID: CustomStringConvertible {
 package struct DeviceRequest: Sendable, Hashable {
     package let device: DeviceID
 
-    /// Throws `invalid_request`, naming the member.
+    /// Decodes the body. Throws `invalid_request` with the name of an invalid member.
     package static func decode(_ body: [UInt8]) throws(RequestError) -> DeviceRequest {
         try RequestFields.decode(DeviceRequest.self, from: body)
     }

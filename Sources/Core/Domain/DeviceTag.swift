@@ -1,7 +1,8 @@
 import Crypto
 package import Observability
 
-/// A device's replacement in logs: eight hexadecimal digits, the same for a device as long as the process lives.
+/// A replacement for a device's id in logs: eight hexadecimal digits, which stay the same for a device until the
+/// process ends.
 ///
 /// A `deviceId` is the only secret that protects a person's tasks, so it is never written in full. The hash has a
 /// random key, so ids can't be found by trying, and tags can't be followed across a restart.
@@ -11,12 +12,12 @@ package struct DeviceTag: Sendable, Hashable, CustomStringConvertible {
     private let bytes: [UInt8]
 
     package init(_ deviceId: String, under key: Key = .own) {
-        // Hashes the bytes, because ids are compared byte for byte. If the hash fails, the tag is empty instead of
-        // showing the id.
+        // Hashes the bytes, because ids are compared byte for byte. If the hash fails, the tag is empty and doesn't
+        // show the id.
         bytes = key.authenticate(Array(deviceId.utf8)).map { Array($0.prefix(Self.byteCount)) } ?? []
     }
 
-    /// `nil` unless it is the text of ``description``.
+    /// Returns `nil` unless `text` has the form of ``description``.
     package init?(text: String) {
         guard let bytes = HexText.decode(text), bytes.count == Self.byteCount, HexText.encode(bytes) == text else {
             return nil
@@ -43,7 +44,7 @@ extension DeviceTag {
             authenticator = try? HMACSHA256Key(bytes)
         }
 
-        /// Parses the text of ``description``.
+        /// Parses a text of the form of ``description``.
         package init?(text: some StringProtocol) {
             guard let bytes = HexText.decode(String(text)), bytes.count == Self.byteCount else { return nil }
             self.init(bytes)
@@ -56,7 +57,7 @@ extension DeviceTag {
 }
 
 extension LogValue {
-    /// The tag that stands for a device in the log.
+    /// Returns the tag that replaces a device's id in the log.
     package static func device(_ device: DeviceID) -> LogValue {
         .string(DeviceTag(device.text).description)
     }

@@ -12,7 +12,7 @@ package enum HexText {
 
     /// - Parameters:
     /// - value: Less than 16.
-    /// - ten: The letter for 10, which determines the case of the others.
+    /// - ten: The letter for 10. Its case decides the case of the other letters.
     static func digit(_ value: UInt8, ten: UInt8 = UInt8(ascii: "a")) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : ten - 10 + value
     }

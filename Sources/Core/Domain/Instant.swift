@@ -7,8 +7,8 @@ package struct Instant: Hashable, Sendable, Comparable {
         self.seconds = seconds
     }
 
-    /// Reads RFC 3339 §5.6, such as `2026-11-22T09:00:00Z` or `2026-11-22T10:00:00.250+01:00`. A fraction of a second is cut off.
-    /// Returns nil for anything else, for a leap second, and for a year outside 1 to 9999.
+    /// Reads RFC 3339 §5.6, such as `2026-11-22T09:00:00Z` or `2026-11-22T10:00:00.250+01:00`. A fraction of a second
+    /// is cut off. Returns nil for anything else, for a leap second, and for a year outside 1 to 9999.
     package init?(_ text: String) {
         var digits = DigitReader(text)
         guard let date = CalendarDate(reading: &digits), digits.skip("T", or: "t"),
@@ -20,7 +20,7 @@ package struct Instant: Hashable, Sendable, Comparable {
         seconds = date.days * 86_400 + hour * 3600 + minute * 60 + second - offset
     }
 
-    /// Parses `Z` or `+HH:MM`, in seconds.
+    /// Parses `Z` or `+HH:MM`, and returns the offset in seconds.
     private static func offset(_ digits: inout DigitReader) -> Int? {
         if digits.skip("Z", or: "z") { return 0 }
         let sign = digits.skip("+") ? 1 : -1
@@ -34,16 +34,18 @@ package struct Instant: Hashable, Sendable, Comparable {
 }
 
 extension Instant {
-    /// The years 1 to 9999, which RFC 3339 can write.
+    /// The seconds of the years 1 to 9999, which RFC 3339 can write.
     private static let written = -62_135_596_800...253_402_300_799
 
-    /// An instant from an outside number. Nil for years that can't be written, whose arithmetic would soon overflow.
+    /// Creates an instant from a number that comes from outside. Nil for a year outside 1 to 9999, because sums with
+    /// it could overflow.
     package init?(checked seconds: Int) {
         guard Self.written.contains(seconds) else { return nil }
         self.seconds = seconds
     }
 
-    /// The second that contains an epoch time with fractions. Nil if it isn't finite or far outside all calendars.
+    /// Creates the second that contains an epoch time with fractions. Nil if the time isn't finite or is far outside
+    /// all calendars.
     package init?(epoch: Double) {
         guard epoch.magnitude < 1e15 else { return nil }
         seconds = Int(epoch.rounded(.down))

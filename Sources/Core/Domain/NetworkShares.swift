@@ -1,7 +1,8 @@
 package import Basics
 
-/// The number of rows that each network has recently added to the stored totals. A network can add its share of a total at once, and the
-/// same number again during the time for which a row is kept. Therefore no network can use up a total.
+/// The number of rows that each network has recently added to the tables. A network can add its share of a table's
+/// limit at once, and the same number again during the time for which a row is kept. Therefore no network can fill a
+/// table.
 ///
 /// ```
 /// rows that a network may add
@@ -10,10 +11,10 @@ package import Basics
 ///      0 ┼────●───────────────●──►
 /// ```
 package struct NetworkShares: Sendable {
-    /// The part of a total for each of a requester's networks, the narrowest first. In the time that rows are kept, a network can add twice
-    /// its share.
+    /// The divisors of a table's limit that give the share of each of a requester's networks, the narrowest first.
+    /// During the time for which rows are kept, a network can add twice its share.
     static let parts = [16, 8, 4]
-    /// The number of networks and tables that are remembered.
+    /// The maximum number of entries. There is one for each network and table.
     static let capacity = 100_000
 
     private struct Key: Hashable {
@@ -22,17 +23,17 @@ package struct NetworkShares: Sendable {
         let table: StoredTable
     }
 
-    /// Until when a network has paid, in nanoseconds of the monotonic clock.
+    /// The time until which a network has paid, in nanoseconds of the monotonic clock.
     private var paidUntil: [Key: UInt64] = [:]
 
     package init() {}
 
-    /// Pays for `count` rows, if each of the requester's networks can.
+    /// Charges `count` rows to each of the requester's networks, if all of them have enough of their shares left.
     ///
     /// - Parameters:
-    ///   - limit: The total of the table.
+    ///   - limit: The maximum number of rows in the table.
     ///   - time: How long a row is kept.
-    /// - Returns: `nil` if the networks have paid. Otherwise the seconds until they can pay for one row.
+    /// - Returns: `nil` if the networks have paid. Otherwise the number of seconds until they can pay for one row.
     package mutating func pay(
         _ count: Int, for table: StoredTable, of requester: Requester, limit: Int, time: Duration, at now: MonotonicTime
     ) -> Int? {
@@ -43,7 +44,7 @@ package struct NetworkShares: Sendable {
             let key = Key(network: network, width: width, table: table)
             let interval = max(1, span / share)
             let until = max(paidUntil[key] ?? 0, now.nanoseconds)
-            // A share that is smaller than `count` is enough if all of it is left.
+            // If the share is smaller than `count`, the whole share pays for the rows.
             let cost = min(interval * UInt64(max(0, count)), span)
             guard until - now.nanoseconds + cost <= span else {
                 return Int((until - now.nanoseconds + cost - span) / 1_000_000_000) + 1
@@ -55,7 +56,7 @@ package struct NetworkShares: Sendable {
         return nil
     }
 
-    /// Gives back what was paid for rows that weren't added.
+    /// Returns to the networks the cost of rows that weren't added.
     package mutating func giveBack(
         _ count: Int, for table: StoredTable, of requester: Requester, limit: Int, time: Duration
     ) {
@@ -71,7 +72,7 @@ package struct NetworkShares: Sendable {
 
     var count: Int { paidUntil.count }
 
-    /// Forgets the networks that have added least, which are half of them, if there are too many.
+    /// Removes the half of the networks that have added the fewest rows, if there are too many networks.
     private mutating func makeRoom(for count: Int, at now: MonotonicTime) {
         guard paidUntil.count + count > Self.capacity else { return }
         paidUntil = paidUntil.filter { $0.value > now.nanoseconds }

@@ -10,7 +10,7 @@ extension PostgresRow {
     }
 
     package func optionalUUID(_ column: String) throws -> UUID? {
-        // Parsed without Foundation, whose `sscanf` took a seventh of the time to read the rows of a claim.
+        // Parsed without Foundation. Its `sscanf` took a seventh of the time to read the rows of a claim.
         guard let uuid = try withText(column, { UUID(ascii: $0) }) else { return nil }
         guard let uuid else {
             throw PostgresError(kind: .decoding, message: "column \(column) is not a UUID")
@@ -40,8 +40,8 @@ extension PostgresStatement {
     /// Returns columns that send instants as integers: epoch seconds with a fraction become whole microseconds. The
     /// column `due` becomes `due_us`.
     ///
-    /// The text of a `double precision` loses digits if `extra_float_digits` is negative. The text of an integer doesn't
-    /// depend on a setting.
+    /// The text of a `double precision` loses digits if `extra_float_digits` is negative. The text of an integer
+    /// doesn't depend on a setting.
     package static func microseconds(_ columns: String...) -> String {
         columns.map { "(\($0) * 1000000)::bigint AS \($0)_us" }.joined(separator: ", ")
     }

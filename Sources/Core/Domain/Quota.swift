@@ -26,10 +26,12 @@ package enum Quota: String, Sendable, CaseIterable {
     case storedPreferences = "max-stored-preferences"
 }
 
-/// The maximum numbers of stored rows of all users together, for the tables that strangers can fill. Beyond them new
-/// rows get `503`. A task takes 0.5 KB (3 KB with the longest names), an address up to 2.4 KB. A question takes up to
-/// 16 KB with the longest text and answer, a vote 0.1 KB. A conversation takes up to 8 KB with 64 participants, a
-/// message usually 0.4 KB and up to 8 KB. A block or preference takes 0.3 KB, up to 1.5 KB.
+/// The maximum numbers of stored rows of all users together, for the tables that strangers can fill. At the limit,
+/// requests for new rows get `503`.
+///
+/// A task takes 0.5 KB (3 KB with the longest names), an address up to 2.4 KB. A question takes up to 16 KB with the
+/// longest text and answer, a vote 0.1 KB. A conversation takes up to 8 KB with 64 participants, a message usually 0.4
+/// KB and up to 8 KB. A block or preference takes 0.3 KB, up to 1.5 KB.
 package struct StorageLimits: Sendable, Hashable {
     package var tasks = 5_000_000
     package var addresses = 1_000_000
@@ -48,10 +50,11 @@ package struct StorageLimits: Sendable, Hashable {
     package var blocks = 1_000_000
     /// Partners whom devices prefer.
     package var preferences = 1_000_000
-    /// How long push tokens, subscriptions, topics and calendars are kept after their last use: their registration, a
-    /// read calendar, or a registered task of their device. More than a year, for people with one task a year.
+    /// How long push tokens, subscriptions, topics and calendars are kept after their last use. A use is a
+    /// registration, a read of the calendar, or a new task of the device. The time is more than a year, for people with
+    /// one task a year.
     package var addressRetention: Duration = .seconds(400 * 86_400)
-    /// From the registration of a task until it is purged: the horizon and the retention.
+    /// The time from the registration of a task until its purge: the horizon and the retention.
     package var taskRetention: Duration = .seconds(120 * 86_400)
     /// How long question sessions are kept, with their questions and votes.
     package var sessionRetention: Duration = .seconds(30 * 86_400)
@@ -66,7 +69,7 @@ package struct StorageLimits: Sendable, Hashable {
         self.calendars = calendars
     }
 
-    /// How long a row is kept that isn't used again.
+    /// Returns how long a row is kept if it isn't used again.
     package func retention(of table: StoredTable) -> Duration {
         switch table {
         case .tasks: taskRetention
@@ -94,10 +97,11 @@ package struct StorageLimits: Sendable, Hashable {
     }
 }
 
-/// The limits of tables that strangers can fill, and about how many rows they have. Any thread.
+/// The limits of tables that strangers can fill, and the approximate numbers of their rows. Any thread.
 ///
-/// The number is the last one of ``StorageMonitor`` plus the rows that this daemon has added since. One daemon hardly
-/// exceeds its limit. Several may exceed it by what the others add between two counts.
+/// The number of rows is the last count of ``StorageMonitor`` plus the rows that this daemon has added since. A single
+/// daemon hardly exceeds its limit. Several daemons may exceed it by the rows that the other daemons add between two
+/// counts.
 package final class StorageQuota: Sendable {
     private struct Rows {
         var stored: [StoredTable: Int] = [:]
@@ -113,12 +117,12 @@ package final class StorageQuota: Sendable {
         self.limits = limits
     }
 
-    /// Whether no more rows may be added.
+    /// Whether the table has reached its limit, so that no more rows may be added.
     package func isFull(_ table: StoredTable) -> Bool {
         rows.withLock { $0.stored[table] ?? 0 } >= limits[table]
     }
 
-    /// Counts a row that was added, or perhaps only changed. The next count corrects it.
+    /// Counts a row that was added, or perhaps only changed. The database's next count corrects the number.
     package func added(_ table: StoredTable) {
         rows.withLock {
             $0.stored[table, default: 0] += 1
@@ -126,12 +130,14 @@ package final class StorageQuota: Sendable {
         }
     }
 
-    /// The rows added so far. A count uses it to know the rows that it may not include.
+    /// The numbers of rows added since the start. A count of the database may lack the rows that are added while it
+    /// runs.
     package var added: [StoredTable: Int] { rows.withLock { $0.added } }
 
     /// Stores the database's counts.
     ///
-    /// - Parameter before: ``added`` before the query. Rows added since may be included or not, and are counted.
+    /// - Parameter before: ``added`` before the query. Rows added since then are counted again, because the query may
+    ///   lack them.
     package func found(_ counts: [StoredTable: Int], since before: [StoredTable: Int]) {
         rows.withLock { rows in
             rows.stored = counts
@@ -150,7 +156,7 @@ package final class StorageQuota: Sendable {
     }
 }
 
-/// The tables that strangers can fill. (Waiting deliveries have their own bound: a provider's oldest are dropped.)
+/// The tables that strangers can fill. Waiting deliveries have their own limit: a provider's oldest ones are dropped.
 package enum StoredTable: String, Sendable, CaseIterable {
     case tasks
     /// Series of tasks.
@@ -170,7 +176,7 @@ package enum StoredTable: String, Sendable, CaseIterable {
     /// Preferred partners.
     case preferences
 
-    /// The limit of its rows.
+    /// The limit of the table's rows.
     package var quota: Quota {
         switch self {
         case .tasks: .storedTasks
@@ -198,7 +204,7 @@ extension RequestError {
             retryAfter: retryAfter, quota: .messagesPerDay)
     }
 
-    /// The server stores no more of these rows for anyone, until some expire or its operator raises the limit.
+    /// The server stores no more rows of this kind for anyone, until some expire or its operator raises the limit.
     package static func storageFull(_ table: StoredTable) -> RequestError {
         RequestError(
             status: 503, code: "storage_full",

@@ -15,7 +15,7 @@ package struct ReminderContent: Sendable, Hashable {
     package let roomId: UUID?
     /// The partner's title; nil without a partner, or if the partner was erased.
     package let partnerTask: String?
-    /// Whether an operator tests the providers. There is no such task.
+    /// Whether the reminder is an operator's test of the providers. Its task doesn't exist.
     package let isTest: Bool
 
     package init(

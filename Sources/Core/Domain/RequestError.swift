@@ -1,12 +1,12 @@
 package import Postgres
 import Wire
 
-/// The reason why a request is refused: a status, a code for programs, a sentence for people.
+/// The reason why a request is refused: a status, a code for programs, and a sentence for people.
 package struct RequestError: Error, Hashable, Sendable {
     package let status: Int
     package let code: String
     package let reason: String
-    /// Seconds, for `Retry-After`.
+    /// The value of `Retry-After`, in seconds.
     package let retryAfter: Int?
     /// The exceeded quota, for metrics.
     package let quota: Quota?
@@ -35,21 +35,21 @@ package struct RequestError: Error, Hashable, Sendable {
         status: 503, code: "database_unavailable",
         reason: "The database is unavailable. Please try again in a moment.", retryAfter: 1)
 
-    /// `503`: the database answers, but this daemon can't claim due reminders in it. For programs it is the same as
+    /// `503`: the database answers, but this daemon can't claim due reminders in it. The code equals that of
     /// ``databaseUnavailable``.
     package static let remindersUnavailable = RequestError(
         status: 503, code: "database_unavailable",
         reason: "This server can't send reminders at the moment, so it accepts no tasks. Please try again in a moment.",
         retryAfter: 1)
 
-    /// ``databaseUnavailable`` for an unavailable database or missing tables. Nil for other errors, which are the
-    /// server's own.
+    /// Creates ``databaseUnavailable`` if the database is unavailable or lacks tables. Nil for other errors, which are
+    /// faults of the server.
     package init?(_ error: PostgresError) {
         guard error.isUnavailable || error.lacksSchema else { return nil }
         self = .databaseUnavailable
     }
 
-    /// The client's error for any error, whatever the transport. Nil for the server's own errors, which belong in the
+    /// Creates the error that a client receives, over any transport. Nil for faults of the server, which belong in the
     /// log.
     package init?(answering error: any Error) {
         if let refusal = error as? RequestError {

@@ -98,7 +98,7 @@ package enum RequestText {
     /// The maximum length of a task's title.
     package static let maximumTitleScalars = 200
 
-    /// Checks text that other people see. Returns it, or throws `invalid_request` naming the member.
+    /// Checks text that other people see. Returns the text, or throws `invalid_request` with the member's name.
     package static func checkShown(_ text: String, _ member: String, maximumScalars: Int) throws(RequestError) -> String
     {
         let text = try check(text, member, maximumScalars: maximumScalars)
@@ -117,14 +117,14 @@ package enum RequestText {
         }
         switch (properties.generalCategory, scalar) {
         case (.control, _), (.format, _): return true
-        // The braille pattern without dots, and the note without a head.
+        // The braille pattern without dots, and the musical note without a head.
         case (_, "\u{2800}"), (_, "\u{1D159}"): return true
         default: return false
         }
     }
 
-    /// Checks text that nobody sees, such as an id. Returns it, or throws `invalid_request` naming the member if it is
-    /// missing, too long or can't be stored.
+    /// Checks text that isn't shown, such as an id. Returns the text, or throws `invalid_request` with the member's
+    /// name if the text is missing, too long or can't be stored.
     package static func check(_ text: String, _ member: String, maximumScalars: Int) throws(RequestError) -> String {
         let scalars = text.unicodeScalars
         guard !scalars.contains("\0") else { throw .invalid(member, "must not contain the character U+0000") }

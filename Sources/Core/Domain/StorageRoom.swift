@@ -1,10 +1,10 @@
 import Basics
 
-/// Room for new rows, or the reason why there is none.
+/// Permission to add rows to a table, or the reason why they can't be added.
 package struct StorageRoom: Sendable {
     let table: StoredTable
     let count: Int
-    /// The client whose networks have paid for the room.
+    /// The client whose networks have paid for the rows.
     var requester: Requester?
     package var refusal: RequestError?
 
@@ -12,8 +12,8 @@ package struct StorageRoom: Sendable {
 }
 
 extension StorageQuota {
-    /// Takes room for `count` new rows, from the total and from the shares of the current requester's networks. The caller reports with
-    /// ``added(_:)`` that it has used the room, or gives it back.
+    /// Reserves space for `count` new rows, from the table's limit and from the shares of the current requester's
+    /// networks. The caller reports with ``added(_:)`` that it has used the space, or gives it back.
     package func room(for table: StoredTable, count: Int = 1) -> StorageRoom {
         guard !isFull(table) else { return StorageRoom(table: table, count: count, refusal: .storageFull(table)) }
         guard let requester = Requester.current else { return StorageRoom(table: table, count: count) }
@@ -26,7 +26,7 @@ extension StorageQuota {
             refusal: wait.map { .shareUsed(table, retryAfter: $0) })
     }
 
-    /// Returns what `work` returns. Gives the room back if `work` throws.
+    /// Returns the result of `work`. Gives the space back if `work` throws.
     package func using<Value>(_ room: StorageRoom, _ work: () async throws -> Value) async throws -> Value {
         do {
             return try await work()
@@ -36,7 +36,7 @@ extension StorageQuota {
         }
     }
 
-    /// Gives back the room of rows that weren't added: all of them, or those beyond `used`.
+    /// Gives back the space of rows that weren't added: all of them, or those beyond `used`.
     package func giveBack(_ room: StorageRoom, used: Int = 0) {
         guard let requester = room.requester, used < room.count else { return }
         shares.withLock {
@@ -48,7 +48,7 @@ extension StorageQuota {
 }
 
 extension RequestError {
-    /// The client's address has registered as much as it may in a day.
+    /// The client's address has reached its daily limit of registrations.
     package static func tooManyRegistrations(retryAfter: Int) -> RequestError {
         RequestError(
             status: 429, code: "too_many_registrations",
@@ -56,7 +56,7 @@ extension RequestError {
             retryAfter: retryAfter)
     }
 
-    /// The requester's network has used up its share of the total.
+    /// The requester's network has used up its share of the table's limit.
     static func shareUsed(_ table: StoredTable, retryAfter: Int) -> RequestError {
         let isMessaging = [StoredTable.questions, .votes, .messages].contains(table)
         return RequestError(

@@ -17,12 +17,12 @@ extension UUID {
             let first = Self.digits(bytes, 0, 4), let second = Self.digits(bytes, 9, 14),
             let third = Self.digits(bytes, 19, 24), let fourth = Self.digits(bytes, 28, 32)
         else { return nil }
-        // Both types are tuples of sixteen bytes.
+        // Both types consist of sixteen bytes.
         self.init(uuid: unsafeBitCast((first, second, third, fourth), to: uuid_t.self))
     }
 
-    /// The text in uppercase, equal to `uuidString`, in a fraction of the time. Each response and each reminder
-    /// contains some.
+    /// The text in uppercase, equal to `uuidString`, but made in a fraction of the time. Each response and each
+    /// reminder contains UUIDs.
     package var text: String {
         String(unsafeUninitializedCapacity: 36) { text in
             var length = 0

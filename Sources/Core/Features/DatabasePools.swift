@@ -11,16 +11,16 @@ package struct DatabasePools: Sendable {
     package let requests: PostgresClient
     /// The pool for the scheduler's claims.
     package let claims: PostgresClient
-    /// The pool for the scheduler without claims, for acknowledgements and for notifications.
+    /// The pool for the scheduler's statements that aren't claims, for acknowledgements and for notifications.
     package let background: PostgresClient
-    /// The pool for delivery workers and the bridge, so that much work there doesn't delay the scheduler's claims.
+    /// The pool for delivery workers and the bridge. Much work there doesn't delay the scheduler's claims.
     package let deliveries: PostgresClient
-    /// The pool for leases of deliveries that aren't urgent, so that a hanging one doesn't delay reminders.
+    /// The pool for leases of deliveries that aren't urgent. A hanging lease doesn't delay reminders.
     package let otherDeliveries: PostgresClient
 
     /// - Parameters:
-    ///   - configuration: The pool for requests. The other pools are derived from it.
-    ///   - connectionsPerPool: The maximum number of connections of each other pool.
+    ///   - configuration: The settings of the pool for requests. The other pools are derived from it.
+    ///   - connectionsPerPool: The maximum number of connections of each further pool.
     ///   - connectionsOfOtherDeliveries: The maximum number of connections of ``otherDeliveries``.
     ///   - claimer: The identity of this process in its claims, for the setting `letsswitch.claimer`.
     package init(
@@ -34,7 +34,7 @@ package struct DatabasePools: Sendable {
         few.maxConnections = connectionsPerPool
         background = PostgresClient(configuration: few, observer: observer)
         var claiming = few
-        // The additional connection opens soon if the others are dead, because a reminder waits for it.
+        // A replacement for dead connections opens soon, because a reminder waits for it.
         claiming.endPatience = Self.claimEndPatience
         claiming.sessionSettings["letsswitch.claimer"] = "'\(claimer)'"
         claims = PostgresClient(configuration: claiming, observer: observer)

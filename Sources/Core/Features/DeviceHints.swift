@@ -1,10 +1,10 @@
 package import Access
 package import ActionCable
 
-/// Sends hints to the subscribers of `NotificationsChannel`: something that concerns the device has happened elsewhere. Hints
-/// are neither queued nor repeated.
+/// Sends hints to the subscribers of `NotificationsChannel`. A hint says that something has happened that concerns the
+/// device but isn't sent on this channel. Hints are neither queued nor repeated.
 package protocol DeviceHints: Sendable {
-    /// Sends hints until the result is ended. On the loop of `transport`.
+    /// Sends hints until ``DeviceHintSubscription/end()`` is called on the result. Called on the loop of `transport`.
     ///
     /// - Returns: `nil` if the subscriber may not receive any.
     func begin(for identity: Identity, to transport: SubscriptionTransport) -> (any DeviceHintSubscription)?

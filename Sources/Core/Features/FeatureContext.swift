@@ -6,7 +6,7 @@ package import Sockets
 
 /// The parts of the daemon that all features share.
 package struct FeatureContext: Sendable {
-    /// The number of this daemon among those on the same database.
+    /// The id of this daemon among the daemons on the same database.
     package let daemon: DaemonID
     package let loops: [EventLoop]
     /// The rooms on `loops`.

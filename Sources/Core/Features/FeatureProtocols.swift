@@ -1,8 +1,8 @@
 package import Domain
 
-/// Sends what a feature has written to the outbox in its transaction.
+/// Sends the rows that a feature has written to the outbox in its transaction.
 package protocol EventOutbox: Sendable {
-    /// Reports that an event was committed, which the webhook may have to receive.
+    /// Reports that an event was committed. If a webhook is configured, it must receive the event.
     func eventWritten()
     /// Reports that deliveries to devices may have been committed.
     func deliveriesWritten()

@@ -10,7 +10,7 @@ extension EmbeddedFile {
 
 /// A file of the page as it is sent: compressed once, with the header fields for caches.
 package struct PageAsset: Sendable {
-    /// Identifies the content in every form.
+    /// The digest that identifies the content in all its representations.
     package let digest: String
     private let plain: Form
     /// `nil` if compression gains nothing.
@@ -40,7 +40,7 @@ package struct PageAsset: Sendable {
     /// Returns the answer to a GET or HEAD: the content, or `304` if the client has it.
     package func response(to head: HTTPRequestHead) -> Response {
         let form = compressed.flatMap { head.headers.prefersGzip ? $0 : nil } ?? plain
-        // Browsers ask each time, so that all files of the page belong to the same build.
+        // Browsers ask each time whether the file has changed, so that all files of the page belong to the same build.
         var fields = [HTTPField("ETag", form.tag), HTTPField("Cache-Control", "no-cache")]
         if compressed != nil { fields.append(HTTPField("Vary", "Accept-Encoding")) }
         if head.headers.names(entityTag: form.tag) { return Response(.notModified, headers: fields) }

@@ -1,7 +1,7 @@
 import CQRencode
 import Glibc
 
-/// A QR code of a text (ISO/IEC 18004), made by libqrencode. `nil` if the library is missing. Then the page shows only
+/// A QR code of a text (ISO/IEC 18004), made by libqrencode. `nil` if the library is missing; the page then shows only
 /// the text.
 package struct QRCode: Sendable {
     /// The number of modules on each side.
@@ -9,7 +9,7 @@ package struct QRCode: Sendable {
     /// Whether each module is dark, row by row.
     package let modules: [Bool]
 
-    /// The light modules around the code, required by the standard.
+    /// The width of the light border around the code in modules, required by the standard.
     private static let margin = 4
     /// The largest code holds 2,331 bytes at this level of correction. Addresses that people scan are much shorter.
     private static let maximumBytes = 1_024
@@ -17,12 +17,12 @@ package struct QRCode: Sendable {
     package init?(_ text: String) {
         guard let library = QRLibrary.loaded, text.utf8.count <= Self.maximumBytes else { return nil }
         let bytes = Array(text.utf8)
-        // The smallest version that fits. About a seventh of the code may be damaged.
+        // Selects the smallest version that fits. About a seventh of the code may be damaged.
         guard let code = library.encode(Int32(bytes.count), bytes, 0, QR_ECLEVEL_M) else { return nil }
         defer { library.free(code) }
         width = Int(code.pointee.width)
         guard (21...177).contains(width), let data = code.pointee.data else { return nil }
-        // The lowest bit is the colour. The others describe the module's purpose.
+        // The lowest bit is the colour. The other bits describe the module's purpose.
         modules = (0..<width * width).map { data[$0] & 1 == 1 }
     }
 

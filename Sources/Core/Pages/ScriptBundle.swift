@@ -1,4 +1,4 @@
-/// Several modules in one script, each after those that it imports.
+/// Joins several modules into one script. Each module comes after those that it imports.
 package enum ScriptBundle {
     /// Joins the modules, which share one scope. No two may define the same name, and imports keep their names. Each
     /// `import` is on one line.

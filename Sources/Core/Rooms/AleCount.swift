@@ -2,14 +2,14 @@ import Sockets
 
 /// A number of ales in one turn of a loop.
 ///
-/// All ales are the same bytes, so none is stored. In a turn a room counts its ales, and each connection counts the
-/// ales it must not receive: its own, and those from before it entered. At the end of the turn each connection receives
-/// one frame, repeated as often as
+/// All ales are the same bytes, so none is stored. In a turn a room counts its ales. Each connection counts the ales
+/// that it must not receive: its own ales, and those sent before it entered. At the end of the turn each connection
+/// receives one frame, repeated as often as
 /// ```
 ///     owed = ales − exempt
 /// ```
-/// An ale therefore costs two additions, and each member one `send` per turn, however many ales were sent. The whole
-/// rule is in this file.
+/// Therefore an ale costs two additions, and each member costs one `send` per turn, however many ales were sent. The
+/// whole rule is in this file.
 ///
 /// Ales of special kinds are counted separately in the same way, with one `send` per turn and kind. A connection has
 /// one exempt number. The exemptions of a special kind are stored with the count of that kind until that kind is
@@ -61,7 +61,7 @@ extension Room {
         sender.exempt.value += 1
     }
 
-    /// Counts ales of a sender that has several connections in the room. All other connections receive the ales.
+    /// Counts ales of a sender that has several connections in the room. Only the other connections receive the ales.
     func count(_ count: UInt32, of kind: CheerKind, exempting places: some Collection<Connection>) {
         guard kind == .plain else {
             let cheers = self.cheers ?? CheerCounts()
@@ -74,7 +74,8 @@ extension Room {
         for place in places { place.exempt.value += count }
     }
 
-    /// Counts ales of another daemon, for all members. Nothing else may be counted in the room before they are settled.
+    /// Counts ales of another daemon, for all members. No other ales may be counted in the room before these are
+    /// settled.
     func count(alesFromElsewhere count: UInt32, of kind: CheerKind) {
         self.count(count, of: kind, exempting: EmptyCollection())
     }
@@ -86,7 +87,7 @@ extension Room {
         for kind in CheerKind.special where cheers[kind] > 0 { body(cheers[kind], kind) }
     }
 
-    /// A new member doesn't receive ales sent before it joined.
+    /// Makes sure that a new member doesn't receive ales sent before it joined.
     func exempt(_ newcomer: Connection) {
         newcomer.exempt = ales
         guard let cheers else { return }

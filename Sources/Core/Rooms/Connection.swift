@@ -8,7 +8,7 @@ package final class Connection {
     package let peer: any RoomPeer
     /// The shard that owns the room. It lives as long as its loop.
     private unowned let shard: RoomShard
-    /// See ``place``. An optional would need four more bytes for each of a hundred thousand connections.
+    /// The value of ``place``. An optional would need four more bytes for each of a hundred thousand connections.
     private var index = UInt32.max
     /// The ales of this turn that this peer must not receive.
     var exempt = AleCount()
@@ -38,13 +38,13 @@ package final class Connection {
         shard.cheer(kind, from: self)
     }
 
-    /// Sends the peer the number of people in the room, now and after each change: a ``PresenceCount``, at most once a
-    /// second.
+    /// Sends the peer the number of people in the room, now and after each change, at most once a second. The message
+    /// is a ``PresenceCount``.
     package func watchPresence() {
         shard.watchPresence(self)
     }
 
-    /// Leaves the room. Does nothing if the connection isn't in its room. A room that closes removes its connections
+    /// Leaves the room. Does nothing if the connection isn't in its room. A closing room removes its connections
     /// itself.
     package func leave() {
         shard.leave(self)
@@ -58,7 +58,7 @@ package protocol RoomPeer: AnyObject {
     /// This call is made for each delivered ale: it may neither allocate nor wait.
     func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes)
 
-    /// Sends another message that was published in one of the peer's rooms.
+    /// Sends a message, other than an ale, that was published in one of the peer's rooms.
     func deliver(_ publication: Publication)
 
     /// Reports that the room has closed. The peer is no longer in it.
@@ -73,7 +73,7 @@ extension RoomListener {
     package func roomClosed() {}
 }
 
-/// A message that can be published in a room, besides ales. Only publishers and peers know its content.
+/// A message, other than an ale, that can be published in a room. Only publishers and peers know its content.
 package protocol Message: Sendable {}
 
 /// A message to the peers of one loop.
@@ -85,7 +85,7 @@ package final class Publication {
         self.message = message
     }
 
-    /// Returns the message in the form of one kind of peer. The first peer makes it, and the others share it.
+    /// Returns the message in the form of one kind of peer. The first peer makes the form, and the others share it.
     package func form<Form>(_ type: Form.Type = Form.self, make: () -> Form) -> Form {
         if let form = forms[ObjectIdentifier(type)] as? Form { return form }
         let form = make()

@@ -3,8 +3,8 @@ import Sockets
 
 /// The registry of one event loop: all rooms and their connections.
 ///
-/// It needs no lock, and a broadcast stays on its thread. Joining and leaving are O(1), whatever the room's size: a
-/// connection knows its index, and the room's last connection fills a gap.
+/// The map needs no lock, because a broadcast stays on the loop's thread. Joining and leaving are O(1), whatever the
+/// room's size: a connection knows its index, and the room's last connection fills a gap.
 struct ConnectionMap {
     private var rooms: [UUID: [Connection]] = [:]
 
@@ -18,7 +18,7 @@ struct ConnectionMap {
         rooms[room] ?? []
     }
 
-    /// The rooms with members whose presence is reported.
+    /// The rooms that have members and report presence.
     var roomsWithPresence: [UUID] {
         rooms.compactMap { id, members in members.first.map { $0.room.presence != .unreported } == true ? id : nil }
     }
@@ -81,7 +81,7 @@ struct ConnectionMap {
     /// Sends the room's ales of this turn to all members except their senders.
     func deliverAles(of room: Room, frames: [SharedBytes]) {
         guard room.hasAles else { return }
-        // If all members left and others entered meanwhile, it is another room with the same id.
+        // If all members have left and others have entered meanwhile, the id belongs to a new room.
         guard let members = rooms[room.id], members.first?.room === room else { return room.removeAles() }
         members.withUnsafeBufferPointer { room.settle(with: $0, frames: frames) }
     }

@@ -6,9 +6,9 @@ typealias MemberID = UInt64
 
 /// A member's request to the room's home loop.
 enum RoomRequest: Sendable {
-    /// - Parameter besides: The sender's other members in the room.
+    /// - Parameter besides: The other members of the same sender in the room.
     case enter(MemberID, room: UUID, policy: RoomPolicy, claimedIdentity: UUID?, besides: [MemberID])
-    /// A number of ales. `by` lists the sender's members in the room, first the one that cheers.
+    /// A number of ales. `by` lists the sender's members in the room, beginning with the one that cheers.
     case cheer(UInt32, CheerKind, by: [MemberID])
     case publish(any Message, by: [MemberID])
     case watchPresence(MemberID)
@@ -31,7 +31,7 @@ struct Mail: Sendable {
     var isEmpty: Bool { requests.isEmpty && deliveries.isEmpty }
 }
 
-/// The position of an entry in the mail that is being gathered. Invalid after that mail has left.
+/// The position of an entry in the mail that is being gathered. Invalid after the mail was sent.
 struct MailEntry {
     let mail: Int
     let index: Int
@@ -48,7 +48,7 @@ struct AleEntries {
     }
 }
 
-/// The connection from one loop to another, or to itself. On the first loop.
+/// The way from one loop to another loop, or to itself. Used on the first loop.
 ///
 /// ```
 /// gathered in a turn ──end of turn──► one mail in flight ──taken by the other loop──► …
@@ -56,8 +56,8 @@ struct AleEntries {
 ///        └──── more waits for its return ───┘
 /// ```
 ///
-/// Ales are added up, also over several turns while a mail is in flight. The size of a mail is therefore bounded by the
-/// number of members, however slow the other loop is.
+/// Ales are added up, even over several turns while a mail is in flight. The size of a mail is therefore bounded by the
+/// number of members, however slow the target loop is.
 final class Lane {
     /// The index of the target loop.
     let target: Int
@@ -68,7 +68,7 @@ final class Lane {
     private var mail = Mail()
     /// The number of the mail that is being gathered.
     private var number = 0
-    /// The message of the last delivery, if that is a message.
+    /// The message of the last delivery; `nil` if that delivery wasn't a message.
     private var publication: Publication?
 
     init(to target: Int, of shard: RoomShard) {
@@ -96,7 +96,7 @@ final class Lane {
         return mail.requests
     }
 
-    // MARK: To the home
+    // MARK: Requests to the home loop
 
     func add(_ request: RoomRequest) {
         mail.requests.append(request)
@@ -115,7 +115,7 @@ final class Lane {
         }
     }
 
-    // MARK: From the home
+    // MARK: Deliveries from the home loop
 
     func add(_ delivery: RoomDelivery) {
         publication = nil
@@ -150,13 +150,13 @@ final class Lane {
 final class MailFlight: Sendable {
     private enum State: UInt8, AtomicRepresentable {
         case landed, underWay
-        /// More mail has been gathered since.
+        /// A mail is in flight, and more was gathered since it was sent.
         case awaited
     }
 
     private let state = Atomic(State.landed)
 
-    /// - Returns: Whether a mail may leave now. Otherwise its arrival will be reported.
+    /// - Returns: Whether a mail may be sent now. If not, ``arrives()`` reports that there is more.
     func departs() -> Bool {
         while true {
             if change(.landed, to: .underWay) { return true }

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Sockets
 
-/// A representative of a ``Member`` at its room's home. It carries the room's deliveries to the member's loop at the
-/// end of the turn.
+/// A representative of a ``Member`` on its room's home loop. It passes the room's deliveries to the member's loop at
+/// the end of the turn.
 final class MemberProxy: RoomPeer {
     private let member: MemberID
     private unowned let lane: Lane
-    /// The entries in which its ales are added up until they are carried.
+    /// The entries of the mail to which more ales can be added.
     private var ales = AleEntries()
 
     init(for member: MemberID, at lane: Lane) {

@@ -5,9 +5,10 @@ package import FoundationEssentials
 package enum EntryDecision: Sendable {
     case open
     case full
-    /// Full, except for a task of the room's match. The database must be asked whether the newcomer's task is one.
+    /// Full, except for a task of the room's match. The database must be asked whether the newcomer's task is one of
+    /// the match.
     case fullUnlessTask
-    /// Refused for the state that the database reported `age` ago.
+    /// Refused because of the room's state, which the database reported `age` ago.
     case refused(RoomState, age: Duration)
     /// The database must be asked.
     case unknown
@@ -58,7 +59,7 @@ extension RoomShard {
 
     /// - Parameters:
     ///   - task: The identity that the newcomer claims.
-    ///   - siblings: The other members of its sender in the room.
+    ///   - siblings: The members that the newcomer's sender already has in the room.
     package func decision(
         of room: UUID, policy: RoomPolicy, for task: UUID? = nil, besides siblings: [Connection] = []
     ) -> EntryDecision {

@@ -1,8 +1,8 @@
 import Basics
 import FoundationEssentials
 
-/// The named people in the rooms of one loop. A person who left still counts for a while (the grace), because it may
-/// come back.
+/// The named people in the rooms of one loop. A person who left still counts for a while (the grace), because the
+/// person may come back.
 struct People {
     private struct Departure {
         let person: UUID
@@ -12,14 +12,15 @@ struct People {
         let until: MonotonicTime
     }
 
-    /// Limits the memory for people who come and go again and again. Beyond it, a person who leaves has no grace.
+    /// The maximum number of stored departures. It limits the memory for people who come and go again and again. Beyond
+    /// it, a person who leaves has no grace.
     private static let departureLimit = 65_536
 
     private let grace: Duration
-    /// An identity that counts once, however many connections it has.
+    /// An identity that counts as one person, however many connections it has.
     private enum Identity {
         case person(UUID)
-        /// A sender with several connections in the room and without a name. It can't come back.
+        /// A sender without a name that has several connections in the room. It has no grace.
         case sender(UUID)
 
         var id: UUID {
@@ -33,7 +34,7 @@ struct People {
     private var identities: [ObjectIdentifier: Identity] = [:]
     /// The people who were seen in each room that has partners, while the room has members or people who may come back.
     private var came: [UUID: Set<UUID>] = [:]
-    /// The people who left each room, and until when they count.
+    /// The people who left each room, and the times until which they count.
     private var departed: [UUID: [UUID: MonotonicTime]] = [:]
     /// The departures in order of time. Some of these people may have come back.
     private var departures: ArraySlice<Departure> = []
@@ -62,7 +63,8 @@ struct People {
         endDeparture(of: person, from: connection.room.id)
     }
 
-    /// Records that these connections in a room belong to one sender. Unnamed ones count as one from now on.
+    /// Records that these connections in a room belong to one sender. Those without a name count as one person from now
+    /// on.
     mutating func unite(_ connections: [Connection]) {
         guard connections.count > 1 else { return }
         var sender = UUID()

@@ -16,7 +16,7 @@ package struct PresenceCount: Message, Hashable {
     }
 }
 
-/// The members that watch one room's presence, and when they were notified. A value; `RoomShard` sends the
+/// The members that watch one room's presence, and the time of their last notification. A value; `RoomShard` sends the
 /// notifications.
 struct PresenceBoard {
     /// The minimum time between two notifications of changes.
@@ -41,7 +41,7 @@ struct PresenceBoard {
 
     var isEmpty: Bool { watchers.isEmpty }
 
-    /// - Parameter sent: The count just sent to the connection, if any.
+    /// - Parameter sent: The count that was just sent to the connection, or nil.
     mutating func add(_ connection: Connection, sent: PresenceCount?) {
         watchers[ObjectIdentifier(connection)] = Watcher(connection: connection, sent: sent)
     }
@@ -50,9 +50,9 @@ struct PresenceBoard {
         watchers[ObjectIdentifier(connection)] = nil
     }
 
-    /// Records that somebody else has entered or left.
+    /// Records that a person has entered or left.
     ///
-    /// - Returns: The delay after which all are notified; nil if that is already planned.
+    /// - Returns: The delay after which all watchers are notified; nil if that is already planned.
     mutating func changed(at now: MonotonicTime) -> Duration? {
         guard case .sent(let last) = state else { return nil }
         state = .changed
@@ -60,8 +60,8 @@ struct PresenceBoard {
     }
 
     /// - Parameters:
-    /// - isPaced: Whether the next change waits for the interval even if no count is sent now, because computing it is
-    ///   slow in large rooms.
+    /// - isPaced: Whether the next change waits for the interval even if no count is sent now. Large rooms do so,
+    ///   because computing their count is slow.
     /// - presence: Returns the count for a connection.
     /// - Returns: The connections whose count has changed. They are notified now.
     mutating func takeNotifications(

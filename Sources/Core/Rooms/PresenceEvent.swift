@@ -1,7 +1,7 @@
 package import Basics
 package import FoundationEssentials
 
-/// An entry into a room, or a departure before its end.
+/// An entry into a room, or a departure before the room closes.
 package struct PresenceEvent: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         case joined, left
@@ -13,7 +13,7 @@ package struct PresenceEvent: Sendable, Hashable {
     package let claimedIdentity: UUID?
     /// The number of the loop's last roll call before the event, see ``Rooms/callRoll(_:)``; 0 if there was none.
     package let rollCall: UInt32
-    /// The number of people in the room now, on all daemons that this one knows of.
+    /// The number of people in the room after the event, on all daemons known to this daemon.
     package let peers: Int
     package let at: MonotonicTime
 
@@ -43,16 +43,16 @@ package struct Attendee: Sendable, Hashable {
 
 /// Gathers the presence events of one loop, so that many are reported together.
 ///
-/// A report costs the database more CPU time than the loops. At the full hour, when everybody enters, both need it for
-/// the entries. A rush is therefore usually reported after it is over.
+/// A report costs mostly CPU time of the database. At the full hour, when many people enter, the database and the loops
+/// need their CPU time for the entries. A rush is therefore usually reported after it is over.
 struct PresenceReporter {
-    /// The time between the first event and the report, or the next check of whether a rush goes on.
+    /// The time between the first event and the report. In a rush, the time between two checks of whether it continues.
     static let delay = Duration.milliseconds(100)
-    /// The number of events between two checks that counts as a rush.
+    /// The number of events between two checks that makes a rush.
     static let rush = 256
-    /// The maximum number of checks of a rush: one second.
+    /// The maximum number of checks in a rush. A rush is thus reported after one second at the latest.
     static let mostLooks = 10
-    /// The number of events that are reported at once even during a rush: half a megabyte.
+    /// The number of events that are reported at once, even in a rush. They take half a megabyte.
     static let limit = 8_192
 
     enum Step {
@@ -108,7 +108,7 @@ struct PresenceReporter {
     }
 }
 
-/// The record of matches' rooms: who was in them.
+/// The record of the people who were in matches' rooms.
 extension RoomShard {
     func note(_ kind: PresenceEvent.Kind, room: UUID, _ claimedIdentity: UUID?, peers: Int) {
         take(reporter.add(kind, room: room, claimedIdentity, peers: peers, at: loop.now))
@@ -131,13 +131,13 @@ extension RoomShard {
         if !events.isEmpty { reporter.report(events) }
     }
 
-    /// Returns the events that aren't reported yet, for a daemon that stops.
+    /// Returns the events that haven't been reported, for a daemon that stops.
     package func takePresenceEvents() -> [PresenceEvent] {
         reporter.takeAll()
     }
 
     /// Returns the people in matches' rooms on this loop, with their number of connections. All earlier events are
-    /// reported before this returns, and later events carry the number.
+    /// reported before the call returns, and later events carry `number`.
     package func callRoll(_ number: UInt32) -> [Attendee: Int] {
         reportPresence()
         reporter.rollCall = number

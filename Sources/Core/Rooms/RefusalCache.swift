@@ -18,7 +18,7 @@ struct RefusalCache {
     private var entries: [UUID: Entry] = [:]
 
     mutating func insert(_ state: RoomState, of room: UUID, at now: MonotonicTime) {
-        // A full table within a second means made-up ids. Dropping all entries costs only queries.
+        // If the table fills up within a second, the ids are made up. Dropping all entries costs only queries.
         if entries.count >= Self.capacity { entries.removeAll(keepingCapacity: true) }
         entries[room] = Entry(state: state, at: now)
     }
@@ -27,7 +27,8 @@ struct RefusalCache {
         entries[room] = nil
     }
 
-    /// Returns the reason why the room can't be entered, and the age of that answer, if it is still valid.
+    /// Returns the reason why the room can't be entered, and the age of the database's answer; nil without a valid
+    /// answer.
     mutating func refusal(of room: UUID, at now: MonotonicTime) -> (state: RoomState, age: Duration)? {
         guard let entry = entries[room] else { return nil }
         let age = now - entry.at

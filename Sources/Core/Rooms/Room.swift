@@ -26,7 +26,7 @@ package struct RoomPolicy: Sendable, Hashable {
     /// The maximum number of connections, on all daemons together.
     package var capacity: Int
     /// The maximum number of members that take no place of their own, because their sender has another member in the
-    /// room. Each of them receives everything.
+    /// room. Each of these members receives everything.
     package var extraMembers: Int { max(Self.leastExtraMembers, capacity) }
     package static let leastExtraMembers = 1_000
     /// How entries and departures are reported.

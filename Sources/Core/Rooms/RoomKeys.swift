@@ -4,8 +4,9 @@ package import FoundationEssentials
 
 /// The UUIDs of rooms other than matches' rooms.
 ///
-/// The people of a match know the UUID of its room. The UUID of every other room is an HMAC of its kind and id, so that
-/// nobody can enter it through `/socket?id=` without the secret. Daemons with the same secret compute the same UUIDs.
+/// The people of a match know the UUID of its room. The UUID of every other room is an HMAC of its kind and id. No
+/// client can enter such a room through `/socket?id=` without the secret. Daemons with the same secret compute the same
+/// UUIDs.
 package final class RoomKeys: Sendable {
     /// The kind of such a room.
     package enum Kind: UInt8, Sendable {
@@ -37,21 +38,21 @@ package final class RoomKeys: Sendable {
 
     private let state: Locked<State>
 
-    /// Uses a secret from the kernel until ``share(_:)``.
+    /// Uses a random secret of this process until ``share(_:)``.
     package init() {
         var random = SystemRandomNumberGenerator()
         state = Locked(.secret((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }))
     }
 
-    /// Uses this secret, which other daemons have too, from now on. Call it before any room from here has members. Any
-    /// thread.
+    /// Uses this secret, which other daemons have too, from now on. Must be called before any of these rooms has
+    /// members. Any thread.
     package func share(_ secret: [UInt8]) {
         state.withLock { $0 = .secret(secret) }
     }
 
     /// Returns the UUID of a room. Takes about a microsecond. Any thread.
     package func room(_ kind: Kind, _ id: [UInt8] = []) -> UUID {
-        // Without memory the UUID is random: a room without members that nobody can find.
+        // If the HMAC fails for lack of memory, the UUID is random. No client can find that room, so it stays empty.
         guard var code = try? key().authenticate([kind.rawValue] + id) else { return UUID() }
         // RFC 9562 §5.8: version 8, custom.
         code[6] = code[6] & 0x0F | 0x80

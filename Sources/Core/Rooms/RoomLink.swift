@@ -24,9 +24,9 @@ package struct RoomNews: Sendable {
     var isEmpty: Bool { ales.isEmpty && members.isEmpty }
 }
 
-/// The connection of a loop's rooms with those of other daemons: what must be sent to them, and what is known of them.
+/// The exchange of a loop's rooms with other daemons: the news to send, and the known members on those daemons.
 struct RoomLink {
-    /// How long changes of an audience are gathered. Each report contains all its members.
+    /// How long changes of an audience are gathered before a report. Each report contains all members of the audience.
     static let audienceInterval = Duration.milliseconds(500)
 
     private var news = RoomNews()

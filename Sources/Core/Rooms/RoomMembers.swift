@@ -2,13 +2,13 @@ package import FoundationEssentials
 
 /// The members of a room, on one daemon or on several together.
 package struct RoomMembers: Sendable, Equatable {
-    /// The number of places taken, which counts for the room's size: one for each connection.
+    /// The number of places taken, which the capacity of the room limits: one for each connection.
     package var connections: Int
     /// The number of connections without a name. Each counts as one person.
     package var anonymous: Int
     /// The named people, however many connections each has, including those who have just left and may come back.
     package var people: Set<UUID>
-    /// The number of further named people. Large rooms don't list all, see ``naming(atMost:)``.
+    /// The number of further named people. In a large room, ``people`` doesn't list everyone: see ``naming(atMost:)``.
     package var unnamed: Int
 
     package init(connections: Int = 0, anonymous: Int = 0, people: Set<UUID> = [], unnamed: Int = 0) {
@@ -33,8 +33,8 @@ package struct RoomMembers: Sendable, Equatable {
         if unnamed == 0, others.unnamed == 0 { people.formUnion(others.people) } else { addCrowd(others) }
     }
 
-    /// Lists at most `limit` people: those with the smallest UUIDs on every daemon. UUIDs are random, so these are a
-    /// fair sample.
+    /// Lists at most `limit` people. Every daemon lists the people with the smallest UUIDs. UUIDs are random, so these
+    /// people are a fair sample.
     package func naming(atMost limit: Int) -> RoomMembers {
         guard people.count > limit else { return self }
         var members = self
@@ -43,9 +43,9 @@ package struct RoomMembers: Sendable, Equatable {
         return members
     }
 
-    /// Estimates how many people are in both rooms. Up to its last listed UUID a room lists everyone, so the overlap of
-    /// that part is known, and the rest is assumed to be alike. With 16,384 listed people the error is about one
-    /// percent.
+    /// Estimates how many people are in both rooms. A list contains all people of its room up to its last UUID, so the
+    /// overlap of that part is known. The rest is assumed to overlap in the same proportion. With 16,384 listed people
+    /// the error is about one percent.
     private mutating func addCrowd(_ others: RoomMembers) {
         let sum = peopleCount + others.peopleCount
         let crowds = [self, others].filter { $0.unnamed > 0 }

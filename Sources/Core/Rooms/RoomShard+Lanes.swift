@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// The loops that share the rooms, from one loop's point of view.
+/// The loops that share the rooms, as seen from one loop.
 package struct RoomLoops: Sendable {
     let own: Int
     let homeIndex: @Sendable (UUID) -> Int
@@ -20,7 +20,7 @@ package struct RoomLoops: Sendable {
     package static let one = RoomLoops(own: 0, homeIndex: { _ in 0 }, submit: { _, _ in })
 }
 
-/// A loop's lanes to the others, and its members of rooms on any loop.
+/// The lanes of a loop to all loops, and its members of rooms on any loop.
 struct Lanes {
     let loops: RoomLoops
     /// The lanes used so far, at most one per loop.
@@ -61,7 +61,7 @@ extension RoomShard {
 
     // MARK: The end of a turn
 
-    /// Performs the requests of this loop's members to its own rooms, before the rooms are settled.
+    /// Performs the requests of this loop's members to the rooms of this loop, before the rooms are settled.
     func takeOwnRequests() {
         guard let lane = lanes.own else { return }
         for request in lane.takeRequests() { perform(request, from: lane) }
@@ -94,7 +94,7 @@ extension RoomShard {
         for delivery in mail.deliveries { perform(delivery) }
     }
 
-    // MARK: At the home
+    // MARK: On the home loop
 
     private func perform(_ request: RoomRequest, from lane: Lane) {
         switch request {
@@ -111,7 +111,7 @@ extension RoomShard {
             lane.add(.decided(member, decision))
         case .cheer(let count, let kind, let places):
             let places = places.map { lane.proxies[$0] }
-            // Without a sender, the room has closed meanwhile.
+            // If the sender is missing, the room has closed meanwhile.
             if case .some(let sender?) = places.first {
                 cheer(count, of: kind, from: sender, besides: places.compactMap(\.self))
             }
@@ -127,7 +127,7 @@ extension RoomShard {
         }
     }
 
-    // MARK: Where the members are
+    // MARK: On the members' loop
 
     private func perform(_ delivery: RoomDelivery) {
         switch delivery {

@@ -4,8 +4,8 @@ import Sockets
 /// The rooms of one loop with ales in this turn.
 struct CheeringRooms {
     private(set) var rooms: [Room] = []
-    /// The frame of each kind of ale, encoded once. No other thread changes its reference count. A burst of ales leaves
-    /// as one run of the frame. A slow reader misses ales instead of being disconnected.
+    /// The frame of each kind of ale, encoded once. No other thread changes its reference count. A burst of ales is
+    /// sent as one run of copies of the frame. A slow reader misses ales and isn't disconnected.
     let frames: [SharedBytes]
 
     init(frames: [[UInt8]]) {
@@ -21,8 +21,8 @@ struct CheeringRooms {
     }
 }
 
-/// The messages in one loop's rooms. Ales are sent at the end of the turn, and other messages at once, after the ales
-/// before them.
+/// The messages in one loop's rooms. Ales are sent at the end of the turn. Other messages are sent at once, after the
+/// earlier ales.
 extension RoomShard: TurnEndHandler {
     /// See ``Connection/cheer()``.
     func cheer(_ kind: CheerKind, from sender: Connection) {
@@ -32,7 +32,7 @@ extension RoomShard: TurnEndHandler {
         room.count(aleFrom: sender, of: kind)
     }
 
-    /// Counts ales of a sender with several members in its room. None of them receives the ales.
+    /// Counts ales of a sender with several members in its room. None of these members receives the ales.
     func cheer(_ count: UInt32, of kind: CheerKind, from sender: Connection, besides places: [Connection]) {
         guard sender.isMember else { return }
         if !sender.room.hasAles { willSettle(sender.room) }
@@ -55,7 +55,7 @@ extension RoomShard: TurnEndHandler {
         if hasMembersElsewhere { takeOwnRequests() }
         for room in cheering.rooms { settle(room) }
         cheering.removeAll()
-        // A notified peer may request something. That happens at the end of another turn.
+        // A notified peer may make new requests. They are performed at the end of another turn.
         awaitsTurnEnd = false
         if hasMembersElsewhere { carryMail() }
         link.reportNews { room in
@@ -75,7 +75,7 @@ extension RoomShard: TurnEndHandler {
     package func deliver(_ ales: [RoomNews.Ales]) {
         for ales in ales {
             guard let room = map.connections(of: ales.room).first?.room else { continue }
-            // Settles the own ales first, so that the other daemon's ales aren't sent back to it.
+            // Settles this daemon's ales first, so that the other daemon's ales aren't sent back to it.
             settle(room)
             room.count(alesFromElsewhere: ales.count, of: ales.kind)
             map.deliverAles(of: room, frames: cheering.frames)
@@ -97,8 +97,8 @@ extension RoomShard: TurnEndHandler {
         for member in members where !isSender(member) && member.isMember { member.peer.deliver(publication) }
     }
 
-    /// Sends a message to the members on this loop with one of these identities, in any match's room. It is delayed,
-    /// because finding them visits all members; many messages share one search.
+    /// Sends a message to the members on this loop with one of these identities, in any match's room. The message is
+    /// delayed, because finding the members visits all members, and many messages share one search.
     package func publish(_ message: any Message, toPeople named: Set<UUID>) {
         guard !people.isEmpty else { return }
         if people.pendingMessages.isEmpty {

@@ -12,8 +12,8 @@ extension RoomShard {
     func watchPresence(_ connection: Connection) {
         guard connection.isMember else { return }
         guard connection.room.presence != .counted else {
-            // The newcomer is notified together with all others. In an audience, one count per newcomer would be too
-            // many.
+            // The new member is notified together with all others. In an audience, one count for each new member would
+            // be too many.
             boards[connection.room.id, default: PresenceBoard()].add(connection, sent: nil)
             return presenceChanged(in: connection.room.id)
         }

@@ -1,7 +1,7 @@
 import Basics
 package import FoundationEssentials
 
-/// The rooms of one event loop, and the parts of other loops' rooms with connections on it. On that loop.
+/// The rooms of one event loop, and the parts of other loops' rooms that have connections on it. Used on that loop.
 ///
 /// ```
 /// enter ──► connection in the map ──► leave
@@ -25,7 +25,7 @@ package final class RoomShard {
     var link = RoomLink(report: nil)
     /// The exchange with other loops.
     var lanes: Lanes
-    /// The number of rooms with members, and of their connections, without subscriptions.
+    /// The number of rooms with members, and the number of their connections. Subscriptions don't count.
     private var occupied = 0
     private var connectionCount = 0
 
@@ -48,7 +48,7 @@ package final class RoomShard {
         self.reporter = reporter
     }
 
-    /// The number of matches' rooms with members, and of these members.
+    /// The number of matches' rooms with members, and the number of these members.
     package var occupancy: (rooms: Int, connections: Int) { (occupied, connectionCount) }
 
     // MARK: Open and closed
@@ -85,12 +85,12 @@ package final class RoomShard {
 
     // MARK: Coming and going
 
-    /// Adds a peer to the room if it is open and not full; ``Connection/isMember`` tells. From then on the peer
-    /// receives the room's messages.
+    /// Adds a peer to the room if the room is open and not full. ``Connection/isMember`` says whether it was added.
+    /// From then on the peer receives the room's messages.
     ///
     /// - Parameters:
     ///   - claimedIdentity: The identity that the peer claims. Not verified.
-    ///   - siblings: The other members of its sender in the room.
+    ///   - siblings: The members that the peer's sender already has in the room.
     package func enter(
         _ id: UUID, _ peer: any RoomPeer, policy: RoomPolicy, claimedIdentity: UUID? = nil,
         besides siblings: [Connection] = []

@@ -1,7 +1,8 @@
 import Basics
 import FoundationEssentials
 
-/// The tasks of full match rooms, as the database reported them. They have a place in their room, whoever took the others.
+/// The tasks of full match rooms, as the database reported them. Each task has a place in its room even if the room is
+/// full.
 struct RoomTasks {
     private struct Entry {
         let tasks: Set<UUID>
@@ -9,7 +10,7 @@ struct RoomTasks {
     }
 
     private static let capacity = 4096
-    /// How long the database isn't asked again because of a task that it didn't report. Tasks may join a room later.
+    /// How long a report is trusted about a task that it doesn't contain. Tasks may join a room after the report.
     private static let lifetime = Duration.seconds(2)
 
     private var entries: [UUID: Entry] = [:]
@@ -37,12 +38,12 @@ extension RoomShard {
     /// connections have ended.
     static let placesPerTask = 4
 
-    /// Returns whether a newcomer finds a place in an open room.
+    /// Returns whether there is a place for a newcomer in an open room.
     ///
     /// - Parameters:
     ///   - members: The number of members on this daemon.
     ///   - task: The identity that the newcomer claims.
-    ///   - siblings: The other members of its sender in the room.
+    ///   - siblings: The members that the newcomer's sender already has in the room.
     func place(
         in room: UUID, _ members: Int, policy: RoomPolicy, for task: UUID?, besides siblings: [Connection]
     ) -> EntryDecision {

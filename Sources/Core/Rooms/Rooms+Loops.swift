@@ -8,8 +8,8 @@ extension Rooms {
         let halves = withUnsafeBytes(of: room.uuid) {
             ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         }
-        // The multiplication spreads ids that differ in a few bits, as made-up ids do. All bits reach the upper bits of
-        // the product, which decide.
+        // The multiplication distributes ids that differ in a few bits, as made-up ids do. All bits affect the upper
+        // bits of the product, which select the loop.
         let mixed = (halves.0 ^ halves.1) &* 0x9E37_79B9_7F4A_7C15
         return Int(((mixed >> 32) &* UInt64(loops.count)) >> 32)
     }

@@ -10,7 +10,7 @@ extension Rooms {
     }
 
     /// Returns the people in matches' rooms on this daemon, with their number of connections. Each loop answers at its
-    /// own moment. Events before that moment are reported before this returns, and later ones carry the number. The
+    /// own moment. Events before that moment are reported before the call returns, and later events carry `number`. The
     /// number must grow from call to call.
     package func callRoll(_ number: UInt32) async -> [Attendee: Int] {
         var attendees: [Attendee: Int] = [:]

@@ -4,8 +4,9 @@ import Synchronization
 
 /// All rooms of this daemon, on all its event loops. From any thread.
 ///
-/// A match's room lives on one loop, its home. Sockets with one room move there, so that its ales stay on one thread. A
-/// socket with several rooms stays on its loop (``Sender``). A subscription has a part on each loop with subscribers.
+/// A match's room lives on one loop, its home. Sockets with one room move to that loop, so that the room's ales stay on
+/// one thread. A socket with several rooms stays on its own loop (``Sender``). A subscription has a part on each loop
+/// with subscribers.
 package final class Rooms: Sendable {
     let loops: [EventLoop]
     private let key = LoopLocal<RoomShard>()
@@ -13,7 +14,7 @@ package final class Rooms: Sendable {
     let aleFrames: [[UInt8]]
     let grace: Duration
     let report: @Sendable ([PresenceEvent]) -> Void
-    /// The number of subscriptions. Without any, publishing wakes no loop.
+    /// The number of subscriptions. If there are none, publishing wakes no loop.
     private let subscriptions = Atomic<Int>(0)
 
     /// - Parameters:
@@ -39,7 +40,7 @@ package final class Rooms: Sendable {
 
     // MARK: Matches' rooms
 
-    /// Opens rooms. A peer that connects because of a reminder sent after this call finds its room open.
+    /// Opens rooms. A peer that connects because of a reminder sent after this call will find its room open.
     package func open(_ rooms: [UUID]) {
         forEachHome(of: rooms) { $0.open($1) }
     }

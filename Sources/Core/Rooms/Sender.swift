@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 /// A socket that is in matches' rooms without moving to their loops. It may be in several rooms, or several times in
-/// one. Its ales reach none of its own members. On the socket's loop.
+/// one. Its own members don't receive its ales. Used on the socket's loop.
 ///
 /// ```
 /// let sender = rooms.shard(on: reactor).makeSender()                  // one for each socket
@@ -19,19 +19,19 @@ package import FoundationEssentials
 /// sender.leaveAll()
 /// ```
 ///
-/// The room's home loop decides, and counts these members like all others: a ``MemberProxy`` represents each of them there.
-/// Requests therefore take effect a moment later, in their order.
+/// The room's home loop decides about these members and counts them like all others. A ``MemberProxy`` represents each
+/// of them there. Requests therefore take effect a moment later, in their order.
 package final class Sender {
     fileprivate unowned let shard: RoomShard
-    /// The members of this sender, including those without a decision yet. Few, in no particular order.
+    /// The members of this sender, including those without a decision yet. There are few, in no particular order.
     private var places: [Member] = []
 
     init(on shard: RoomShard) {
         self.shard = shard
     }
 
-    /// Requests to enter a room. A second request for the same room makes a second member, which receives everything
-    /// too.
+    /// Requests to enter a room. A second request for the same room makes a second member, which also receives
+    /// everything.
     ///
     /// - Parameters:
     /// - peer: Receives the room's messages from `whenDecided` until ``Member/leave()``.
@@ -60,7 +60,7 @@ package final class Sender {
         places.compactMap { $0.room == room ? $0.id : nil }
     }
 
-    /// Makes later ales a new entry, so that they stay behind the messages so far.
+    /// Puts later ales into a new entry, so that they follow the messages published so far.
     fileprivate func closeEntries(in room: UUID) {
         for place in places where place.room == room { place.cheers = AleEntries() }
     }
@@ -85,7 +85,7 @@ package final class Member {
     let id: MemberID
     private let sender: Sender
     private var state: State
-    /// The entries in which its ales are added up until they are carried to the room's home.
+    /// The entries of the mail to which more ales can be added.
     fileprivate var cheers = AleEntries()
 
     fileprivate init(
@@ -99,18 +99,18 @@ package final class Member {
         state = .undecided(whenDecided)
     }
 
-    /// Whether it is in its room, as far as this loop knows.
+    /// Whether the member is in its room, as far as this loop knows.
     package var isMember: Bool {
         if case .member = state { true } else { false }
     }
 
-    /// Sends an ale to all members of the room except this sender's. Does nothing if it isn't in its room.
+    /// Sends an ale to all members of the room except this sender's. Does nothing if the member isn't in its room.
     package func cheer(_ kind: CheerKind = .plain) {
         guard isMember else { return }
         lane.addCheer(kind, in: &cheers) { places }
     }
 
-    /// Sends a message to all members of the room except this sender's. Does nothing if it isn't in its room.
+    /// Sends a message to all members of the room except this sender's. Does nothing if the member isn't in its room.
     package func publish(_ message: any Message) {
         guard isMember else { return }
         lane.add(.publish(message, by: places))
@@ -123,7 +123,7 @@ package final class Member {
         lane.add(.watchPresence(id))
     }
 
-    /// Leaves the room. The sender then receives no more messages, not even those in flight. A second call, or a call
+    /// Leaves the room. The member then receives no more messages, not even those in flight. A second call, or a call
     /// after the room has closed, does nothing.
     package func leave() {
         if case .gone = state { return }
@@ -131,7 +131,7 @@ package final class Member {
         lane.add(.leave(id))
     }
 
-    /// All members of this sender in the room, this one first.
+    /// The ids of this sender's members in the room, beginning with this member.
     private var places: [MemberID] { [id] + sender.ids(in: room).filter { $0 != id } }
     private var lane: Lane { sender.shard.lane(toHomeOf: room) }
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// The places that a sender's members share. A sender takes one place in a room, however many members it has there. Knows
-/// only senders with several members in one room.
+/// The places that a sender's members share. A sender takes one place in a room, however many members it has there.
+/// Only senders with several members in one room are stored.
 struct SharedPlaces {
     private final class Place {
         var members = 1

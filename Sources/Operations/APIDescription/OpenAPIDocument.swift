@@ -11,7 +11,7 @@ struct OpenAPIDocument {
     private let routes: [DescribedRoute]
     private let address: String
     private let maximumBodyBytes: Int
-    /// Parameters of several routes, by their names.
+    /// The parameters that several routes share, by their names.
     private let parameters: [String: RouteDescription.Parameter]
 
     /// - Parameter address: The server's address, as the client uses it.
@@ -85,7 +85,7 @@ struct OpenAPIDocument {
         }
     }
 
-    /// Writes one example for each error code; the answers refer to it.
+    /// Writes one example for each error code. The answers refer to these examples.
     private func writeRefusals(to examples: inout JSONText) {
         for (code, bodies) in AnswerExamples.refusals.sorted(by: { $0.key < $1.key }) {
             guard let body = bodies.values.first else { continue }
@@ -179,7 +179,7 @@ struct OpenAPIDocument {
         }
     }
 
-    /// Returns the route's own and the common answers by status. An empty array stands for the common answer of that
+    /// Returns the route's own answers and the common answers by status. An empty array means the common answer of that
     /// status.
     private func answers(
         to route: DescribedRoute, _ description: RouteDescription
@@ -242,7 +242,7 @@ struct OpenAPIDocument {
 }
 
 extension RouteDescription {
-    /// The description of a route that has none. A test fails if a route has none.
+    /// The description of a route that has none. A test fails if there is such a route.
     fileprivate static let missing = RouteDescription("", answers: [])
 }
 

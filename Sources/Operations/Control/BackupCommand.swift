@@ -9,13 +9,13 @@ package struct BackupCommand: Sendable {
     private let order: BackupOrder
     private let remark: @Sendable (String) -> Void
 
-    /// - Parameter remark: Called with each message for standard error that isn't an error.
+    /// - Parameter remark: Called with each message for standard error that doesn't report an error.
     package init(_ order: BackupOrder, remark: @escaping @Sendable (String) -> Void) {
         self.order = order
         self.remark = remark
     }
 
-    /// Runs the backup or the restore. A signal to end cancels it, and no partial result stays.
+    /// Runs the backup or the restore. A signal that ends the process cancels it and leaves no partial result.
     ///
     /// - Returns: A line for standard output.
     /// - Throws: An error whose description goes to standard error.

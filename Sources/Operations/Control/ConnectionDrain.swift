@@ -1,11 +1,11 @@
 package import Server
 import Wire
 
-/// The drain of a daemon. There is at most one: a new command replaces the running one and sets its own rate.
+/// The drain of a daemon. At most one drain runs. A new command replaces the running one and sets its own rate.
 package actor ConnectionDrain {
     private let application: Application
     private let watchers: Audience
-    /// The rate of the running command. `nil` when no drain runs.
+    /// The number of connections that the running command closes per second. `nil` when no drain runs.
     private var rate: Int?
     private var commands = 0
 
@@ -15,7 +15,7 @@ package actor ConnectionDrain {
         self.watchers = watchers
     }
 
-    /// Closes `rate` connections per second and reports each second how many are left. Returns when none is left. The
+    /// Closes `rate` connections per second and reports each second how many are left. Returns when none are left. The
     /// drain continues if the command's client disconnects.
     ///
     /// - Throws: ``ControlFailure`` when another command replaces this one.

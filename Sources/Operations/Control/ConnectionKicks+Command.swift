@@ -5,7 +5,7 @@ import Wire
 
 extension ConnectionKicks {
     /// Ends the connections that an operator names by a connection's number, a device or its tag, or an address. Shows
-    /// the connections of this daemon, and notifies the other daemons.
+    /// the connections that ended on this daemon, and notifies the other daemons.
     ///
     /// - Parameter others: Returns the number of other daemons on the database.
     /// - Returns: The number of connections that this daemon ended.
@@ -20,7 +20,7 @@ extension ConnectionKicks {
             if !ended.isEmpty { return show(ended) }
         }
         var count = show(await end(named: target))
-        // The tag is what the log shows instead of a device id.
+        // The log shows this tag instead of the device id.
         let tag = DeviceTag(text: target)
         var tagged: Set<DeviceID> = []
         if let tag {
@@ -36,7 +36,7 @@ extension ConnectionKicks {
                     count += show(try await endInRooms(of: device))
                     try await notifyDaemons(.device(device))
                 }
-                // The device may have moved to another daemon.
+                // The device may be connected to a different daemon now.
                 if tagged.isEmpty { try await notifyDaemons(.tagged(tag, .own)) }
             }
         } catch let error as PostgresError where error.isUnavailable {

@@ -7,7 +7,7 @@ package import Rooms
 package import Server
 import Wire
 
-/// Ends connections for operators: those of a device or of an address, on every daemon of a database.
+/// Ends connections for operators: the connections of a device or of an address, on every daemon of a database.
 ///
 ///     NOTIFY letsswitch_kicked  payload: a ``KickNotice``
 package struct ConnectionKicks: Sendable {
@@ -20,7 +20,7 @@ package struct ConnectionKicks: Sendable {
     private let application: Application
     private let database: PostgresClient
     private let log: Log
-    /// Knows the tasks whose rooms are open. Connections in rooms are known only by these tasks.
+    /// Finds the tasks of a device whose rooms are open. Connections in rooms are known only by these tasks.
     private let store: ReminderStore
     /// The maximum number of tasks in one query.
     private static let batchSize = 1_000
@@ -40,13 +40,13 @@ package struct ConnectionKicks: Sendable {
         await application.endConnections { $0.id == number }
     }
 
-    /// Ends this daemon's connections of an address, or of a device by its id. Leaves out connections in rooms that
-    /// only the database can assign to the device.
+    /// Ends this daemon's connections from an address, or of a device with this id. Connections in rooms that only the
+    /// database can assign to the device stay open.
     func end(named target: String) async -> [ConnectionRecord] {
         let address = IPAddress(target)
         return await application.endConnections { record in
             if let address, let own = record.address {
-                // For an address that comes from a proxy's header, only the network is known.
+                // If the address comes from a proxy's header, only its network is known.
                 return own == address || (own == own.subscriber && own == address.subscriber)
             }
             return record.facts.owner.map { $0.utf8.elementsEqual(target.utf8) } ?? false
@@ -77,7 +77,7 @@ package struct ConnectionKicks: Sendable {
         return found
     }
 
-    /// Returns the devices with this tag that have connections in rooms, known only by their tasks. Throws
+    /// Returns the devices with this tag whose connections in rooms are known only by their tasks. Throws
     /// `PostgresError`.
     func devicesInRooms(_ tag: DeviceTag, _ key: DeviceTag.Key) async throws -> Set<DeviceID> {
         var tasks: Set<UUID> = []
@@ -102,7 +102,7 @@ package struct ConnectionKicks: Sendable {
 
     /// Ends the connections that another daemon's notice names. Ignores this daemon's own notices.
     ///
-    /// The operator who asked for it is connected to another daemon, so a failure is logged here.
+    /// The operator is connected to a different daemon, so a failure is logged here.
     package func receive(_ payload: String) async {
         guard let notice = KickNotice(payload: payload), notice.daemon != daemon.description else { return }
         do {
@@ -121,7 +121,8 @@ package struct ConnectionKicks: Sendable {
                 for device in found { _ = await end(device) }
                 for device in found {
                     try await endRooms(of: device)
-                    // The daemon that was asked doesn't know the device, and may have its sockets in rooms.
+                    // The daemon that received the command doesn't know the device. It may have the device's sockets in
+                    // its rooms.
                     try await UnavailabilityRetries.run { try await notifyDaemons(.device(device)) }
                 }
             }

@@ -14,7 +14,7 @@ extension ConnectionRecord {
         object.member("kind", kind.rawValue)
         object.member("purpose", facts.purpose)
         object.member("address", address?.description)
-        // The tag that the log uses. The device id itself is a secret that lets anyone act for the device.
+        // The tag that the log uses. The device id is a secret: anyone who knows it can act for the device.
         object.member("device", facts.owner.map { DeviceTag($0).description })
         object.member("place", facts.place)
         object.member("unsent", unsentBytes)

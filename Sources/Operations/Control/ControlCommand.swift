@@ -7,7 +7,8 @@ import Sockets
 /// Runs `letsswitchd connections`, `kick` and similar commands: sends the command to the running daemon, and shows the
 /// answer.
 package struct ControlCommand: Sendable {
-    /// A drain reports each second. A test reminder reports within half a minute.
+    /// The maximum time between two lines of the answer. A drain reports each second. A test reminder reports within
+    /// half a minute.
     private static let patience = Duration.seconds(60)
 
     private let order: ControlOrder
@@ -19,7 +20,7 @@ package struct ControlCommand: Sendable {
     }
 
     /// - Parameters:
-    ///   - note: Receives notes for people, which are not rows.
+    ///   - note: Receives notes for people. Notes aren't rows.
     ///   - show: Writes to standard output, and returns whether everything was written.
     /// - Throws: An error whose description goes to standard error.
     package func run(
@@ -27,7 +28,7 @@ package struct ControlCommand: Sendable {
     ) throws {
         var rows: [[String?]] = []
         var isWritten = true
-        // The command runs to its end even if nothing reads its output. After a failed write, nothing more is written.
+        // The command runs to its end even if its output isn't read. After a failed write, nothing more is written.
         func write(_ text: String) { isWritten = isWritten && show(text) }
         try ask(note: note) { line in
             switch layout {
@@ -107,7 +108,7 @@ package struct ControlCommand: Sendable {
         }
     }
 
-    /// The fields of a line other than the row's data.
+    /// The members of a line that aren't the row's data.
     private struct Frame: Decodable {
         let note: String?
         let end: String?

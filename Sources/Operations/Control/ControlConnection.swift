@@ -4,7 +4,7 @@ import Settings
 import Sockets
 import Wire
 
-/// One command, from its line to the last of the answer. On the loop.
+/// One command, from its line to the last line of the answer. Used on the loop.
 ///
 /// ```
 /// asking ──a line──► working ──► ended
@@ -13,9 +13,9 @@ import Wire
 final class ControlConnection: StreamSocketHandler {
     private static let maximumRequest = 4_096
     private static let patience = Duration.seconds(5)
-    /// The longest time in which the command must read a piece of the answer.
+    /// The maximum time in which the command must read a piece of the answer.
     private static let answerPatience = Duration.seconds(60)
-    /// The maximum bytes of the answer that the command hasn't read yet.
+    /// The maximum size of the answer's unread part in bytes.
     private static let maximumAnswer: UInt32 = 64 << 20
 
     private enum State {
@@ -29,7 +29,7 @@ final class ControlConnection: StreamSocketHandler {
     private let number: Int
     private let perform: (ControlOrder, Int, UInt32?) -> Void
     private var state = State.asking([])
-    /// The callers that wait until the command has read the answer. The argument says whether it has.
+    /// The closures that wait until the command has read the answer. The argument says whether it has read the answer.
     private var waiting: [(Bool) -> Void] = []
 
     /// - Parameter perform: Runs the order. Receives the order, the connection's number, and the user id of the peer.
@@ -73,8 +73,8 @@ final class ControlConnection: StreamSocketHandler {
         enqueue(bytes)
     }
 
-    /// Calls `taken` with `true` when the command has read everything that was written, or with `false` when it has
-    /// disconnected or reads nothing.
+    /// Calls `taken` with `true` when the command has read the whole answer so far. Calls it with `false` if the
+    /// command has disconnected or doesn't read.
     func whenTaken(_ taken: @escaping (Bool) -> Void) {
         guard case .working = state else { return taken(false) }
         guard socket.unsentBytes > 0 else { return taken(true) }
@@ -112,7 +112,7 @@ final class ControlConnection: StreamSocketHandler {
     }
 
     func socketReceivedEnd(_ socket: StreamSocket) {
-        // A client may stop sending after its command. A client that stops earlier is gone.
+        // A client may stop sending after its command. A client that stops sooner is disconnected.
         if case .asking = state { socket.close() }
     }
 

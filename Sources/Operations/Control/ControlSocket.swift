@@ -42,7 +42,7 @@ package final class ControlSocket: Service {
         } catch let error as SocketError where error.errno == ENOENT {
             log.info("operators' commands are unavailable: there is no state directory", ["path": .string(path)])
         } catch {
-            // Usually another daemon with the same state directory and another database uses the path.
+            // Usually a daemon with the same state directory and a different database uses the path.
             log.warning("operators' commands are unavailable", ["path": .string(path), "error": .string("\(error)")])
         }
         for await _ in ending.stream {}
@@ -50,7 +50,7 @@ package final class ControlSocket: Service {
 
     package func stop(within limit: Duration) async {
         await loop.run { self.shard(on: $0).listener?.close() }
-        // A running command is cut off, because it may wait for a part that has already stopped.
+        // A running command gets at most one second, because it may wait for a part that has already stopped.
         _ = await openSockets.waitUntilZero(within: min(limit, .seconds(1)))
         await loop.stop()
         ending.continuation.finish()
@@ -96,7 +96,7 @@ package final class ControlSocket: Service {
         Task { [actions, log, loop, shard] in
             var failure: String?
             var count = 0
-            // Logged before the command runs, because a drain can last as long as the daemon.
+            // Logged before the command runs, because a drain can run until the daemon ends.
             log.info("operator's command received", order.logged(by: user, "received"))
             do {
                 count = try await actions.perform(order, reply)
@@ -121,15 +121,15 @@ package protocol ControlActions: Sendable {
 /// The answer to a command. Each row is sent as soon as it is known.
 package struct ControlReply: Sendable {
     let write: @Sendable ([UInt8]) -> Void
-    /// Returns `true` when the command has read everything that was written, or `false` when it has disconnected.
+    /// Returns `true` when the command has read the whole answer so far, or `false` if it has disconnected.
     let isTaken: @Sendable () async -> Bool
 
-    /// Waits until the command has read what was written. Used for long answers.
+    /// Waits until the command has read the answer so far. Used for long answers.
     func awaitTaking() async throws(ControlFailure) {
         guard await isTaken() else { throw ControlFailure("the command has disconnected") }
     }
 
-    /// Sends a note for people, which is not a row.
+    /// Sends a note for people. A note isn't a row.
     func note(_ sentence: String) { row { $0.member("note", sentence) } }
 
     func row(_ members: (inout JSONText) -> Void) {
@@ -147,7 +147,7 @@ final class ControlShard {
 }
 
 extension ControlOrder {
-    /// Returns who ran which command, for the log. Addresses and device ids are left out.
+    /// Returns which user ran which command, for the log. Addresses and device ids are left out.
     ///
     /// - Parameter count: The number of connections or rows.
     func logged(by user: UInt32?, _ outcome: String, _ count: Int = 0) -> Log.Values {

@@ -65,7 +65,7 @@ package struct DaemonControl: ControlActions {
         return 0
     }
 
-    /// Adds a note that the command concerns this daemon only, if there are other daemons.
+    /// Adds a note that the command concerns only this daemon, if there are other daemons.
     private func noteScope(_ what: String, _ reply: ControlReply) {
         let others = others()
         guard others > 0 else { return }

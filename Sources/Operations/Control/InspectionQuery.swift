@@ -10,7 +10,7 @@ struct InspectionQuery {
         static func number(_ name: String) -> Column { Column(name: name, isNumber: true) }
     }
 
-    /// The maximum number of rows. The query returns the nearest or the latest ones.
+    /// The maximum number of rows. The query returns the rows that are nearest in time, or the latest ones.
     static let limit = 1_000
 
     let columns: [Column]

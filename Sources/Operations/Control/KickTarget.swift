@@ -11,7 +11,8 @@ enum KickTarget: Sendable {
     case tagged(DeviceTag, DeviceTag.Key)
 }
 
-/// The payload of a NOTIFY to the other daemons: the daemon that has ended its own connections, and the target.
+/// The payload of a NOTIFY to the other daemons: the id of the daemon that has ended its own connections, and the
+/// target.
 ///
 ///     <id> <device or address>     <id>/device <device>     <id>/<key> <tag>
 struct KickNotice: Sendable {
@@ -34,7 +35,7 @@ struct KickNotice: Sendable {
         self.target = target
     }
 
-    /// Returns `nil` if the payload is no notice, or one of a newer build.
+    /// Returns `nil` if the payload isn't a notice, or is the notice of a newer build.
     init?(payload: String) {
         let fields = payload.split(separator: " ", maxSplits: 1)
         guard fields.count == 2 else { return nil }

@@ -21,8 +21,8 @@ package struct RoomEnding: Sendable {
 
     /// - Returns: The number of connections in the room on this daemon.
     func run(_ room: UUID, _ reply: ControlReply) async throws -> Int {
-        // With `--open-rooms`, the database doesn't know the room. The count must come before the database notifies
-        // this daemon, which closes the connections.
+        // Connections are counted before the database notifies this daemon, because the notification closes them. With
+        // `--open-rooms`, the database doesn't know the room.
         let inside = await application.countConnections(in: room.text)
         do {
             switch try await store.closeRoom(room) {

@@ -2,28 +2,28 @@ package import AMQP
 import Basics
 package import Rooms
 
-/// A bus over RabbitMQ: a topic exchange, a queue for each daemon, and two connections. One publishes and one consumes,
-/// so that a broker that stops reading still delivers.
+/// A bus over RabbitMQ: a topic exchange, a queue for each daemon, and two connections. One connection publishes and
+/// the other one consumes, so that a broker that stops reading still delivers.
 ///
 /// ```
 /// | packets to   | routing key                                      | bound to it               |
 /// |--------------|--------------------------------------------------|---------------------------|
 /// | every daemon | `all`                                            | every queue               |
 /// | one daemon   | `daemon.<its id>`                                | its queue                 |
-/// | a room       | the room's UUID, and the keys of its daemons     | their queues, by the latter |
+/// | a room       | the room's UUID, and the keys of its daemons     | their queues, by the keys |
 /// ```
 ///
-/// No queue is bound to rooms, because a binding costs the broker milliseconds, and a daemon that reconnects with
-/// thousands of rooms would receive nothing for seconds. The sender knows the daemons of a room, and the broker copies
-/// the message ([sender-selected distribution](https://www.rabbitmq.com/docs/sender-selected)).
+/// No queue is bound to rooms. A binding costs the broker milliseconds, so a daemon that reconnects with thousands of
+/// rooms would receive nothing for seconds. The sender knows the daemons of a room, and the broker copies the message
+/// ([sender-selected distribution](https://www.rabbitmq.com/docs/sender-selected)).
 ///
 /// The queue belongs to its connection and is deleted with it. A full queue drops its oldest messages, so a stopped
-/// daemon costs the broker no more than that.
+/// daemon costs the broker no further memory.
 package final class AMQPBus: Bus {
     private let id: DaemonID
     private let publisher: AMQPConnection
     private let consumer: AMQPConnection
-    /// The lock is held while an event is delivered.
+    /// The state of both connections. Its lock is held while an event is delivered.
     private let state: Locked<State>
 
     private struct State {
@@ -31,7 +31,7 @@ package final class AMQPBus: Bus {
         var receive: (@Sendable (BusEvent) -> Void)?
     }
 
-    /// - Parameter configuration: The broker's settings. The connections' names get a suffix for their purpose.
+    /// - Parameter configuration: The broker's settings. The purpose of each connection is appended to its name.
     package convenience init(_ id: DaemonID, _ configuration: AMQPConfiguration) {
         self.init(id, configuration, queue: AMQPBusTopology.queue)
     }
@@ -47,7 +47,7 @@ package final class AMQPBus: Bus {
         state = Locked(State())
     }
 
-    /// The broker has no preferred size. This one makes good use of a message.
+    /// The broker has no preferred size. This size makes good use of a message.
     package var packetSize: Int { 16_384 }
 
     package func start(_ receive: @escaping @Sendable (BusEvent) -> Void) async {
@@ -85,12 +85,12 @@ package final class AMQPBus: Bus {
             case .lost(let message):
                 let wasConnected = state.connections.isConnected
                 report(state.connections.lost(side, message), state)
-                // The bus reconnects as a whole.
+                // The bus replaces both connections together.
                 if wasConnected, side == .publisher { consumer.reconnect(because: "the other connection was lost") }
             case .delivered(let delivery):
                 let packet = AMQPBusMessage.packet(delivery.body, key: delivery.routingKey, for: id)
                 if state.connections.isConnected { report(packet, state) }
-            // The sender gets an error.
+            // A blocked sender receives an error.
             case .blocked, .unblocked: break
             }
         }

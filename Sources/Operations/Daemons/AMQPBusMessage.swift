@@ -22,7 +22,7 @@ enum AMQPBusMessage {
         return message
     }
 
-    /// - Parameter body: `nil` if it was too long.
+    /// - Parameter body: `nil` if the message was too long.
     /// - Returns: `nil` for another format or version, and for a message of this daemon to others.
     static func packet(_ body: [UInt8]?, key: String, for id: DaemonID) -> BusEvent? {
         guard let body, body.count >= headSize, body[0] == language else { return nil }

@@ -6,10 +6,10 @@ import Rooms
 enum AMQPBusTopology {
     static let exchange = AMQPExchange("letsswitch.bus", .topic)
 
-    /// The maximum time for which a daemon receives nothing after the exchange was deleted.
+    /// The interval of declarations. If the exchange is deleted, a daemon receives nothing for at most this time.
     static let declaresEvery = Duration.seconds(5)
 
-    /// The broker chooses its name, because the queue of a lost connection may still exist.
+    /// The broker chooses the queue's name, because the queue of a lost connection may still exist.
     static let queue = AMQPQueue("", isExclusive: true, isAutoDeleted: true, longest: 50_000, mostBytes: 67_108_864)
 
     /// Returns the declarations of a daemon's consuming connection.

@@ -1,6 +1,6 @@
 import Rooms
 
-/// The two connections of a bus. It is up if both are.
+/// The two connections of a bus. The bus is connected if both connections are.
 struct AMQPConnectionPair {
     enum Side {
         case publisher, consumer
@@ -31,7 +31,7 @@ struct AMQPConnectionPair {
     /// - Returns: The event to report, if the state has changed.
     mutating func lost(_ side: Side, _ message: String) -> BusEvent? {
         set(side, false)
-        // That connection is made again, whatever its state was.
+        // The consumer reconnects too, so it counts as lost.
         if side == .publisher, isConnected { consumer = false }
         guard report != .lost(message) else { return nil }
         report = .lost(message)

@@ -1,6 +1,6 @@
 import Rooms
 
-/// The progress of a new daemon among the others. A value.
+/// The progress of a new daemon until it knows the rooms of the others. A value.
 ///
 /// ```
 /// | knows the others | has a bus       | it has arrived                                  |
@@ -10,8 +10,8 @@ import Rooms
 /// | yes              | it is connected | after each of the others has listed its rooms   |
 /// ```
 struct BusArrival {
-    /// The wait after the bus is connected. The others list their rooms at once, or soon after their bus connects. A
-    /// daemon that has just died sends nothing, although its row still exists.
+    /// The maximum wait after the bus is connected. The other daemons list their rooms at once, or soon after their own
+    /// bus connects. A daemon that has just died sends nothing, although its row still exists.
     static let patience = Duration.milliseconds(250)
 
     var hasLooked = false

@@ -1,7 +1,7 @@
 /// The carrier of ales and presence between daemons on one database, chosen by `--bus`. Reminders use the database in
 /// any case.
 package enum BusChoice: String, Sendable, Hashable, CaseIterable {
-    /// PostgreSQL's NOTIFY while another daemon is alive on the database; otherwise none.
+    /// PostgreSQL's NOTIFY while another daemon is alive on the database. No bus otherwise.
     case automatic = "auto"
     /// Always PostgreSQL's NOTIFY.
     case postgresql
@@ -9,7 +9,7 @@ package enum BusChoice: String, Sendable, Hashable, CaseIterable {
     case amqp
     case none
 
-    /// The name that daemons compare: two daemons with the same name reach each other.
+    /// The name that daemons compare. Two daemons with the same name reach each other.
     package var busName: String {
         switch self {
         case .automatic, .postgresql: "postgresql"

@@ -13,10 +13,10 @@ package final class BusMetrics: Sendable {
         case postgresql, amqp, none
     }
 
-    /// A bus that returns no packet to its sender for longer counts as broken.
+    /// The time after which a bus counts as broken if it returns no packet to its sender.
     static let stalledAfter = Duration.seconds(10)
 
-    /// The change that an echo, or its absence, has caused.
+    /// The change of the bus that an echo, or its absence, shows.
     package enum EchoChange: Equatable {
         case lost, regained
     }
@@ -27,13 +27,13 @@ package final class BusMetrics: Sendable {
         var daemons: [Kind: Int] = [:]
         /// `nil` before the first echo, and without a bus.
         var delay: Duration?
-        /// Whether nothing arrives although the bus is connected.
+        /// Whether no packets arrive although the bus is connected.
         var isStalled = false
     }
 
-    /// Other daemons' ales that didn't arrive: gaps in their numbers.
+    /// The number of other daemons' ales that didn't arrive, known by gaps in their numbers.
     package let lost = Counter()
-    /// Own ales that were dropped because the bus was unavailable or too slow.
+    /// The number of own ales that were dropped because the bus was unavailable or too slow.
     package let dropped = Counter()
     package let packets = CounterSet<Direction>()
     private let gauges = Locked(Gauges())
@@ -49,13 +49,13 @@ package final class BusMetrics: Sendable {
         }
     }
 
-    /// Records the other live daemons. An unknown bus counts as none, because nothing crosses.
+    /// Records the other live daemons. An unknown bus counts as none, because it exchanges no packets with this daemon.
     package func noteDaemons(_ others: [DaemonInfo]) {
         let counts = Dictionary(grouping: others) { Kind(rawValue: $0.bus) ?? .none }.mapValues(\.count)
         gauges.withLock { $0.daemons = counts }
     }
 
-    /// Records the round trip of a packet, or the time since the last one.
+    /// Records the round trip of a packet, or the time since the last packet came back.
     ///
     /// - Returns: A change to log.
     @discardableResult

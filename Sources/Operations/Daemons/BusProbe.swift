@@ -11,9 +11,9 @@ package enum BusProbe {
 
     private static let packet = Array("probe".utf8)
 
-    /// Starts the bus and stops it again.
+    /// Starts the bus, tests it, and stops it again.
     ///
-    /// - Parameter id: The bus's own id.
+    /// - Parameter id: The id that the bus was made with.
     package static func run(_ bus: any Bus, id: DaemonID, within limit: Duration) async -> Outcome {
         let (events, sink) = AsyncStream.makeStream(of: BusEvent.self)
         let reason = Locked("no answer within \(limit)")

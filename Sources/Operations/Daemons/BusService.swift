@@ -3,8 +3,8 @@ package import Observability
 package import Postgres
 package import Rooms
 
-/// Connects this daemon with the others on its database: it knows the live ones, and connects their rooms while there
-/// are any.
+/// Connects this daemon with the others on its database. It knows the live daemons, and connects their rooms with its
+/// own while there are other daemons.
 ///
 /// ```
 /// | `--bus`          | a bus is connected                              |
@@ -24,23 +24,24 @@ package actor BusService: Service {
     private let makeRelay: @Sendable (@escaping @Sendable (RelayReport) -> Void) -> BusRelay
     private var registry: DaemonRegistry?
     private var relay: BusRelay?
-    /// The end of the last relay. The next one begins after it, because the rooms support one at a time.
+    /// The end of the last relay. The next relay begins after it, because the rooms support one relay at a time.
     private var parting: Task<Void, Never>?
     private var others: Set<DaemonID> = []
-    /// The others with our version on our bus.
+    /// The other daemons that have this daemon's bus and version.
     private var partners: Set<DaemonID> = []
-    /// `nil` after the arrival.
+    /// `nil` after this daemon has arrived.
     private var arrival: BusArrival? = BusArrival()
-    /// The task that ends the bus after the grace of people on other daemons.
+    /// The task that ends the bus after the grace period of people on other daemons.
     private var ending: Task<Void, Never>?
     private var isStopping = false
-    /// Ends when there are no others, or all are known on the bus.
+    /// Receives an element when there are no other daemons, or when the rooms of all are known.
     private let settling = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
     /// - database: The pool for work that isn't urgent.
-    /// - forgotten: Called after the others had given this daemon up, and may have removed its state in the database.
-    /// - bus: Makes a bus of the chosen kind, each time one is needed.
+    /// - removed: Called after the other daemons considered this daemon ended. They may have removed its state in the
+    ///   database.
+    /// - bus: Makes a bus of the chosen kind each time one is needed.
     package init(
         _ choice: BusChoice, _ own: DaemonInfo, rooms: Rooms, grace: Duration, database: PostgresClient,
         metrics: BusMetrics, log: Log, removed: @escaping @Sendable () async -> Void = {},
@@ -75,13 +76,13 @@ package actor BusService: Service {
     /// Sends a goodbye on the bus, and removes this daemon's row.
     func stop(within limit: Duration) async {
         isStopping = true
-        // A blocked bus must leave time for the database.
+        // Half of the time is for the database, because a blocked bus could use all of it.
         await Task { await self.end() }.ends(within: limit / 2)
         await registry?.stop(within: limit / 2)
     }
 
     /// Waits until the rooms are connected with those of other daemons, as ``BusArrival`` says, at most for `limit`.
-    /// Call it once.
+    /// Must be called only once.
     package func waitUntilSettled(within limit: Duration) async {
         await withTimeout(limit) {
             for await _ in settling.stream { return }
@@ -90,7 +91,7 @@ package actor BusService: Service {
         }
     }
 
-    /// Looks for changes, because a daemon has started or ended, or notifications may be lost.
+    /// Reads the daemons' rows at once. Called if a daemon has started or ended, or if notifications may be lost.
     ///
     /// - Parameter id: The daemon named in the notification.
     package func lookAgain(of id: String? = nil) async {
@@ -193,7 +194,7 @@ package actor BusService: Service {
     private func endLater() {
         guard relay != nil, ending == nil else { return }
         ending = Task {
-            // Cancelled by begin() and end(), after which it must not continue.
+            // The sleep is cancelled by begin() and end(). The task must not continue then.
             guard (try? await Task.sleep(for: grace)) != nil, !Task.isCancelled else { return }
             // From here on, the shutdown can't be cancelled.
             ending = nil

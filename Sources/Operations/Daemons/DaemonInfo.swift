@@ -1,13 +1,13 @@
 package import Rooms
 
-/// A daemon's information for the others on its database.
+/// The information that a daemon publishes for the others on its database.
 package struct DaemonInfo: Sendable, Hashable {
     package let id: DaemonID
     /// The machine's name, for people.
     package let host: String
     /// The program's version.
     package let build: String
-    /// The version of its packets.
+    /// The version of the daemon's packets.
     package let language: Int
     /// See ``BusChoice/busName``.
     package let bus: String
@@ -21,15 +21,15 @@ package struct DaemonInfo: Sendable, Hashable {
     }
 }
 
-/// The state of a daemon's bus, which it reports at each beat: for people.
+/// The state of a daemon's bus, which the daemon reports at each beat. It is shown to people.
 package struct BusStatus: Sendable, Hashable {
     /// Whether the bus is connected. Always `false` for a daemon that needs no bus now.
     package var isConnected = false
     /// The last round trip, or the time since the last packet came back. `nil` before the first one, and without a bus.
     package var delay: Duration?
-    /// Others' ales that didn't arrive.
+    /// The number of other daemons' ales that didn't arrive.
     package var lost = 0
-    /// Own ales that were dropped.
+    /// The number of own ales that were dropped.
     package var dropped = 0
 }
 

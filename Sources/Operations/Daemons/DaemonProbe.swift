@@ -10,10 +10,10 @@ package enum DaemonProbe {
         case fails(String)
     }
 
-    /// SQLSTATE, also for a missing schema.
+    /// The SQLSTATE of a missing table. A missing schema has the same.
     private static let undefinedTable = "42P01"
 
-    /// - Parameter limit: How long the database may be silent.
+    /// - Parameter limit: The maximum time to wait for the database.
     package static func run(_ configuration: PostgresConfiguration, within limit: Duration) async -> Outcome {
         var configuration = configuration
         configuration.maxConnections = 1
@@ -36,7 +36,7 @@ package enum DaemonProbe {
 }
 
 extension DaemonReport {
-    /// The state of its bus in words.
+    /// The state of the daemon's bus in words.
     package var standing: String {
         let behind = bus.delay.map { ", \($0.wholeMilliseconds) ms round trip" } ?? ""
         return """

@@ -5,19 +5,20 @@ package import Rooms
 
 /// Reports every five seconds that this daemon is alive, and knows the other live daemons.
 ///
-/// One statement does both: it increments our row's counter and returns all rows (``DaemonRoster`` judges them). A
-/// daemon that starts or ends notifies ``DaemonStore/channel``, and ``lookAgain(of:)`` then looks at once, so that
+/// One statement does both: it increments the counter of our row and returns all rows, which ``DaemonRoster`` judges. A
+/// daemon that starts or ends notifies ``DaemonStore/channel``. ``lookAgain(of:)`` then reads the rows at once, so that
 /// daemons know each other within moments. While the database is unavailable, no daemon counts as gone.
 package actor DaemonRegistry: Service {
-    /// An event of the registry. Events are delivered one after the other, each awaited.
+    /// An event of the registry. Events are delivered one after the other, and each delivery is awaited.
     package enum News: Sendable, Equatable {
         /// The other live daemons, after a change.
         case others([DaemonInfo])
-        /// The others had given us up after a long pause, and have removed our state, or may have.
+        /// The other daemons considered this daemon ended after a long pause. They have removed its state, or may have
+        /// done so.
         case removed
     }
 
-    /// After a failed attempt.
+    /// The pauses after failed attempts.
     private static let retries = Backoff(minimum: .milliseconds(250), maximum: .seconds(1))
     /// The minimum time between two reads of the registry, however many notifications arrive.
     private static let shortestPause = Duration.milliseconds(100)
@@ -32,14 +33,14 @@ package actor DaemonRegistry: Service {
     private let senders = Locked<Set<DaemonID>>([])
     private var roster: DaemonRoster
     private var reported: [DaemonInfo] = []
-    /// Ends with the first look, or a few later ones if it leaves doubts.
+    /// Ends after the first look, or after a few more looks if there are doubtful rows.
     private let looking = AsyncStream<Void>.makeStream()
-    /// The number of remaining first looks. Each but the first follows soon.
+    /// The number of looks that remain at the start. Each look but the first follows soon after the one before it.
     private var firstLooksLeft: Int
-    /// Our row's counter at the last look; 0 before the first beat.
+    /// The counter of our row at the last look; 0 before the first beat.
     private var ownBeats = 0
-    /// Rows of others were removed, and their people must still leave their rooms. Initially `true`, because a daemon
-    /// that removed some may have ended before it did that.
+    /// Whether rows of other daemons were removed whose people must still leave their rooms. Initially `true`, because
+    /// a daemon may have ended after it removed rows and before it removed the people.
     private var hasPresenceToClose = true
     private var work: Task<Void, Never>?
     private var isStopping = false
@@ -48,7 +49,7 @@ package actor DaemonRegistry: Service {
     /// - own: This daemon's information for the others.
     /// - database: The pool for work that isn't urgent. The schema must be ready when ``run()`` is called.
     /// - bus: Returns the state of the bus, for each beat. Any thread; must not block.
-    /// - notify: Receives events and is awaited; it must return soon.
+    /// - notify: Receives events. The registry waits for it, so it must return soon.
     package init(
         _ own: DaemonInfo, bus: @escaping @Sendable () -> BusStatus, database: PostgresClient, log: Log,
         notify: @escaping @Sendable (News) async -> Void
@@ -70,8 +71,8 @@ package actor DaemonRegistry: Service {
         firstLooksLeft = 1 + timing.doubtfulLooks
     }
 
-    /// Returns when the other live daemons are known: after the first look and its events. Doubtful rows are looked at
-    /// a few more times.
+    /// Returns when the other live daemons are known: after the first look and its events. If there are doubtful rows,
+    /// a few more looks come first.
     package func hasLooked() async {
         for await _ in looking.stream {}
     }
@@ -79,15 +80,15 @@ package actor DaemonRegistry: Service {
     /// The other live daemons, as last reported.
     package var others: [DaemonInfo] { reported }
 
-    /// Records a received packet: its sender is alive. Any thread; very cheap.
+    /// Records that the sender of a received packet is alive. Any thread; very cheap.
     package nonisolated func noteSender(_ id: DaemonID) {
         senders.withLock { senders in
-            // A larger number means that the ids are made up, because there are never that many daemons.
+            // More ids can't be real, because there are never that many daemons.
             if senders.count < 1_024 { senders.insert(id) }
         }
     }
 
-    /// Looks at once, because of a notification on ``DaemonStore/channel``, or because some may be lost.
+    /// Looks at once. Called after a notification on ``DaemonStore/channel``, or if notifications may be lost.
     ///
     /// - Parameter id: The notification's payload.
     package func lookAgain(of id: String? = nil) async {
@@ -104,8 +105,8 @@ package actor DaemonRegistry: Service {
         await work.value
     }
 
-    /// Removes our row, so that the others know at once. It stays while the departure of our people isn't stored; the
-    /// others then do that.
+    /// Ends the work and removes our row, so that the other daemons notice the end at once. The row stays if the
+    /// departure of our people isn't stored yet. The other daemons then store it.
     package func stop(within limit: Duration) async {
         isStopping = true
         await timer.wake()
@@ -121,7 +122,7 @@ package actor DaemonRegistry: Service {
                 retries.reset()
                 let pause = firstLooksLeft > 0 ? timing.doubtPause : timing.interval
                 await timer.sleep(for: pause - (.now() - begun))
-                // Ended early only by cancelling, after which the loop ends.
+                // Only cancelling shortens this sleep. The loop ends then.
                 try? await Task.sleep(for: max(.zero, Self.shortestPause - (.now() - begun)))
             } else {
                 await timer.sleep(for: retries.next(random: .random(in: 0..<1)))
@@ -164,7 +165,8 @@ package actor DaemonRegistry: Service {
         }
     }
 
-    /// Removes the presence of dead daemons in steps, at most for the tolerance of a beat. The next beat continues.
+    /// Removes the presence of dead daemons in steps, for at most half of the interval between two beats. The next beat
+    /// continues.
     private func closePresence() async {
         let end = MonotonicTime.now() + timing.interval / 2
         while hasPresenceToClose, !isStopping, .now() < end {

@@ -1,20 +1,20 @@
 import Basics
 import Rooms
 
-/// The live daemons, judged with our own clock by the counters of their rows at each look. A value.
+/// The live daemons. Each look compares the counters of their rows with the last look, by our own clock. A value.
 ///
 /// ```
 /// | a daemon        | its row                                                     | result                          |
 /// |-----------------|-------------------------------------------------------------|---------------------------------|
-/// | unknown         | was counted recently, by the database's clock               | alive                           |
+/// | unknown         | was updated recently, by the database's clock               | alive                           |
 /// | unknown         | was not: it died, or that clock was set ahead               | doubtful; looked at again soon  |
-/// | any             | is counted on, or its packets arrive                        | alive                           |
+/// | any             | is still updated, or its packets arrive                     | alive                           |
 /// | alive, doubtful | has not changed for too long                                | gone; its row must be removed   |
 /// | any             | is missing, without a recent outage of the database         | unknown: it ended or was removed|
 /// ```
 ///
-/// Clocks of other systems matter only for whether a new row is trusted at once or at its next beat. Time during which
-/// we couldn't look doesn't count against a daemon.
+/// Clocks of other systems decide only whether a new row is trusted at once or at its next beat. Time during which this
+/// daemon couldn't look doesn't count against other daemons.
 struct DaemonRoster {
     private enum Liveness {
         case alive, doubtful, gone
@@ -23,16 +23,16 @@ struct DaemonRoster {
     private struct Entry {
         var row: DaemonRow
         var liveness: Liveness
-        /// When it was first seen, last counted, or last received from.
+        /// The time when the daemon was first seen, its counter last grew, or its last packet arrived.
         var lastSign: MonotonicTime
     }
 
     private let own: DaemonID
     private let timing: DaemonTiming
     private var entries: [DaemonID: Entry] = [:]
-    /// The last look; `nil` if it has failed.
+    /// The time of the last look; `nil` if the last read failed.
     private var looked: MonotonicTime?
-    /// The last look after a pause.
+    /// The time of the last look that followed a pause.
     private var resumed: MonotonicTime?
 
     init(own: DaemonID, timing: DaemonTiming = DaemonTiming()) {
@@ -58,7 +58,7 @@ struct DaemonRoster {
             resumed = entries.isEmpty ? nil : now
         }
         looked = now
-        // A server that crashed may have lost rows. Their owners write them again.
+        // A server that crashed may have lost rows. The daemons write their rows again.
         let mayHaveLostRows = resumed.map { now - $0 < timing.longestPause } ?? false
         var next = mayHaveLostRows ? entries : [:]
         for row in rows where row.info.id != own {
@@ -86,16 +86,18 @@ struct DaemonRoster {
 
 /// The intervals and tolerances of beats.
 struct DaemonTiming: Sendable {
-    /// The interval of looks and beats: slightly less than five seconds, so that three take at most 15.
+    /// The interval of looks and beats. It is slightly less than five seconds, so that three intervals take at most 15
+    /// seconds.
     var interval = Duration.milliseconds(4_950)
-    /// A daemon is gone if two looks after its last change show none. Slightly less than two intervals, because looks
-    /// may be early.
+    /// A daemon is gone if two looks after its last change show no change. This is slightly less than two intervals,
+    /// because looks may be early.
     var patience = Duration.milliseconds(9_500)
-    /// Looks further apart prove nothing: this daemon was stopped, or the database was unavailable.
+    /// The maximum time between two looks that can be compared. After a longer time, this daemon was stopped or the
+    /// database was unavailable.
     var longestPause = Duration.seconds(8)
-    /// The wait before a doubtful row is looked at again, at the start. A live daemon counts as soon as it is notified
-    /// of us.
+    /// The wait at the start before a doubtful row is looked at again. A live daemon increments its counter as soon as
+    /// it is notified of this daemon.
     var doubtPause = Duration.milliseconds(250)
-    /// The maximum number of such looks. Rows that stay doubtful belong to dead daemons.
+    /// The maximum number of looks at doubtful rows. Rows that stay doubtful belong to dead daemons.
     var doubtfulLooks = 3
 }

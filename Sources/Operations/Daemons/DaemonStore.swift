@@ -5,7 +5,7 @@ import Rooms
 
 /// The daemons' rows in the database. Every operation is one statement. Throws `PostgresError`.
 package struct DaemonStore: Sendable {
-    /// The channel on which a daemon notifies its start and end; the payload is its id.
+    /// The channel on which a daemon notifies the others of its start and end. The payload is its id.
     package static let channel = "letsswitch_daemons"
     /// The statements' names in metrics.
     package static let statementNames = [beat, end, closePresence].map(\.name)
@@ -31,7 +31,7 @@ package struct DaemonStore: Sendable {
         self.database = database
     }
 
-    /// Increments our row's counter, stores the state of the bus, and removes the rows of `gone` unless they have
+    /// Increments the counter of our row, stores the state of the bus, and removes the rows of `gone` unless they have
     /// changed since.
     ///
     /// - Returns: All rows, including our own.
@@ -58,7 +58,7 @@ package struct DaemonStore: Sendable {
         try await database.query(Self.closePresence, [], timeout: Self.timeout)[0].boolean("is_open")
     }
 
-    /// Returns the daemons that counted recently by the database's clock, for people.
+    /// Returns the daemons whose counters grew recently by the database's clock. The result is shown to people.
     package func alive() async throws -> [DaemonReport] {
         try await database.query(Self.alive, [], timeout: Self.timeout).compactMap { row in
             try Self.row(row).map { DaemonReport(info: $0.info, bus: try Self.bus(row)) }
@@ -85,8 +85,8 @@ package struct DaemonStore: Sendable {
 /// A daemon's row.
 struct DaemonRow: Sendable, Hashable {
     let info: DaemonInfo
-    /// The counter.
+    /// The counter of beats.
     let beats: Int
-    /// Whether it was counted within the last fifteen seconds by the database's clock.
+    /// Whether the counter grew within the last 15 seconds, by the database's clock.
     let isFresh: Bool
 }

@@ -2,22 +2,22 @@ import Basics
 package import Postgres
 package import Rooms
 
-/// The bus over PostgreSQL's NOTIFY: one connection listens, another one sends.
+/// The bus over PostgreSQL's NOTIFY: one connection listens, and the other one sends.
 ///
 /// ```
-/// send ──► NotifySender ──► SELECT pg_notify(…), one statement ──► PostgreSQL ──► PostgresListener ──► NotifyInbox ──► receive
+/// send ──► NotifySender ──► SELECT pg_notify(…) ──► PostgreSQL ──► PostgresListener ──► NotifyInbox ──► receive
 /// ```
 ///
-/// Notifications arrive in the order of commits, and of calls within a transaction. One connection sends, so that is
-/// the order of `send`. Each daemon listens to a common channel and to its own.
+/// Notifications arrive in the order of commits, and within a transaction in the order of calls. One connection sends,
+/// so packets arrive in the order of `send`. Each daemon listens to a common channel and to its own.
 ///
-/// May be started again after ``stop()``, also by another bus with the same id.
+/// The bus may be started again after ``stop()``. Another bus with the same id may be started then, too.
 package actor NotifyBus: Bus {
     private static let connectPatience = Duration.seconds(10)
     /// The statements' names in metrics.
     package static let statementNames = NotifySender.statementNames
 
-    /// The state between a start and a stop.
+    /// The state from a start to the next stop.
     private struct Run {
         let number: Int
         let listener: PostgresListener
@@ -59,7 +59,7 @@ package actor NotifyBus: Bus {
     private static func adapted(_ given: PostgresConfiguration, _ patience: Duration) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(
             conninfo: given.conninfo, applicationName: "\(given.applicationName) bus")
-        // Longer than for requests: otherwise the bus would never connect to a very slow machine.
+        // Longer than for requests. Otherwise the bus would never connect on a very slow machine.
         configuration.connectTimeout = max(given.connectTimeout, connectPatience)
         configuration.maxConnections = 1
         configuration.queryTimeout = patience + .seconds(2)
@@ -67,10 +67,10 @@ package actor NotifyBus: Bus {
         configuration.shutdownTimeout = .seconds(1)
         configuration.maxBackoff = .milliseconds(500)
         configuration.listenerMaxBackoff = .milliseconds(500)
-        // Detects a connection that is silently dead, on either side.
+        // Detects a connection that is silently lost, on either side.
         configuration.heartbeatInterval = .seconds(5)
         configuration.heartbeatTimeout = patience
-        // A NOTIFY writes a commit, which needn't wait for the disk.
+        // A transaction with NOTIFY writes a commit, which needn't wait for the disk.
         configuration.sessionSettings = ["synchronous_commit": "off"]
         return configuration
     }
@@ -81,7 +81,7 @@ package actor NotifyBus: Bus {
         guard run == nil else { return }
         runs += 1
         let number = runs
-        // On our own queue. Notifications that arrive faster than they are handled wait in the database.
+        // Events come on our own queue. Notifications that arrive faster than they are handled wait in the database.
         let listener = PostgresListener(configuration: configuration, channels: inbox.channels, executor: executor) {
             [weak self] event in
             self?.assumeIsolated { $0.receive(event, in: number) }
@@ -101,7 +101,7 @@ package actor NotifyBus: Bus {
         await run.sender.shutdown()
     }
 
-    // MARK: Out
+    // MARK: Sending
 
     /// Takes at most five seconds.
     package func send(_ packets: [BusPacket]) async throws(BusError) {
@@ -109,14 +109,14 @@ package actor NotifyBus: Bus {
         try await run.sender.send(packets) { lose($0, stillListens: true, in: run.number) }
     }
 
-    /// Asks repeatedly until the sender's connection works.
+    /// Tests the sender's connection repeatedly until it works.
     private func askSender() {
         guard let run, run.asking == nil else { return }
         self.run?.asking = Task {
             var backoff = Self.retries
             while !Task.isCancelled {
                 if await run.sender.answers() { return senderAnswers(in: run.number) }
-                // Cancelled by stop(), after which the loop ends.
+                // Only stop() cancels this sleep. The loop ends then.
                 try? await Task.sleep(for: backoff.next(random: .random(in: 0..<1)))
             }
         }
@@ -128,7 +128,7 @@ package actor NotifyBus: Bus {
         report(run?.link.sending())
     }
 
-    // MARK: In
+    // MARK: Receiving
 
     private func receive(_ event: PostgresListenerEvent, in number: Int) {
         guard let run, run.number == number else { return }
@@ -138,7 +138,7 @@ package actor NotifyBus: Bus {
         case .lost(let message):
             lose(message, stillListens: false, in: number)
         case .notification(let name, let payload):
-            // Before both connections work, senders don't count on us.
+            // Other daemons don't count on us before both connections work.
             guard run.link.isUp else { return }
             guard let (sender, packets) = inbox.receive(payload, onChannelNamed: name) else { return }
             for packet in packets { run.receive(.received(from: sender, packet)) }

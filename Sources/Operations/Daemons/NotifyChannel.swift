@@ -1,6 +1,6 @@
 import Rooms
 
-/// The channels of LISTEN and NOTIFY between daemons: a common one, and one for each daemon.
+/// The channels of LISTEN and NOTIFY between daemons: a common channel, and one channel for each daemon.
 enum NotifyChannel: Hashable {
     case everyDaemon
     case daemon(DaemonID)
@@ -9,7 +9,7 @@ enum NotifyChannel: Hashable {
     var name: String {
         switch self {
         case .everyDaemon: "letsswitch_bus"
-        // By bytes, because each payload needs it, and characters would take longer.
+        // The name is made of bytes, because each payload needs a name, and characters would take longer.
         case .daemon(let id):
             "letsswitch_bus_" + String(decoding: id.description.utf8.filter { $0 != UInt8(ascii: "-") }, as: UTF8.self)
         }

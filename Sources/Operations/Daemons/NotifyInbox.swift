@@ -2,8 +2,8 @@ import Rooms
 
 /// Parses payloads and assembles long packets. A value.
 ///
-/// Payloads that arrive twice, late or out of order are dropped: a lost connection may have left a statement in the
-/// server that ends after those of the next connection. The numbers tell.
+/// Payloads that arrive twice, late or out of order are dropped, by their numbers. They occur if a lost connection has
+/// left a statement in the server that ends after the statements of the next connection.
 struct NotifyInbox {
     /// The received parts of a packet. The next part has the next payload's number.
     private struct Assembly {
@@ -15,14 +15,16 @@ struct NotifyInbox {
     private struct Sender {
         var number: UInt64
         var assembly: Assembly?
-        /// Increases with each payload of any sender. The smallest has been silent for longest.
+        /// The number of the sender's last payload, counted over all senders. The sender with the smallest number has
+        /// been silent for the longest time.
         var lastPayload: UInt64
     }
 
     struct Limits {
-        /// Beyond it the longest silent senders are dropped.
+        /// The maximum number of senders. Beyond it, the senders that have been silent for the longest time are
+        /// dropped.
         var senders = 256
-        /// The maximum size of incomplete packets. Beyond it a new one is dropped.
+        /// The maximum size of all incomplete packets in bytes. Beyond it, a new packet is dropped.
         var assembledBytes = 16 << 20
     }
 
@@ -45,14 +47,15 @@ struct NotifyInbox {
         receive(text, on: name == NotifyChannel.everyDaemon.name ? .everyDaemon : .daemon(own))
     }
 
-    /// Returns the packets that this payload completes, in order. None for a damaged or old payload, or an own one to
-    /// everyone.
+    /// Returns the packets that this payload completes, in order. Returns `nil` for a damaged or old payload, and for
+    /// this daemon's own payloads to everyone.
     mutating func receive(_ text: String, on channel: NotifyChannel) -> (sender: DaemonID, packets: [[UInt8]])? {
         guard let payload = NotifyPayload(text: text) else { return nil }
         if channel == .everyDaemon, payload.sender == own { return nil }
         if let known = senders[payload.sender], payload.number <= known.number { return nil }
         payloads += 1
-        // Removed from the dictionary meanwhile, so that the assembly has one owner and isn't copied for each part.
+        // The sender is removed from the dictionary meanwhile. The assembly then has one owner and isn't copied for
+        // each part.
         var sender = senders.removeValue(forKey: payload.sender) ?? Sender(number: 0, assembly: nil, lastPayload: 0)
         let follows = payload.number - sender.number == 1
         sender.number = payload.number

@@ -1,6 +1,7 @@
 import Rooms
 
-/// The two connections of the bus: one listens, another one sends. A value; each method returns the event to report.
+/// The two connections of the bus: one listens, and the other one sends. A value; each method returns the event to
+/// report.
 ///
 /// ```
 /// | reported | both work         | one is lost    |
@@ -30,7 +31,7 @@ struct NotifyLink {
         return rise()
     }
 
-    /// The other connection may be lost too, so it is tested again.
+    /// Records a lost connection. The sending connection may be lost too, so it is tested again.
     mutating func lost(_ message: String, stillListens: Bool) -> BusEvent? {
         listens = listens && stillListens
         sends = false

@@ -2,8 +2,8 @@ import Rooms
 
 /// Gathers the packets of one `send` into few payloads. A value.
 ///
-/// Every daemon listens to two channels, the common one and its own, and receives all in the order of sending. A
-/// payload for everyone is therefore closed before one for a single daemon begins, and the reverse.
+/// Every daemon listens to two channels, the common channel and its own. It receives all payloads in the order of
+/// sending. A payload for everyone is therefore closed before a payload for a single daemon begins, and the reverse.
 struct NotifyPacker {
     struct Message: Equatable {
         let channel: NotifyChannel
@@ -14,10 +14,10 @@ struct NotifyPacker {
     /// The number of the last payload.
     private var number: UInt64
     private var messages: [Message] = []
-    /// The payloads with free space, in order: the common one, or those of some daemons.
+    /// The payloads with free space, in order: either the common payload, or those of some daemons.
     private var open: [(channel: NotifyChannel, packets: [[UInt8]], bytes: Int)] = []
 
-    /// - Parameter number: Larger than every number that this sender has used.
+    /// - Parameter number: A number that is at least as large as all numbers that this sender has used.
     init(sender: DaemonID, after number: UInt64) {
         self.sender = sender
         self.number = number
@@ -25,7 +25,7 @@ struct NotifyPacker {
 
     /// Returns the notifications to send, in this order.
     ///
-    /// - Throws: ``BusError/refused(message:)`` for a packet that is too long. Nothing is sent then.
+    /// - Throws: ``BusError/refused(message:)`` if a packet is too long. Then nothing is sent.
     mutating func pack(_ packets: [BusPacket]) throws(BusError) -> [Message] {
         if let long = packets.first(where: { $0.bytes.count > NotifyPayload.maxPartBytes * NotifyPayload.maxParts }) {
             throw .refused(message: "a packet of \(long.bytes.count) bytes is too long for NOTIFY")

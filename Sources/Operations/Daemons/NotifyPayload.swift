@@ -9,7 +9,7 @@ import Wire
 ///                1       1     16       8     part:     index (2), count (2), bytes to the end
 /// ```
 ///
-/// Numbers are in network order. Base64, because a payload is text in the database's encoding.
+/// Numbers are in network order. The encoding is Base64, because a payload is text in the database's encoding.
 struct NotifyPayload: Equatable {
     enum Content: Equatable {
         case packets([[UInt8]])
@@ -18,8 +18,8 @@ struct NotifyPayload: Equatable {
     }
 
     let sender: DaemonID
-    /// Increases with each payload of a sender, so no two are equal. PostgreSQL delivers only the first of equal
-    /// payloads in a transaction.
+    /// The number of the payload, which increases with each payload of a sender. Therefore no two payloads are equal.
+    /// Of equal payloads in a transaction, PostgreSQL would deliver only the first.
     let number: UInt64
     let content: Content
 
@@ -27,12 +27,12 @@ struct NotifyPayload: Equatable {
     static let maxText = 7_999
     static let maxBytes = maxText / 4 * 3
     static let headerBytes = 26
-    /// Precedes each packet.
+    /// The size of the length in front of each packet, in bytes.
     static let lengthBytes = 2
     /// The maximum size of a packet in one payload.
     static let maxPacketBytes = maxBytes - headerBytes - lengthBytes
     static let maxPartBytes = maxBytes - headerBytes - 4
-    /// The maximum number of parts of a packet: six megabytes.
+    /// The maximum number of parts of a packet. Together they hold six megabytes.
     static let maxParts = 1_024
 
     /// The version of packets, which daemons compare.
@@ -40,7 +40,7 @@ struct NotifyPayload: Equatable {
     private static let packetsKind: UInt8 = 0
     private static let partKind: UInt8 = 1
 
-    /// At most ``maxText`` bytes, if the content keeps to the limits above.
+    /// The payload as text: at most ``maxText`` bytes if the content keeps to the limits above.
     var text: String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.maxBytes)
@@ -97,7 +97,7 @@ struct NotifyPayload: Equatable {
         bytes.append(UInt8(truncatingIfNeeded: number))
     }
 
-    /// Takes a number of two bytes from the front.
+    /// Reads a number of two bytes and removes it from the front.
     private static func takeNumber(_ bytes: inout ArraySlice<UInt8>) -> Int? {
         guard let high = bytes.popFirst(), let low = bytes.popFirst() else { return nil }
         return Int(high) << 8 | Int(low)

@@ -2,9 +2,9 @@ import Basics
 import Postgres
 import Rooms
 
-/// The sending connection of a bus, from a start to a stop. Calls are sent in order, one statement each.
+/// The sending connection of a bus, from a start to a stop. Each call sends one statement, in the order of the calls.
 final class NotifySender: Sendable {
-    /// Channels and payloads contain no comma.
+    /// The lists are separated by commas, because channels and payloads contain none.
     private static let notify = PostgresStatement(
         name: "bus_notify",
         sql: """
@@ -21,14 +21,15 @@ final class NotifySender: Sendable {
 
     init(_ id: DaemonID, _ configuration: PostgresConfiguration, observer: (any PostgresObserver)?) {
         client = PostgresClient(configuration: configuration, observer: observer)
-        // Larger than all numbers that a bus with this id has used: no bus sends one payload per nanosecond.
+        // The number is larger than all numbers that a bus with this id has used, because no bus sends one payload per
+        // nanosecond.
         packer = Locked(NotifyPacker(sender: id, after: MonotonicTime.now().nanoseconds))
     }
 
-    /// On the caller's executor, so that payloads are numbered in the order of the calls. Takes at most the time of a
-    /// query.
+    /// Sends packets. Runs on the caller's executor, so that payloads are numbered in the order of the calls. Takes at
+    /// most the time of a query.
     ///
-    /// - Parameter lost: Called with the reason, before it throws, if the connection doesn't work.
+    /// - Parameter lost: Called with the reason before the call throws, if the connection doesn't work.
     func send(
         _ packets: [BusPacket], isolation: isolated (any Actor)? = #isolation, lost: (String) -> Void
     ) async throws(BusError) {
@@ -52,7 +53,7 @@ final class NotifySender: Sendable {
         }
     }
 
-    /// Returns whether its connection works.
+    /// Returns whether the connection works.
     func answers() async -> Bool {
         (try? await client.query(Self.ping)) != nil
     }

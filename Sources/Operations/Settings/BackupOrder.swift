@@ -12,8 +12,8 @@ package struct BackupOrder: Sendable, Equatable {
     /// The directory of the private cluster.
     package let stateDirectory: String
 
-    /// - Throws: ``UsageError`` if the database isn't the private cluster. The tools of this machine may be too old for
-    ///   another database, which has its own administrators.
+    /// - Throws: ``UsageError`` if the database isn't the private cluster. For a different database, the tools of this
+    ///   machine may be too old, and the database has its own administrators.
     init(_ direction: Direction, _ file: String, _ configuration: Configuration) throws(UsageError) {
         guard configuration.database == .privateCluster else {
             throw UsageError(
@@ -27,7 +27,7 @@ package struct BackupOrder: Sendable, Equatable {
         stateDirectory = configuration.stateDirectory
     }
 
-    /// Removes the file name from the arguments. The other flags stay.
+    /// Removes the file name from the arguments. The flags stay.
     static func file(_ arguments: inout ArraySlice<String>, _ direction: Direction) throws(UsageError) -> String {
         guard let name = arguments.first, !name.isEmpty, !name.hasPrefix("--") else {
             throw UsageError("\(direction.rawValue): a file name is missing: letsswitchd \(direction.rawValue) FILE")

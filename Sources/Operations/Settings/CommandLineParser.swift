@@ -36,7 +36,7 @@ package struct CommandLineParser: Sendable {
     /// - Parameter arguments: The arguments without the program's name.
     /// - Throws: The first ``UsageError``.
     package func parse(_ arguments: [String]) throws(UsageError) -> Command {
-        // A request for help doesn't report errors in the other arguments.
+        // With --help, errors in the other arguments aren't reported.
         if arguments.contains("--help") || arguments.contains("-h") { return .help }
         if arguments.contains("--version") { return .version }
         let command = arguments.first.flatMap { Self.commands.contains($0) ? $0 : nil }
@@ -87,7 +87,7 @@ package struct CommandLineParser: Sendable {
         ["serve", "check", "ticket", "backup", "restore"] + Inspection.allCases.map(\.rawValue)
         + ControlOrder.Name.allCases.map(\.rawValue)
 
-    /// The values of a setting, with its form and the name of its source.
+    /// The values of a setting, its form, and the name of its source.
     private struct Choice {
         let form: Setting<Configuration>
         let source: String
@@ -162,8 +162,8 @@ package struct CommandLineParser: Sendable {
         return UsageError("unknown flag --\(name) (did you mean --\(near)?)")
     }
 
-    /// Returns warnings about unknown variables. A mistyped variable is a common mistake, and would otherwise have no
-    /// effect.
+    /// Returns warnings about unknown variables. A mistyped variable is a common mistake, and would have no effect
+    /// without a warning.
     private func unknownVariables() -> [String] {
         let known = settings.map(\.variable)
         return environment.keys.filter { $0.hasPrefix(Setting<Configuration>.variablePrefix) && !known.contains($0) }

@@ -1,8 +1,8 @@
 package import AMQP
 
 extension Configuration {
-    /// Returns how to connect to the configured RabbitMQ server, if there is one. The value may contain a password and
-    /// must not be logged.
+    /// Returns the settings of connections to the configured RabbitMQ server; `nil` if there is none. The value may
+    /// contain a password and must not be logged.
     ///
     /// - Parameter name: The name that the broker shows in its list of connections.
     package func broker(name: String) -> AMQPConfiguration? {

@@ -9,7 +9,7 @@ extension Configuration {
     package func postgres(conninfo: String) -> PostgresConfiguration {
         var postgres = postgres
         postgres.conninfo = conninfo
-        // Shorter than the wait of a request, so that the request can use the connection that replaces this one.
+        // Shorter than a request's maximum wait, so that the request can use the connection that replaces a lost one.
         postgres.endPatience = postgres.stallTimeout * 2 / 3
         return postgres
     }
@@ -17,17 +17,17 @@ extension Configuration {
     /// The path of the Unix socket for operators' commands.
     package var controlSocket: String { "\(stateDirectory)/control.sock" }
 
-    /// The connections of each further pool: the scheduler, its claims, and deliveries.
+    /// The number of connections of each further pool: for the scheduler, for its claims, and for deliveries.
     package static let connectionsPerPool = 2
-    /// The connections of the pool for deliveries that aren't urgent.
+    /// The number of connections of the pool for deliveries that aren't urgent.
     package static let connectionsOfOtherDeliveries = 1
-    /// The database connections in addition to those for requests: four pools and one for LISTEN. A bus through NOTIFY
-    /// adds two.
+    /// The number of database connections in addition to those for requests: four pools and one connection for LISTEN.
+    /// A bus through NOTIFY adds two.
     package static let connectionsBesideRequests = 3 * connectionsPerPool + connectionsOfOtherDeliveries + 1
     package static let connectionsOfNotify = 2
 
-    /// The file descriptors that aren't available for clients: those of the database, providers, bridge, listeners and
-    /// files.
+    /// The number of file descriptors that aren't available for clients. The database, providers, the bridge, listeners
+    /// and files use them.
     package var reservedDescriptors: Int {
         64 + postgres.maxConnections + Self.connectionsBesideRequests + Self.connectionsOfNotify + providers.descriptors
             + (amqpURL == nil ? 0 : 2)

@@ -23,7 +23,7 @@ extension Configuration {
             }
         }
         database = try DatabaseChoice(environment: environment)
-        // systemd.exec(5): colons separate several directories. The unit names one.
+        // systemd.exec(5): colons separate several directories. The service's unit names one.
         if let first = environment["STATE_DIRECTORY"]?.split(separator: ":").first {
             stateDirectory = String(first)
         }
@@ -31,7 +31,8 @@ extension Configuration {
         watchdog = Self.watchdog(environment)
     }
 
-    /// sd_watchdog_enabled(3): `WATCHDOG_PID` names the process that must report, or isn't set.
+    /// Returns systemd's time limit, as in sd_watchdog_enabled(3). `WATCHDOG_PID` names the process that must report,
+    /// or isn't set.
     private static func watchdog(_ environment: [String: String]) -> Duration? {
         if let pid = environment["WATCHDOG_PID"], !pid.isEmpty, pid != "\(getpid())" { return nil }
         guard let microseconds = environment["WATCHDOG_USEC"].flatMap({ Int64($0) }), microseconds > 0 else {
@@ -100,6 +101,7 @@ extension Configuration {
         }
     }
 
-    /// RFC 6455 §5.2: two bytes, and eight bytes of length. A server's frames have no mask.
+    /// The maximum header of a frame (RFC 6455 §5.2): two bytes, and eight bytes of length. A server's frames have no
+    /// mask.
     private static let maxFrameHeaderBytes = 10
 }

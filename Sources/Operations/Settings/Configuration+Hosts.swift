@@ -24,8 +24,8 @@ extension Configuration {
             || openAddresses.contains { $0.host.map { IPAddress($0) == nil && !$0.contains(":") } == true }
     }
 
-    /// The names of a machine called `box.example.org`: that name, `box`, and `box.local` for home networks (RFC 6762
-    /// §3). No name server is asked.
+    /// The names of this machine. A machine called `box.example.org` has that name, `box`, and `box.local` for home
+    /// networks (RFC 6762 §3). No name server is asked.
     private static var machineNames: [String] {
         let name = machineName
         guard let label = name.split(separator: ".").first else { return [] }
@@ -35,15 +35,15 @@ extension Configuration {
     /// The host name from the kernel. Empty if the kernel returns none.
     package static var machineName: String {
         var buffer = [CChar](repeating: 0, count: 256)
-        // One byte stays free, because a truncated name may have no NUL at its end.
+        // One byte stays free for NUL, because a truncated name may have none.
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }
 
 extension ListenAddress {
-    /// The host name of an address to listen on. A name there is this machine's. `nil` for IP addresses, which are
-    /// always allowed.
+    /// The host name of an address to listen on, which counts as a name of this machine. `nil` for IP addresses, which
+    /// are always allowed.
     fileprivate var host: String? {
         switch self {
         case .tcp(let host, _), .tls(let host, _): host
@@ -51,7 +51,7 @@ extension ListenAddress {
         }
     }
 
-    /// Whether other machines can connect to it. Not a loopback address, and not a Unix socket.
+    /// Whether other machines can connect to the address. They can't connect to a loopback address or a Unix socket.
     fileprivate var isOpen: Bool {
         guard let host else { return false }
         return host.lowercased() != "localhost" && IPAddress(host)?.isLoopback != true

@@ -16,7 +16,7 @@ package import Server
 package import Wire
 
 /// All settings of the daemon with their defaults. ``CommandLineParser`` creates the value from flags and environment.
-/// It doesn't change afterwards.
+/// The value doesn't change afterwards.
 ///
 /// ``SettingTable/all`` has the flag and the range of each setting.
 package struct Configuration: SettingValues, Equatable {
@@ -29,8 +29,8 @@ package struct Configuration: SettingValues, Equatable {
     package var tlsCertificate: String?
     /// The file with the certificate's key, in PEM.
     package var tlsKey: String?
-    /// How long browsers must use only TLS for this host after a visit by TLS (RFC 6797). Off by default: it applies to
-    /// every port of the host, also to other programs, and can't be taken back.
+    /// How long browsers must use only TLS for this host after a visit by TLS (RFC 6797). Off by default, because it
+    /// applies to every port of the host, also to other programs, and can't be undone.
     package var strictTransport: Duration = .zero
     /// The database that holds the tasks.
     package var database: DatabaseChoice = .privateCluster
@@ -86,18 +86,18 @@ package struct Configuration: SettingValues, Equatable {
     // registers a task and a way to be reminded. That makes 6 × 1,000 connections, later 1,000 WebSocket handshakes,
     // and 35 × 1,000 requests, of which 2 × 1,000 are writes. The bursts allow 9,000, 6,000, 30,000 and 3,000 of these
     // at once, and the remaining requests in the next five seconds. Afterwards each person reads the day every 30 s
-    // (the app by POST): 33 per second. On the page they read it every few seconds while others register: 200 to 300
-    // per second.
+    // (the app by POST), which makes 33 requests per second. On the page, people read the day every few seconds while
+    // others register, which makes 200 to 300 requests per second.
 
     /// The limits of connections. The number of connections may be below ``ServerLimits/maxConnections`` if there are
-    /// fewer file descriptors. One address may have at most a quarter of them.
+    /// fewer file descriptors. One address may have at most a quarter of the connections.
     package var limits = ServerLimits()
     /// The limits of Action Cable connections.
     package var cable = CableLimits()
 
-    /// The database connections for requests, without their address. ``connectionsBesideRequests`` come in addition. A
+    /// The database connections for requests, without their address. There are ``connectionsBesideRequests`` more. A
     /// request waits less than two seconds (``PostgresConfiguration/stallTimeout``), because it must be answered with
-    /// `503` by then.
+    /// `503` within two seconds.
     package var postgres = PostgresConfiguration(conninfo: "", applicationName: "letsswitch")
 
     /// Events below this level are not logged.

@@ -10,7 +10,7 @@ package enum ControlOrder: Sendable, Equatable {
     case close(UUID)
     /// End one connection, or all connections of a device or an address.
     case kick(String)
-    /// Close all connections, at most this many per second.
+    /// Close all connections, at most `perSecond` of them per second.
     case drain(perSecond: Int)
     /// Send a device a test reminder through every stream and provider.
     case remind(DeviceID)

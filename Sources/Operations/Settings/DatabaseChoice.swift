@@ -4,7 +4,7 @@ import Postgres
 /// The database that holds the tasks, chosen by flags and environment.
 ///
 /// `--database-url` or its variable comes first, then `DATABASE_URL`, then libpq's variables if they name a database.
-/// Otherwise it is a private cluster in the state directory.
+/// Without any of these, the database is a private cluster in the state directory.
 package enum DatabaseChoice: Sendable, Hashable {
     /// A `postgresql://` URL or libpq's `key=value` form. May contain a password, so it must not be logged.
     case url(String)
@@ -12,10 +12,10 @@ package enum DatabaseChoice: Sendable, Hashable {
     case libpqEnvironment
     case privateCluster
 
-    /// `PGUSER`, `PGPORT` and `PGPASSWORD` don't name a database, because people set them for psql.
+    /// The variables that name a database. `PGUSER`, `PGPORT` and `PGPASSWORD` don't, because people set them for psql.
     package static let namingVariables = ["PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE"]
 
-    /// Reads the environment, for a daemon without the flag.
+    /// Reads the environment, for a daemon without `--database-url`.
     ///
     /// - Throws: ``UsageError`` that names `DATABASE_URL` if it isn't a URL.
     init(environment: [String: String]) throws(UsageError) {

@@ -1,4 +1,5 @@
-/// What `letsswitchd daemons` and similar commands show: counts and times, without content.
+/// The commands that show rows of the database, such as `letsswitchd daemons`. They show counts and times, without
+/// content.
 package enum Inspection: String, Sendable, CaseIterable {
     /// The running daemons.
     case daemons

@@ -1,10 +1,10 @@
 package import Features
 import Glibc
 
-/// An address to accept connections on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` or `unix:/path`. With TLS,
-/// `tls:0.0.0.0:443`.
+/// An address to accept connections on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` or `unix:/path`. An address
+/// with TLS has a prefix: `tls:0.0.0.0:443`.
 ///
-/// The description is what the parser reads. The caller resolves names. Nothing here does I/O.
+/// The parser reads the form of the description. The caller resolves names. Nothing here does I/O.
 package enum ListenAddress: Sendable, Hashable {
     /// An IPv4 or IPv6 address without brackets, or a host name. Port 0 selects a free port.
     case tcp(host: String, port: UInt16)
@@ -16,7 +16,7 @@ package enum ListenAddress: Sendable, Hashable {
     /// `sun_path` holds 108 bytes, the last of which is the terminating NUL.
     package static let maxPathBytes = 107
 
-    /// - Throws: ``InvalidValue`` that says what is wrong and what an address looks like.
+    /// - Throws: ``InvalidValue``, which says what is wrong and how an address is written.
     package init(parsing text: String) throws(InvalidValue) {
         if text.hasPrefix("unix:") {
             self = try .unix(path: Self.path(text.dropFirst("unix:".count)))
@@ -61,7 +61,7 @@ package enum ListenAddress: Sendable, Hashable {
         return (String(host), try Self.port(port, in: whole))
     }
 
-    /// Parses the port, also that of the variable `PORT`.
+    /// Parses the port of an address or of the variable `PORT`.
     static func port(_ digits: Substring, in text: String) throws(InvalidValue) -> UInt16 {
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else {
             throw InvalidValue(text, "the port must be a number from 0 to 65535")

@@ -4,7 +4,7 @@ import Postgres
 package enum ProductVersion {
     package static let number = "1.0.0"
 
-    /// The compiler's minor version. The language offers no more exact number.
+    /// The compiler's minor version. Swift offers no more exact number at compile time.
     package static var swift: String {
         #if compiler(>=6.4)
             "6.4 or later"

@@ -1,6 +1,6 @@
-/// Finds the word that a mistyped word most likely means.
+/// Finds the word that was probably meant by a mistyped word.
 enum Spelling {
-    /// Returns the candidate with the fewest edits, if these are few for the word's length.
+    /// Returns the candidate with the fewest edits, if the edits are few for the word's length.
     static func nearest(to word: String, among candidates: [String]) -> String? {
         let scored = candidates.map { (candidate: $0, edits: edits(Array(word.utf8), Array($0.utf8))) }
         guard let best = scored.min(by: { $0.edits < $1.edits }) else { return nil }

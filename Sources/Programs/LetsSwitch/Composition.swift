@@ -17,7 +17,8 @@ import Server
 import Settings
 import Sockets
 
-/// The composition of the daemon's parts: settings → core → features → application. Only this folder knows all of them.
+/// The composition of the daemon's parts: settings → core → features → application. Only code in this folder knows all
+/// of the parts.
 struct Composition: Sendable {
     /// The functions that report the state of the whole daemon to operators.
     struct Report: Sendable {
@@ -41,7 +42,7 @@ struct Composition: Sendable {
     /// - Parameters:
     ///   - postgres: The pool for requests. The other pools are derived from it.
     ///   - observer: Receives the events of connections and statements.
-    ///   - reserve: The part of the services' ending time that deliveries leave to the services after them.
+    ///   - reserve: The part of the stopping time that deliveries must leave to the services that stop after them.
     init(
         _ configuration: Configuration, _ postgres: PostgresConfiguration, observer: DatabaseObserver, edge: ServerEdge,
         metrics: ProductMetrics, log: Log, reserve: Duration, report: Report
@@ -66,7 +67,7 @@ struct Composition: Sendable {
         let types = DaemonFeatures.types(without: configuration.leftOut)
         let routes =
             features.all.flatMap(\.routes) + own + history.routes + (configuration.echo ? [EchoController()] : [])
-            // Describes the routes before it.
+            // Describes all routes before it, so it comes last.
             + [DescriptionController(configuration, messages: types.map { $0.messages })]
         application = Application(
             on: core.loops, limits: edge.limits, edge: edge.policy, tls: edge.tls,
@@ -128,7 +129,7 @@ struct Composition: Sendable {
             schedulerLateness: await features.reminders.scheduler.lateness)
     }
 
-    /// Reads the state again, because notifications may have been lost or a clock was set.
+    /// Reads the state again. Called if notifications may have been lost, or if a clock was set.
     func resynchronise() async {
         await features.reminders.scheduler.resynchronise()
         features.notifications?.deliveriesWritten()
@@ -139,7 +140,7 @@ extension Composition {
     private static func cables(
         _ configuration: Configuration, _ core: DaemonCore, _ features: DaemonFeatures, _ metrics: CableMetrics
     ) throws -> Cables {
-        // This channel has hints of another feature, so no feature has it alone.
+        // This channel also has hints of a different feature, so it doesn't belong to one feature.
         let notifications = NotificationsChannel(
             source: features.reminders.source, hints: features.conversations?.conversations)
         return Cables(

@@ -2,8 +2,8 @@ import Glibc
 
 /// The terminal that the daemon was started from, if any.
 ///
-/// SIGHUP has two meanings: the terminal is gone, or the settings must be read again. After a hang-up, the kernel
-/// reports errors for the terminal's descriptors, which shows the difference.
+/// SIGHUP has two meanings: the terminal is gone, or the settings must be read again. If the terminal is gone, the
+/// kernel reports errors for its descriptors.
 struct ControllingTerminal: Sendable {
     private let descriptors: [Int32]
 

@@ -17,8 +17,8 @@ extension Daemon {
         return context
     }
 
-    /// Reads the certificate and its key again. New connections use it, and open connections keep the old one. If it is
-    /// unusable, the old one stays. Other settings don't change.
+    /// Reads the certificate and its key again. New connections use the new certificate, and open connections keep the
+    /// old one. If the new certificate is unusable, the old one stays in use. Other settings don't change.
     package func reload() async {
         guard !isStopping, let application else { return }
         notifier.reloading(at: .now())

@@ -35,12 +35,13 @@ extension Daemon {
         return limits
     }
 
-    /// With few descriptors, one address could otherwise use all of them.
+    /// Returns the limit of connections per address. If there are few descriptors, it keeps one address from using all
+    /// of them.
     private func affordablePerAddress(of connections: Int) -> Int {
         min(configuration.limits.maxConnectionsPerAddress, connections / 4)
     }
 
-    /// Returns how many connections may be open. Each takes a descriptor.
+    /// Returns the number of connections that may be open. Each connection takes a descriptor.
     private func affordableConnections() -> Int {
         let descriptors = FileDescriptorLimit.raise()
         let affordable = max(16, descriptors - configuration.reservedDescriptors)
@@ -68,7 +69,7 @@ extension Daemon {
         }
         edge.strictTransportSeconds = Int(configuration.strictTransport.components.seconds)
         edge.tlsHandshakeFailed = { [log] cause, reason in
-            // Scanners from the internet would fill the log, so this is logged only at the level for debugging.
+            // Scanners from the internet would fill the log, so failed handshakes are logged only at the debug level.
             log.debug("TLS handshake failed", ["cause": .string(cause.rawValue), "error": .string(reason)])
         }
         return edge
@@ -76,7 +77,7 @@ extension Daemon {
 }
 
 extension ListenAddress {
-    /// A host name can have several addresses.
+    /// Returns the endpoints of the address. A host name can have several.
     fileprivate func endpoints(for audience: Audience) throws -> [ServerEndpoint] {
         // Operators' tools such as Prometheus connect without a proxy.
         let isBehindProxies = audience != .operators

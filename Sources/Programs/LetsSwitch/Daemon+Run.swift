@@ -6,13 +6,13 @@ package import Settings
 import Sockets
 
 extension Daemon {
-    /// Runs the daemon until a signal ends it. SIGTERM and SIGINT drain, and a second one ends it at once. SIGHUP reads
-    /// the certificate again, or drains if the terminal is gone.
+    /// Runs the daemon until a signal ends it. SIGTERM and SIGINT start a drain, and a second signal ends the daemon at
+    /// once. SIGHUP reads the certificate again, or starts a drain if the terminal is gone.
     ///
     /// - Returns: The exit status.
     package static func run(_ configuration: Configuration) async -> Int32 {
         SignalWatcher.ignoreBrokenPipes()
-        // One arena for each loop, and two for everything else.
+        // One arena for each loop, and two for the other threads.
         AllocatorArenas.limit(to: configuration.loops + 2)
         let log = Log(level: configuration.logLevel, format: configuration.logFormat)
         let daemon = Daemon(configuration, log: log)
@@ -40,7 +40,7 @@ extension Daemon {
                 count += 1
                 if count == 1 {
                     Task {
-                        // A start in progress is completed within its time, so that nothing is left behind.
+                        // A start in progress is completed within the drain's time, so that it leaves no partial state.
                         await withTimeout(configuration.drainTimeout) {
                             _ = try? await starting.value
                         } onTimeout: {

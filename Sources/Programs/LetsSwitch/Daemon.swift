@@ -13,7 +13,7 @@ package actor Daemon {
     /// How long a start waits for the database. Afterwards the daemon listens without it and logs a warning.
     package static let databasePatience = Duration.seconds(5)
 
-    /// How long a start waits for the bus of the other daemons.
+    /// How long a start waits until the bus is connected with other daemons.
     private static let busPatience = Duration.seconds(1)
 
     let configuration: Configuration
@@ -22,7 +22,7 @@ package actor Daemon {
     let notifier: SystemdNotifier
     private let supervisor: DatabaseSupervisor
 
-    /// The parts, once the daemon has started.
+    /// The parts of the daemon; `nil` before it has started.
     private var parts: Composition?
     var application: Application? { parts?.application }
     /// The status that systemd shows while everything works.
@@ -44,8 +44,8 @@ package actor Daemon {
 
     /// Starts everything and listens.
     ///
-    /// An unavailable database doesn't prevent the start: the daemon serves what it can, and the rest when the database
-    /// is available. A private cluster that can't be started prevents it.
+    /// An unavailable database doesn't prevent the start. The daemon serves what is possible without the database, and
+    /// the rest as soon as the database is available. A private cluster that can't be started prevents the start.
     ///
     /// - Parameter patience: How long to wait for the database.
     /// - Returns: The addresses that the daemon listens on.
@@ -55,7 +55,7 @@ package actor Daemon {
         for warning in configuration.warnings { log.warning("configuration", ["warning": .string(warning)]) }
         let tls = try loadCertificate()
         let addresses = try resolveAddresses()
-        // An address in use ends the start before a private cluster is created.
+        // An address that is in use fails the start before a private cluster is created.
         try Application.checkEndpoints(addresses)
         let (conninfo, data) = try await supervisor.open()
         let parts = try compose(conninfo: conninfo, tls: tls)
@@ -99,7 +99,7 @@ package actor Daemon {
     private func startServices() async {
         guard !isStopping else { return }
         await parts?.services.start()
-        // A client of a new daemon receives ales from other daemons immediately.
+        // Waits for the bus, so that clients of this daemon receive ales from other daemons at once.
         await parts?.bus.waitUntilSettled(within: Self.busPatience)
         do {
             clock = try ClockStepWatcher { [weak self] in
@@ -108,18 +108,18 @@ package actor Daemon {
         } catch {
             log.warning("failed to watch the clock: changes of it are noticed late", ["error": .string("\(error)")])
         }
-        // Events that arrive only through the database aren't missed from then on, either.
+        // Waits for LISTEN, so that events that arrive only through the database aren't missed either.
         await parts?.listener.waitUntilListening()
     }
 
-    /// The system's clock was set. The database's clock changed too if it is on this machine.
+    /// Handles a change of the system's clock. The database's clock has changed too if the database is on this machine.
     func clockWasSet() async {
         await parts?.resynchronise()
     }
 
     // MARK: Down
 
-    /// The part of the stopping time that remains for the other parts after the connections.
+    /// The part of the stopping time that remains for the other parts after the connections have closed.
     private var reserve: Duration { min(.milliseconds(1500), configuration.drainTimeout / 2) }
 
     /// Stops everything within ``Configuration/drainTimeout``: closes connections, answers running requests, and stops

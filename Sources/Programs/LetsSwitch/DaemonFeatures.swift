@@ -18,22 +18,22 @@ struct DaemonFeatures: Sendable {
     let questions: QuestionsFeature?
     let conversations: ConversationsFeature?
 
-    /// All features that are on. The most frequent routes come first: the app asks for a room repeatedly when it is
-    /// refused.
+    /// All features that are on. The features with the most frequent routes come first: the app asks for a room
+    /// repeatedly when it is refused.
     var all: [any Feature] {
         let parts: [(any Feature)?] = [matches, schedule, reminders, notifications, questions, conversations]
         return parts.compactMap { $0 }
     }
 
-    /// Returns the background work in the order of its start. It stops in reverse: the bus sends its goodbye after the
-    /// attendance of members who left is written, and deliveries stop last.
+    /// Returns the background work in the order of its start. It stops in reverse order: the bus sends its goodbye
+    /// after the attendance of members who left is written, and deliveries stop last.
     func services(bus: any Service, erasures: any Service) -> [any Service] {
         let first = notifications?.services ?? []
         let middle = matches.services + [erasures] + schedule.services + reminders.services
         return first + [bus] + middle + (questions?.services ?? []) + (conversations?.services ?? [])
     }
 
-    /// The types of all features, also of those that are left out.
+    /// The types of all features, including features that are left out.
     static let types = DatabaseSchema.features
 
     /// Returns the types of the features that are on.

@@ -12,7 +12,7 @@ actor Database {
     private static let readinessLifetime = Duration.seconds(1)
     private static let readinessTimeout = Duration.seconds(2)
     private static let ping = PostgresStatement(name: "ping", sql: "SELECT 1")
-    /// Changes nothing, but fails in a read-only database.
+    /// This statement changes nothing, but it fails in a read-only database.
     private static let writePing = PostgresStatement(
         name: "write_ping", sql: "UPDATE reminders.claim SET expires_at = expires_at WHERE false")
 
@@ -23,13 +23,13 @@ actor Database {
     static let statementNames = [roomKeySecret.name]
 
     private let pools: DatabasePools
-    /// The keys of rooms. All daemons on this database have the same, once it is ready.
+    /// The keys of rooms. When the database is ready, all its daemons have the same keys.
     nonisolated let roomKeys = RoomKeys()
 
     private let refusals: DatabaseRefusals
     private(set) var isPrepared = false
     private var answered: (wasThere: Bool, at: MonotonicTime)?
-    /// The running query, so that many callers cause only one.
+    /// The running query. Callers that come meanwhile wait for it, too.
     private var asking: Task<Bool, Never>?
 
     init(_ pools: DatabasePools, refusals: DatabaseRefusals) {
@@ -37,8 +37,8 @@ actor Database {
         self.refusals = refusals
     }
 
-    /// Updates the schema, and reads the keys of rooms. Before that, it refuses a connection pooler through which no
-    /// reminder would be sent.
+    /// Updates the schema, and reads the keys of rooms. Before that, it refuses a connection pooler that would prevent
+    /// reminders.
     ///
     /// - Parameter enter: Reads and writes what the features need before the first request is answered.
     func prepare(_ enter: @Sendable () async throws -> Void) async throws -> PostgresSchema.Change {
@@ -51,8 +51,8 @@ actor Database {
         return change
     }
 
-    /// Returns whether the database answers and can be written to. Asks at most once per second, and waits at most two
-    /// seconds.
+    /// Returns whether the database answers and can be written to. Sends a query at most once per second, and waits at
+    /// most two seconds.
     func isAnswering() async -> Bool {
         if let answered, MonotonicTime.now() - answered.at < Self.readinessLifetime { return answered.wasThere }
         if let asking { return await asking.value }

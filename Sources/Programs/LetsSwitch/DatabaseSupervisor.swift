@@ -3,19 +3,20 @@ import Observability
 import Postgres
 import Settings
 
-/// Starts the private cluster, restarts it, and prepares the schema, however long it takes.
+/// Starts the private cluster, restarts it, and prepares the schema. Repeats this until it succeeds.
 actor DatabaseSupervisor {
     private static let retryPause = Duration.milliseconds(250)
-    /// The private cluster's connections in addition to those for requests: the scheduler, LISTEN, a second daemon, and
-    /// psql.
+    /// The number of the private cluster's connections in addition to those for requests: for the scheduler, LISTEN, a
+    /// second daemon, and psql.
     private static let furtherConnections = 20
 
     private let configuration: Configuration
     private let log: Log
     private var cluster: PrivateCluster?
     private var preparing: Task<Void, Never>?
-    /// The reason why the daemon must not start, and whether ``prepare(_:patience:enter:ready:)`` still waits for one.
+    /// The reason why the daemon must not start; `nil` if none is known.
     private var refusal: (any Error)?
+    /// Whether ``prepare(_:patience:enter:ready:)`` still waits.
     private var isStarting = true
     private var isReviving = false
     private var isEnding = false
@@ -49,8 +50,8 @@ actor DatabaseSupervisor {
     /// Prepares the database, and then calls `ready`. Returns when this is done, or after `patience`.
     ///
     /// - Parameter enter: Writes what the database must contain before the first request is answered.
-    /// - Throws: ``TransactionPoolerError`` or ``UnusableSchemaError`` if that is found within `patience`. Later it is
-    ///   only logged.
+    /// - Throws: ``TransactionPoolerError`` or ``UnusableSchemaError`` if the fault is found within `patience`. After
+    ///   that time, the fault is only logged.
     func prepare(
         _ database: Database, patience: Duration, enter: @escaping @Sendable () async throws -> Void,
         ready: @escaping @Sendable () async -> Void
@@ -85,7 +86,7 @@ actor DatabaseSupervisor {
         }
     }
 
-    /// Logs why the database isn't ready, unless the reason is the same as before.
+    /// Logs the reason why the database isn't ready, unless the reason is the same as before.
     private func report(_ error: any Error, after last: inout String?) {
         let text = "\(error)"
         guard text != last else { return }
@@ -97,7 +98,7 @@ actor DatabaseSupervisor {
         }
     }
 
-    /// Restarts the private cluster's server if it has died.
+    /// Restarts the server of the private cluster if it has died.
     func revive() async {
         guard let cluster, !isReviving, !isEnding else { return }
         isReviving = true
@@ -123,7 +124,7 @@ actor DatabaseSupervisor {
         await cluster?.stop(timeout: limit)
     }
 
-    /// Lets the private cluster stop by itself, for a process that exits at once.
+    /// Makes the private cluster stop without waiting for it, for a process that exits at once.
     func abandonCluster() {
         cluster?.signalFastShutdown()
     }

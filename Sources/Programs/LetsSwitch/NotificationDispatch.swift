@@ -8,7 +8,7 @@ import Postgres
 
 /// Passes PostgreSQL's notifications to the features and to the parts that all features share.
 struct NotificationDispatch: Sendable {
-    /// Returns the NOTIFY channels that a daemon with these features reads. Other programs may use them, too.
+    /// Returns the NOTIFY channels that a daemon with these features reads. Other programs may use the same channels.
     static func channels(of features: [any Feature.Type]) -> [String] {
         features.flatMap { $0.notificationChannels }
             + [DaemonStore.channel, ErasureStore.channel, ConnectionKicks.channel]

@@ -10,7 +10,7 @@ import Schema
 import Server
 import Settings
 
-/// What operators' commands do in this daemon.
+/// The operators' commands of this daemon, with the parts that they use.
 struct OperatorCommands: Sendable {
     let actions: DaemonControl
 

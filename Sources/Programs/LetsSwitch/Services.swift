@@ -2,7 +2,7 @@ import Basics
 import Features
 import Postgres
 
-// Services for parts that need an end but no task of their own.
+// Services of parts that must be ended but have no task of their own.
 
 /// The connection pools, which everything else uses.
 struct DatabaseService: Service {

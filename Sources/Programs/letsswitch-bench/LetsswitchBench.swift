@@ -19,7 +19,7 @@ enum LetsswitchBench {
     }
 
     private static func measure(_ options: Options) throws {
-        // Commits that don't wait for the disk would make registrations look cheap.
+        // If commits didn't wait for the disk, registrations would look cheaper than they are.
         let laboratory = try Laboratory(options, isDurable: options.command != .table)
         do {
             try measure(options, in: laboratory)

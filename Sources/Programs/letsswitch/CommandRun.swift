@@ -17,7 +17,7 @@ struct CommandRun {
             try await perform(parsed.command)
             return .done
         } catch {
-            // A closed pipe isn't reported: a reader such as `head` has read enough.
+            // A closed pipe isn't reported, because its reader, such as `head`, has read enough.
             if (error as? OutputFailure)?.code != EPIPE { output.writeError("letsswitch: \(error)") }
             return ExitCode(error)
         }

@@ -6,7 +6,7 @@ struct ConversationRun {
     let conversations: Conversations
     let output: Output
 
-    /// Takes a user name for this device.
+    /// Registers a user name for this device.
     func take(_ name: String) async throws {
         try output.writeObject(try await conversations.took(name), "You are \(name).")
     }
@@ -62,7 +62,7 @@ struct ConversationRun {
         var next: String?
         repeat {
             let list = try await conversations.list(before: next)
-            // If there are several, the list has the one with the latest message first.
+            // If there are several conversations, the one with the latest message comes first in the list.
             if let found = list.conversations.first(where: { Set($0.participants) == wanted }) {
                 let page = try await conversations.history(of: found.id, limit: count)
                 guard output.isTerminal else { return try output.writeObject(page.source, "") }
@@ -76,7 +76,7 @@ struct ConversationRun {
 
     private func ownName() async throws -> String {
         let reading = conversations.reading()
-        // Other events, such as waiting for a connection, can come first.
+        // Other events, such as a wait for a connection, can come first.
         while let item = try await reading.next() { if case .entered(let name) = item.event { return name } }
         throw ClientError.garbled("it doesn't have this device's name")
     }
@@ -98,7 +98,7 @@ struct ConversationRun {
     }
 }
 
-/// The error if history is requested without naming a conversation.
+/// The error if a request for the history doesn't name a conversation.
 private struct MissingConversation: Error, CustomStringConvertible {
     let names: [String]
     var description: String { "there is no conversation between only you and \(names.joined(separator: ", "))" }

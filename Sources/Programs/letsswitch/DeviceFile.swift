@@ -22,11 +22,11 @@ struct DeviceFile {
         let draft = path + "." + Self.randomName()
         try write(id, to: draft)
         defer { unlink(draft) }
-        // The file appears with its whole content. If another process created it first, its id is used.
+        // The file appears with its whole content. If a different process created the file first, its id is used.
         if link(draft, path) == 0 { return id }
         let code = errno
         if let id = try stored() { return id }
-        // An empty file is replaced. Some file systems have no links.
+        // The draft replaces an empty file, or is renamed if the file system has no links.
         guard code == EEXIST || code == EPERM || code == EOPNOTSUPP, rename(draft, path) == 0 else {
             throw failure(code)
         }
@@ -51,7 +51,8 @@ struct DeviceFile {
 
     /// Returns the stored id, or `nil` if the file is missing or empty.
     ///
-    /// - Throws: An error if others could have read the file, because anyone who knows the id can act as this user.
+    /// - Throws: An error if other users could have read the file, because anyone who knows the id can act as this
+    ///   user.
     private func stored() throws(UsageError) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -73,7 +74,7 @@ struct DeviceFile {
 
     private func makeDirectories() {
         var place = ""
-        // Failures show when the file is created.
+        // A failure isn't reported here. The creation of the file then fails and reports it.
         for part in path.split(separator: "/").dropLast() {
             place += "/" + part
             mkdir(place, 0o700)

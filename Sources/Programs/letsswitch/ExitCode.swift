@@ -1,6 +1,6 @@
 import LetsSwitchClient
 
-/// The exit status, with the numbers of sysexits.h.
+/// The exit status. The numbers are those of sysexits.h.
 enum ExitCode: Int32 {
     case done = 0
     /// The server refused the request.

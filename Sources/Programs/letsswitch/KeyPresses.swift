@@ -30,7 +30,7 @@ final class KeyPresses: @unchecked Sendable {
         self.presses = presses
         let (untilLeaving, leave) = AsyncStream<Void>.makeStream()
         self.untilLeaving = untilLeaving
-        // This thread waits for keys until the process ends.
+        // The thread waits for keys until the process ends.
         Self.startThread {
             var bytes = [UInt8](repeating: 0, count: 256)
             reading: while true {
@@ -55,7 +55,7 @@ final class KeyPresses: @unchecked Sendable {
                 continue
             }
             rest.removeFirst()
-            // Parameters, up to the byte that ends the sequence (ECMA-48 §5.4).
+            // Skips the parameters, up to the byte that ends the sequence (ECMA-48 §5.4).
             while let byte = rest.popFirst(), !(0x40...0x7E).contains(byte) {}
         }
         return keys
@@ -74,7 +74,8 @@ final class KeyPresses: @unchecked Sendable {
         settingsBefore = settings
         for number in [SIGINT, SIGTERM, SIGHUP] {
             signal(number) { number in
-                // Only async-signal-safe calls. In the background, another process group uses the terminal.
+                // Uses only async-signal-safe calls. If this process is in the background, a different process group
+                // uses the terminal.
                 if let settingsBefore, tcgetpgrp(STDIN_FILENO) == getpgrp() {
                     tcsetattr(STDIN_FILENO, TCSANOW, settingsBefore)
                 }
@@ -100,7 +101,7 @@ final class KeyPresses: @unchecked Sendable {
                 return nil
             }, context)
         guard code == 0 else { return Unmanaged<Body>.fromOpaque(context).release() }
-        // No other thread joins it.
+        // The thread is never joined.
         pthread_detach(thread)
     }
 }

@@ -2,20 +2,20 @@ import FoundationEssentials
 
 /// The lookup of this machine's time zone.
 ///
-/// The C library computes with the zone but doesn't tell its IANA name, which the server needs. If the name is unknown,
-/// the command refuses instead of assuming UTC.
+/// The C library computes with the zone but doesn't return its IANA name, which the server needs. If the name is
+/// unknown, the command fails and doesn't assume UTC.
 struct LocalZone {
-    /// The maximum number of links that lead to a zone file.
+    /// The maximum number of links that are followed to a zone file.
     private static let maximumLinks = 8
     private static let machineFile = "/etc/localtime"
 
     /// Returns a variable's value, or `nil` if it is missing or empty.
     let environment: (String) -> String?
-    /// The directory in front of all paths. Tests have their own.
+    /// The directory in front of all paths. Tests use a directory of their own.
     var root = ""
 
-    /// Returns the IANA name of the zone, from the first of: `TZ`, the link `/etc/localtime`, `/etc/timezone`, and the
-    /// zone file that `/etc/localtime` is a copy of.
+    /// Returns the IANA name of the zone, from the first source that has one: `TZ`, the link `/etc/localtime`,
+    /// `/etc/timezone`, and the zone file that `/etc/localtime` is a copy of.
     func name() throws(UsageError) -> String {
         // TZ=:/etc/localtime means the machine's zone.
         if let setting = environment("TZ"), setting != Self.machineFile, setting != ":" + Self.machineFile {
@@ -35,7 +35,7 @@ struct LocalZone {
 
     /// Returns the name of a zone as the zone files spell it.
     ///
-    /// - Throws: An error if there is no such file, because the C library would compute in UTC.
+    /// - Throws: An error if no file has this name, because the C library would then compute in UTC.
     func spelling(of name: String) throws(UsageError) -> String {
         guard let spelling = files.spelling(of: name) else {
             throw UsageError(
@@ -58,7 +58,7 @@ struct LocalZone {
         return files.spelling(of: name) ?? (name.contains("/") || name == "UTC" ? name : nil)
     }
 
-    /// Returns the name in a path, or in the targets of the links that it leads to.
+    /// Returns the name in a path, or in the targets of its links.
     private func name(ofLink path: String) -> String? {
         var path = path
         for _ in 0...Self.maximumLinks {
@@ -73,8 +73,8 @@ struct LocalZone {
         return nil
     }
 
-    /// Returns the name in `/etc/timezone`, unless `/etc/localtime` has another rule. Images of containers often have
-    /// `Etc/UTC` there, also when the machine's `/etc/localtime` is mounted.
+    /// Returns the name in `/etc/timezone`, unless `/etc/localtime` has a different rule. Container images often have
+    /// `Etc/UTC` there, even when the machine's `/etc/localtime` is mounted.
     private func nameInFile(_ localtime: [UInt8]?) -> String? {
         let text = String(decoding: SmallFile.read(root + "/etc/timezone") ?? [], as: UTF8.self)
         let line = text.split(whereSeparator: \.isWhitespace).first ?? ""

@@ -9,7 +9,7 @@ struct OutputFailure: Error, CustomStringConvertible {
 
 /// The standard output and error. Each line is written at once. SIGPIPE is ignored.
 struct Output {
-    /// Whether the output is text for people. Otherwise each object from the server is one line.
+    /// Whether the output is text for people. Otherwise each object from the server is written on one line.
     let isTerminal = isatty(STDOUT_FILENO) == 1
 
     /// Writes an object as the server sent it, or its text if the output is a terminal.
@@ -28,7 +28,7 @@ struct Output {
     /// Writes a permanent line and, below it, a status line that the next call overwrites. For terminals.
     func rewrite(_ line: String?, below status: String) throws(OutputFailure) {
         let line = line.map { Self.harmless($0) + "\n" } ?? ""
-        // A wrapped line couldn't be overwritten.
+        // A status line that wraps couldn't be overwritten.
         let short = String(Self.harmless(Self.inLine(status)).prefix(max(1, Self.columns() - 1)))
         try Self.write("\r\u{1B}[K" + line + short, to: STDOUT_FILENO)
     }
@@ -44,7 +44,7 @@ struct Output {
         try? Self.write(Self.harmless(text) + "\n", to: STDERR_FILENO)
     }
 
-    /// Replaces control characters and direction marks. Other people write titles, so a text could contain terminal
+    /// Replaces control characters and direction marks. Titles come from other people, so a text could contain terminal
     /// commands.
     static func harmless(_ text: String) -> String {
         let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
@@ -57,7 +57,8 @@ struct Output {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// Indents the further lines of another person's text, so that none of them looks like a line of this program.
+    /// Indents all lines but the first of another person's text, so that none of them looks like a line of this
+    /// program.
     static func indented(_ text: String) -> String { text.breakingLines(with: "\n    ") }
 
     /// Joins the lines of a text that has to stay on one line, such as a title.
@@ -74,8 +75,8 @@ struct Output {
 }
 
 extension String {
-    /// Replaces each line break (UAX #14: BK, CR, LF, NL) by `separator`. It works on scalars, because CR LF is one
-    /// character that is equal to neither CR nor LF.
+    /// Replaces each line break (UAX #14: BK, CR, LF, NL) by `separator`. The function works on scalars, because CR LF
+    /// is one character, which equals neither CR nor LF.
     fileprivate func breakingLines(with separator: String) -> String {
         var result = UnicodeScalarView()
         var last: Unicode.Scalar?

@@ -6,7 +6,7 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
     var description: String { reason }
 }
 
-/// The command, device and server that the arguments ask for. Options and operands may stand in any order.
+/// The command, device and server of the arguments. Options and operands may come in any order.
 struct ParsedCommand: Equatable {
     enum Command: Equatable {
         case help
@@ -44,9 +44,9 @@ struct ParsedCommand: Equatable {
 
     let command: Command
     let server: ServerAddress
-    /// The device of `--device`, or `nil` for this user's own.
+    /// The device of `--device`, or `nil` for this user's own device.
     let device: String?
-    /// The IANA name of the time zone, or `nil` for the system's.
+    /// The IANA name of the time zone, or `nil` for the system's time zone.
     let zone: String?
 
     init(
@@ -94,14 +94,14 @@ struct ParsedCommand: Equatable {
         command = isHelp ? .help : try Self.command(operands, behind: text, options)
     }
 
-    /// Options without a value.
+    /// The options without a value.
     private static let flags: Set = ["--invite"]
     private static let options: Set = ["--server", "--device", "--zone", "--at", "--kind", "-n"]
 
     private static func command(
         _ operands: [String], behind text: [String]?, _ options: [String: String]
     ) throws(UsageError) -> Command {
-        // For all other commands, `--` only ends the options.
+        // The command `say` uses the text after `--`. For all other commands, `--` only ends the options.
         let names = Array(operands.dropFirst())
         let operands = operands.first == "say" ? operands : operands + (text ?? [])
         let at = try options["--at"].map { text throws(UsageError) in try WallTime(text) }

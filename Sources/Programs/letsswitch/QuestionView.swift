@@ -12,7 +12,7 @@ struct QuestionView {
 
     private var state = State.connecting
 
-    /// Returns the lines of an event. It returns none if only the status line changes.
+    /// Returns the lines of an event, or none if only the status line changes.
     mutating func receive(_ event: Questions.Event) -> [String] {
         switch event {
         case .entered:

@@ -5,7 +5,7 @@ import LetsSwitchClient
 struct RoomRun {
     /// The maximum number of requests for one task while the server is overloaded.
     static let attempts = 5
-    /// A longer wait that the server asks for is reported as an error.
+    /// The maximum wait. If the server asks for a longer one, its answer is reported as an error.
     private static let longestWait = Duration.seconds(30)
 
     private let id: UUID
@@ -36,7 +36,7 @@ struct RoomRun {
             Task {
                 for await _ in keys.untilLeaving {}
                 await visit.leave()
-                // Outside of a room, `follow` waits for the schedule.
+                // Between two rooms, `follow` waits for the schedule.
                 following.cancel()
             }
         }
@@ -53,10 +53,10 @@ struct RoomRun {
         }
     }
 
-    /// Stays in the task's room, and in its next room if the server moves the task because the partner left or didn't
-    /// come.
+    /// Stays in the task's room. If the server moves the task because the partner left or didn't come, stays in the
+    /// task's next room, too.
     ///
-    /// - Parameter stay: Stays in a room until it ends. Returns `false` to stop.
+    /// - Parameter stay: Stays in a room until it ends. Returns `false` if no further room must be entered.
     private func follow(_ stay: (Room, RoomTask?) async throws -> Bool) async throws {
         var (id, key) = (self.id, RoomTask.Key.room(self.id))
         while true {
@@ -102,7 +102,7 @@ struct RoomRun {
             do {
                 try await receiveEvents(room)
             } catch {
-                // Ends pending sends, too.
+                // Leaving the room also ends pending sends.
                 await room.leave()
                 throw error
             }
@@ -111,11 +111,11 @@ struct RoomRun {
             for _ in 0..<times { try await room.cheer(cheer) }
         } catch {
             await room.leave()
-            // If the events ended with an error, it is the cause.
+            // If the events ended with an error, that error is the cause.
             try await receiving.value
             throw error
         }
-        // The close frame follows the ales, so the server has read them when it answers the close.
+        // The close frame follows the ales. When the server answers the close frame, it has read the ales.
         await room.leave()
         try await receiving.value
     }

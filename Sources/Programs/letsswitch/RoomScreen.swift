@@ -4,7 +4,7 @@ import LetsSwitchClient
 /// Shows a ``RoomView`` in the terminal.
 actor RoomScreen {
     private let output: Output
-    /// The view of the current room, or `nil` outside of a room.
+    /// The view of the current room, or `nil` when the user is in no room.
     private var view: RoomView?
     private var isFirst = true
     private var shown = ""
@@ -14,7 +14,7 @@ actor RoomScreen {
         self.output = output
     }
 
-    /// Starts the view of a room, which is the first one or the next one.
+    /// Starts the view of a room. It is the first room, or a room that follows another one.
     func begin(_ task: RoomTask?) {
         view = RoomView(task, isFirst: isFirst)
         isFirst = false

@@ -10,7 +10,7 @@ struct RoomView {
     private var presence: Presence?
     private var rematch: Room.Rematch?
 
-    /// - Parameter isFirst: Whether this is the first room, which explains the keys.
+    /// - Parameter isFirst: Whether this is the first room. In the first room, the keys are explained.
     init(_ task: RoomTask?, isFirst: Bool = true) {
         self.task = task
         self.isFirst = isFirst
@@ -46,7 +46,7 @@ struct RoomView {
         }
     }
 
-    /// Returns the status line: the time to the start, and who is in the room.
+    /// Returns the status line: the time until the start, and the people in the room.
     func status(at now: Date) -> String {
         var parts: [String] = []
         if let task { parts.append(Self.text(secondsToGo: Int((task.startsAt.timeIntervalSince(now)).rounded(.up)))) }
@@ -98,6 +98,6 @@ struct RoomView {
 }
 
 extension Duration {
-    /// The duration in whole seconds, rounded up so that nothing happens earlier than announced.
+    /// The duration in whole seconds. It is rounded up, so that nothing happens earlier than announced.
     var roundedUpSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
 }

@@ -15,7 +15,7 @@ struct ServerFile {
     }
 
     static func address(in text: String) -> String? {
-        // CR LF is one character.
+        // CR LF is one character, so it is one line break.
         text.split(whereSeparator: \.isNewline).lazy
             .map { line in line.split(whereSeparator: { $0 == " " || $0 == "\t" }).first ?? "" }
             .first { !$0.isEmpty && !$0.hasPrefix("#") }.map(String.init)

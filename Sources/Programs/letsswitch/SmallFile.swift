@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file that is read at once, such as a setting.
+/// A file that is read as a whole, such as a setting.
 enum SmallFile {
     /// The maximum number of bytes: twice the size of tzdata's list of all zones.
     private static let maximumBytes = 256 * 1024

@@ -50,7 +50,7 @@ struct TaskRun {
         return try local.name()
     }
 
-    /// Returns a start as the server reads it, with its zone.
+    /// Returns a start in the form that the server reads, with its zone.
     private func written(_ time: WallTime) throws(UsageError) -> (WrittenTime, zone: String) {
         let zone = try zone()
         switch time {

@@ -25,8 +25,8 @@ enum WallTime: Equatable {
         self = .clock(text: text, seconds: hour * 3600 + minute * 60 + second)
     }
 
-    /// Returns the next day on which this zone's clock shows `seconds` after midnight. The zone must have a file:
-    /// otherwise the C library computes in UTC.
+    /// Returns the next day on which a clock in this zone shows `seconds` after midnight. The zone must have a file.
+    /// Otherwise the C library would compute in UTC.
     static func day(of seconds: Int, zone: String, now: Int) -> String {
         setenv("TZ", ":" + zone, 1)
         tzset()
@@ -39,7 +39,7 @@ enum WallTime: Equatable {
         var parts = local(now)
         let today = Int(parts.tm_hour) * 3600 + Int(parts.tm_min) * 60 + Int(parts.tm_sec)
         if seconds <= today {
-            // Noon of the next day exists, even if the clocks change at night.
+            // The clocks may change at night, but noon of the next day exists.
             parts.tm_hour = 12
             parts.tm_mday += 1
             parts.tm_isdst = -1

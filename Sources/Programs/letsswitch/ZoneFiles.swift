@@ -3,7 +3,8 @@ import Glibc
 
 /// The zone files of tzdata below one directory, such as `/usr/share/zoneinfo`.
 struct ZoneFiles {
-    /// The maximum number of files and folders that a search visits. tzdata has 1,800, with its three copies.
+    /// The maximum number of files and folders that a search visits. tzdata has 1,800 of them, including its three
+    /// copies.
     private static let maximumVisits = 5_000
 
     let directory: String
@@ -22,7 +23,7 @@ struct ZoneFiles {
             default: false
             }
         }
-        // These files are the machine's own choice.
+        // These files are settings of the machine, not IANA zones.
         return isName && !["", "localtime", "posixrules", "Factory"].contains(name) ? name : nil
     }
 
@@ -46,7 +47,7 @@ struct ZoneFiles {
         return content
     }
 
-    /// Returns the name as the files spell it, whatever its case, or `nil` if no file has it.
+    /// Returns the name as the files spell it, ignoring case, or `nil` if no file has the name.
     func spelling(of name: String) -> String? {
         guard let name = Self.name(in: name) else { return nil }
         var path = ""
@@ -61,8 +62,8 @@ struct ZoneFiles {
         return content(of: path) == nil ? nil : path
     }
 
-    /// Returns the name of the first zone file with this content. Names of places come before other names, because
-    /// several names can have one file.
+    /// Returns the name of the first zone file with this content. Several names can have the same content, so names of
+    /// places come before other names.
     func name(ofContent content: [UInt8]) -> String? {
         if let name = listedNames.first(where: { isRegular($0) && self.content(of: $0) == content }) { return name }
         var visits = 0
@@ -106,7 +107,7 @@ struct ZoneFiles {
 
     private func isRegular(_ name: String) -> Bool { type(of: name) == S_IFREG }
 
-    /// Returns the type of a file or folder. Links aren't followed: the file to which one leads has its own name, or is
+    /// Returns the type of a file or folder. Links aren't followed. The target of a link has its own name, or is
     /// outside of this directory.
     private func type(of name: String) -> mode_t {
         var about = stat()

@@ -6,7 +6,8 @@ import LetsSwitch
 import Settings
 import Sockets
 
-/// The daemon's process: runs the command of the arguments and environment, and exits with its status.
+/// The daemon's process. It runs the command that the arguments and the environment select, and exits with the
+/// command's status.
 @main
 enum Letsswitchd {
     static func main() async {
@@ -82,7 +83,7 @@ enum Letsswitchd {
         return EXIT_FAILURE
     }
 
-    /// A table on a terminal, otherwise lines for programs.
+    /// The layout of output: a table on a terminal, otherwise lines for programs.
     private static var layout: InspectionCommand.Layout { isatty(STDOUT_FILENO) == 1 ? .table : .lines }
 
     /// - Returns: Whether everything was written.

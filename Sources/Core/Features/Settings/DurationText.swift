@@ -3,7 +3,7 @@ package enum DurationText {
     private static let units: [(suffix: Character, seconds: Int64)] = [
         ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1),
     ]
-    /// Nine digits are thirty years in seconds. No product below can overflow.
+    /// The maximum number of digits. Nine digits of seconds are thirty years, and no product below can overflow.
     private static let maxDigits = 9
     private static let attosecondsPerSecond: Int64 = 1_000_000_000_000_000_000
 

@@ -1,4 +1,4 @@
-/// The kinds of rows: each reads its value, checks it against its range, and takes its default from `Values()`.
+/// The kinds of settings. Each reads its value, checks its range, and takes the default from `Values()`.
 extension Setting {
     package static func integer(
         _ name: String, _ field: Field<Int>, in range: ClosedRange<Int>, _ section: SettingSection,

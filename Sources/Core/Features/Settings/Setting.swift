@@ -1,7 +1,7 @@
 package import Domain
 
-/// A row of the table of settings: its names, its help, and how its value is read and shown. `Values` is the struct that
-/// the value is written into, such as the settings of a feature.
+/// A row of the table of settings: its names, its help, and functions that read and show its value. `Values` is the
+/// struct that receives the value, such as the settings of a feature.
 ///
 /// `--help`, the parser and the check for mistyped variables read the same rows.
 package struct Setting<Values: SettingValues>: Sendable {
@@ -13,10 +13,10 @@ package struct Setting<Values: SettingValues>: Sendable {
     package let section: SettingSection
     package let kind: SettingKind
     package let help: String
-    /// The default as it is written on the command line, or in words.
+    /// The default as it is written on the command line, or a description of it.
     package let defaultText: String
     package private(set) var secrecy = SettingSecrecy.none
-    /// The setting whose value is in the file that this setting names.
+    /// The name of the setting whose value is in the file that this setting names.
     package let standsFor: String?
     /// Applies one value, or all values of a repeatable flag.
     package let apply: Apply
@@ -48,10 +48,10 @@ package struct Setting<Values: SettingValues>: Sendable {
         return text.split(whereSeparator: { $0 == "," || $0.isWhitespace }).map(String.init)
     }
 
-    /// This setting, which can also come from `--…-file`, from `LETSSWITCH_…_FILE` and from a credential.
+    /// This setting, whose value may also come from `--…-file`, from `LETSSWITCH_…_FILE` or from a credential.
     package var allowedInFile: Setting { with(.value) }
 
-    /// This setting, whose file can also be a credential.
+    /// This setting, whose file may also be a credential.
     package var mayBeCredential: Setting { with(.file) }
 
     private func with(_ secrecy: SettingSecrecy) -> Setting {
@@ -71,7 +71,7 @@ package struct Setting<Values: SettingValues>: Sendable {
     }
 }
 
-/// A struct of values that settings write into. The defaults are those of `init()`.
+/// A struct that receives the values of settings. Its `init()` sets the defaults.
 package protocol SettingValues: Sendable {
     init()
 }

@@ -13,12 +13,13 @@ package struct DaemonID: Hashable, Sendable, CustomStringConvertible {
 
 /// A carrier of packets between the daemons of one server: PostgreSQL's NOTIFY, RabbitMQ, or the memory of a test.
 ///
-/// It doesn't read the packets. The packets of one daemon arrive in order, none twice, and perhaps not all: packets
-/// sent while the bus is unavailable or overloaded are lost. Receivers detect losses by the numbers in the packets.
+/// A bus doesn't read the packets. The packets of one daemon arrive in order, and each arrives at most once. Packets
+/// that are sent while the bus is unavailable or overloaded are lost. Receivers detect losses by the numbers in the
+/// packets.
 ///
-/// One ``BusRelay`` uses a bus, with one call after the other.
+/// One ``BusRelay`` uses a bus. It makes one call after the other.
 package protocol Bus: Sendable {
-    /// The best packet size in bytes. Longer packets arrive too.
+    /// The best packet size in bytes. Longer packets are also delivered.
     var packetSize: Int { get }
 
     /// Connects, and reconnects after each loss, until ``stop()``. Returns at once.
@@ -26,12 +27,12 @@ package protocol Bus: Sendable {
     /// - Parameter receive: Called with one event at a time, on a thread of the bus. It must not block.
     func start(_ receive: @escaping @Sendable (BusEvent) -> Void) async
 
-    /// Stops sending. After it returns, no event comes.
+    /// Stops sending. After the call returns, no event comes.
     func stop() async
 
     /// Sends packets in order. Returns when the bus has taken them and the next ones may be sent.
     ///
-    /// - Throws: If some or all of them are lost. They aren't sent again.
+    /// - Throws: If some or all of the packets are lost. Lost packets aren't sent again.
     func send(_ packets: [BusPacket]) async throws(BusError)
 }
 
@@ -56,7 +57,7 @@ package struct BusPacket: Sendable, Equatable {
 }
 
 package enum BusEvent: Sendable, Equatable {
-    /// Packets arrive from now on. Reported after each connection. Earlier packets may be lost.
+    /// Packets arrive from now on. Reported each time the bus has connected. Earlier packets may be lost.
     case connected
     case received(from: DaemonID, [UInt8])
     /// The bus is unavailable and tries to reconnect. `message` is for the log.
@@ -65,7 +66,7 @@ package enum BusEvent: Sendable, Equatable {
 
 /// The reason why packets are lost.
 package enum BusError: Error, Sendable, Equatable {
-    /// There is no connection.
+    /// The bus isn't connected.
     case unavailable
     /// The bus refused the packets, or too many were in flight.
     case refused(message: String)

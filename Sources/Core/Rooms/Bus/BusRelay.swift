@@ -27,16 +27,16 @@ package enum RelayReport: Sendable, Equatable {
 /// loops ◄──────────────────────┴───◄──── inbox ◄─────┘
 /// ```
 ///
-/// One batch is in flight at a time; later news goes with the next one. The memory is bounded: ales are added up, and
-/// only the last state of a room is sent.
+/// One batch is in flight at a time, and later news goes with the next batch. The memory is bounded: ales are added up,
+/// and only the last state of a room is sent.
 package actor BusRelay {
-    /// The version of the packets' format. Daemons understand each other if they have the same version.
+    /// The version of the packets' format. Daemons with the same version understand each other.
     package static let language = Int(RelayMessage.language)
     /// The interval between two pulses.
     private static let beat = Duration.seconds(2)
     /// The maximum number of packets passed to the bus in one call.
     private static let packetsAtOnce = 128
-    /// The maximum size of the unread inbox in bytes. Further packets are lost, which their numbers show.
+    /// The maximum size of the unread inbox in bytes. Further packets are lost. Their numbers show the loss.
     private static let inboxLimit = 32 << 20
 
     private struct Inbox {
@@ -61,7 +61,7 @@ package actor BusRelay {
     private let report: @Sendable (RelayReport) -> Void
     private var state: RelayState
     private var phase = Phase.idle
-    /// The task that sends a batch. `nil` between batches.
+    /// The task that sends a batch; `nil` if no batch is being sent.
     private var sending: Task<Void, Never>?
     /// The pause after a batch that the bus refused.
     private var resting: Task<Void, Never>?
@@ -85,7 +85,8 @@ package actor BusRelay {
 
     // MARK: Life
 
-    /// Connects, because there are other daemons. Does nothing if it is connected or connecting, or after ``end()``.
+    /// Connects the bus, because there are other daemons. Does nothing if the bus is connected or connecting, or after
+    /// ``end()``.
     package func begin() {
         guard case .idle = phase else { return }
         phase = .running(Task { await self.run() })
@@ -106,7 +107,8 @@ package actor BusRelay {
         sendNext()
     }
 
-    /// Sends the remaining news and a goodbye, and ends for good. Takes as long as the bus takes to send or to fail.
+    /// Sends the remaining news and a goodbye, and ends the relay for good. Takes as long as the bus takes to send or
+    /// to fail.
     package func end() async {
         guard case .running(let run) = phase else {
             phase = .ended
@@ -135,7 +137,7 @@ package actor BusRelay {
         }
     }
 
-    // MARK: In
+    // MARK: Receiving
 
     private nonisolated func receive(_ event: BusEvent) {
         post { inbox in
@@ -147,7 +149,7 @@ package actor BusRelay {
         }
     }
 
-    /// From any thread. The queue is woken once for everything that is posted before it reads the inbox.
+    /// Adds to the inbox, from any thread. Wakes the queue once for all additions before it reads the inbox.
     private nonisolated func post(_ add: (inout Inbox) -> Void) {
         let isFirst = inbox.withLock { inbox in
             add(&inbox)
@@ -183,8 +185,8 @@ package actor BusRelay {
             case .received(let daemon, let bytes):
                 packets += 1
                 if daemon != id { senders.insert(daemon) }
-                // A damaged packet counts as missing, by its number. A newer build may send packets that this one
-                // doesn't understand.
+                // The number of a damaged packet is missing, so the packet counts as lost. A newer build may send
+                // packets that this build doesn't understand.
                 if let understood = try? state.receive(bytes, from: daemon, at: now) { effects.add(understood) }
             }
         }
@@ -206,7 +208,7 @@ package actor BusRelay {
         }
     }
 
-    // MARK: Out
+    // MARK: Sending
 
     private func sendNext() {
         guard sending == nil else { return }

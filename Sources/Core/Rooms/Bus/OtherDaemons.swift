@@ -7,15 +7,15 @@ struct OtherDaemons {
     private struct Other {
         /// The daemon's rooms with members.
         var rooms: [UUID: RoomMembers] = [:]
-        /// The number of the next ale in each room with members here. It is missing until the first one is received or
-        /// announced.
+        /// The number of the next ale in each room with members here. A number is missing until the first ale is
+        /// received or announced.
         var numbers: [UUID: UInt64] = [:]
         var news = News.unknown
         /// The rooms of a list that is being received.
         var listed: Set<UUID> = []
         /// The number of this daemon's beats since the last packet of that daemon.
         var silence = 0
-        /// The end of the grace period after a goodbye. Until then the daemon's people count as present.
+        /// The end of the grace period after a goodbye. The daemon's people count as present until then.
         var departsAt: MonotonicTime?
     }
 
@@ -31,9 +31,9 @@ struct OtherDaemons {
         case complete(UInt64)
     }
 
-    /// The number of silent beats after which a daemon counts as gone, while the bus delivers our own packets. The
-    /// database may not know of it: the daemon may have no row, or have lost it. A live daemon sends something in each
-    /// beat.
+    /// The number of silent beats after which a daemon counts as gone, although the bus delivers our own packets. A
+    /// live daemon sends something in each beat. This also detects daemons whose row in the database is missing or
+    /// lost.
     private static let longestSilence = 15
 
     private var daemons: [DaemonID: Other] = [:]
@@ -85,7 +85,7 @@ struct OtherDaemons {
         if interest[room]?.isEmpty == true { interest[room] = nil }
     }
 
-    // MARK: Whether something is missing
+    // MARK: Missing reports
 
     /// Handles the number of a message about rooms.
     ///
@@ -117,7 +117,7 @@ struct OtherDaemons {
 
     /// Handles a pulse: the number of messages about rooms that the daemon has sent to everyone.
     ///
-    /// - Returns: Whether all of them were received.
+    /// - Returns: Whether all of these messages were received.
     mutating func isUpToDate(with daemon: DaemonID, _ number: UInt64) -> Bool {
         var other = daemons[daemon] ?? Other()
         defer { daemons[daemon] = other }
@@ -128,7 +128,7 @@ struct OtherDaemons {
 
     /// Ends the list of all rooms of a daemon.
     ///
-    /// - Returns: The rooms that the daemon has left without a received message.
+    /// - Returns: The rooms that aren't on the list any more, although no message said that the daemon left them.
     mutating func endList(of daemon: DaemonID) -> Set<UUID> {
         guard var other = daemons.removeValue(forKey: daemon) else { return [] }
         defer { daemons[daemon] = other }
@@ -199,7 +199,7 @@ struct OtherDaemons {
 
     /// Handles a beat of this daemon.
     ///
-    /// - Parameter hearing: Whether the bus is connected and delivers. Silence counts only then.
+    /// - Parameter isReceiving: Whether the bus is connected and delivers packets. Silence counts only then.
     /// - Returns: The rooms whose people haven't come back, and the rooms of daemons that were silent for too long.
     mutating func expire(at now: MonotonicTime, isReceiving: Bool) -> Set<UUID> {
         var rooms: Set<UUID> = []

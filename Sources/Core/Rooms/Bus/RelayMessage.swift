@@ -10,10 +10,10 @@ enum RelayMessage: Equatable, Sendable {
 
     /// The sender has started or reconnected. Each receiver answers with all its rooms.
     case hello
-    /// The members of these rooms of the sender. They replace earlier reports.
+    /// The members of these rooms on the sending daemon. They replace the members reported before.
     case members([Members], place: Place, number: UInt64)
-    /// The sender knows that the receiver has members in these rooms, and sends it all their ales from these numbers
-    /// on.
+    /// The sender knows that the receiver has members in these rooms. It sends the receiver all its ales in them,
+    /// beginning with these numbers.
     case counting([Count])
     /// Numbered plain ales in rooms: see ``Ales``.
     case ales([Ales])
@@ -21,9 +21,9 @@ enum RelayMessage: Equatable, Sendable {
     case cheers([Ales])
     /// The number of ``members(_:place:number:)`` that the sender has sent to everyone so far.
     case pulse(number: UInt64)
-    /// The sender ends. Its people may come back through other daemons.
+    /// The sending daemon ends. Its people may come back through other daemons.
     case goodbye
-    /// Sent to oneself, to measure the delay of the bus.
+    /// A message that a daemon sends to itself, to measure the delay of the bus.
     case echo(sentAt: UInt64)
 
     struct Members: Equatable, Sendable {
@@ -67,7 +67,7 @@ enum RelayMessage: Equatable, Sendable {
     private enum Kind: UInt8 {
         case hello = 1
         case members, counting, ales, pulse, goodbye, echo, cheers
-        /// Members of rooms, one of which has too many people to name all of them.
+        /// Members of rooms, at least one of which has more people than are named.
         case crowds
     }
 
@@ -153,7 +153,7 @@ enum RelayMessage: Equatable, Sendable {
             var rooms: [Ales] = []
             while !reader.isAtEnd {
                 var ales = try reader.ales()
-                // A kind of cheer that only a newer build knows.
+                // Only a newer build knows this kind of cheer.
                 ales.kind = CheerKind(rawValue: try reader.byte()) ?? .plain
                 rooms.append(ales)
             }
@@ -163,8 +163,8 @@ enum RelayMessage: Equatable, Sendable {
 }
 
 extension RelayMessage.Members {
-    /// The maximum number of people named in a room; the rest are counted. It exceeds any match's room and the default
-    /// size of a question session, with everyone who has just left.
+    /// The maximum number of people named in a room; further people are only counted. The number exceeds any match's
+    /// room and the default size of a question session, including the people who have just left.
     static let peopleLimit = 16_384
 
     var isCrowd: Bool { members.unnamed > 0 || members.people.count > Self.peopleLimit }

@@ -1,8 +1,8 @@
 import Basics
 import FoundationEssentials
 
-/// A daemon's knowledge of the other daemons' rooms, and of what it has sent them. Decides what is sent, and how
-/// received packets are handled. ``BusRelay`` drives it.
+/// A daemon's knowledge of the other daemons' rooms, and of the messages that it has sent them. This value decides what
+/// is sent, and how received packets are handled. ``BusRelay`` calls it.
 ///
 /// ```
 /// | the bus     | own news                                  | received packets |
@@ -11,8 +11,8 @@ import FoundationEssentials
 /// | connected   | sent in `nextBatch()`                     | handled          |
 /// ```
 ///
-/// The first batch after ``busConnected()`` greets the others and lists all rooms. Ales have numbers per room. A
-/// receiver counts missing numbers as lost ales.
+/// The first batch after ``busConnected()`` greets the other daemons and lists all rooms. The ales of each room are
+/// numbered. A receiver counts missing numbers as lost ales.
 struct RelayState {
     /// The packets to send next.
     struct Batch: Equatable {
@@ -56,8 +56,8 @@ struct RelayState {
         case connected
     }
 
-    /// The maximum number of a room's ales in one batch, which other daemons can pass on at once to peers that read.
-    /// Older ales are dropped.
+    /// The maximum number of a room's ales in one batch. Other daemons can send this number at once to a peer that
+    /// reads. Older ales are dropped.
     static let alesAtOnce: UInt32 = 1_000
 
     private let id: DaemonID
@@ -73,11 +73,11 @@ struct RelayState {
     private var others = OtherDaemons()
     /// The daemons that must receive all rooms.
     private var uninformed: Set<DaemonID> = []
-    /// The daemons that must be asked for all their rooms, because a report of theirs is missing.
+    /// The daemons that must be asked for all their rooms, because one of their reports is missing.
     private var asked: Set<DaemonID> = []
-    /// For each daemon, the rooms about which it must be sent the next numbers.
+    /// For each daemon, the rooms whose next numbers must be sent to it.
     private var owedCounts: [DaemonID: Set<UUID>] = [:]
-    /// The time since which a pulse is due.
+    /// The time at which the pulse became due; `nil` if no pulse is due.
     private var pulse: MonotonicTime?
 
     /// - Parameter grace: How long the people of a stopped daemon count as present.
@@ -104,7 +104,7 @@ struct RelayState {
         connection = .unavailable
     }
 
-    /// Sends everything again, because a batch was lost in part or as a whole, or the others have removed this daemon.
+    /// Sends all rooms again. Either packets of a batch were lost, or the other daemons have removed this daemon.
     mutating func announceAgain() {
         if case .connected = connection { connection = .greeting }
     }
@@ -126,12 +126,12 @@ struct RelayState {
         for changed in news.members {
             self.changed.insert(changed.room)
             if (rooms[changed.room]?.members.connections ?? 0) == 0, changed.members.connections > 0 {
-                // A daemon that didn't know of members here doesn't know the next number either.
+                // A daemon that didn't know of members here doesn't know the number of the next ale either.
                 for daemon in others.interested(in: changed.room) {
                     owedCounts[daemon, default: []].insert(changed.room)
                 }
             }
-            // Empty rooms are removed after that is reported.
+            // An empty room is removed after the report that it is empty.
             rooms[changed.room, default: OwnRoom(members: changed.members)].members = changed.members
             if changed.members.connections == 0 { others.removeNumbers(of: changed.room) }
         }
@@ -143,7 +143,7 @@ struct RelayState {
         }
     }
 
-    // MARK: What came
+    // MARK: Received packets
 
     /// - Throws: If the packet has another version or is damaged. It then has no effect.
     mutating func receive(
@@ -189,8 +189,8 @@ struct RelayState {
         return effects
     }
 
-    /// Removes daemons that have ended, as the database reports. A daemon that was just active is asked instead,
-    /// because it may have come back.
+    /// Removes daemons that have ended, according to the database. A daemon that was just active may have come back, so
+    /// it is asked for its rooms.
     mutating func remove(_ daemons: some Sequence<DaemonID>) -> Effects {
         var effects = Effects()
         for daemon in daemons {
@@ -206,7 +206,7 @@ struct RelayState {
         return effects
     }
 
-    // MARK: What is to be sent
+    // MARK: Packets to send
 
     /// Returns the packets for all news since the last batch. Send them before the next call.
     mutating func nextBatch() -> Batch {
@@ -221,7 +221,7 @@ struct RelayState {
             connection = .connected
             removeEmptyRooms()
             send(ales, &batch)
-            // This also answers greetings and requests. A daemon that misses it detects the missing number.
+            // The list also answers greetings and requests. A daemon that misses the list detects the missing number.
             number += 1
             batch.packets.append(BusPacket(to: .everyDaemon, RelayMessage.hello.bytes))
             appendAllRooms(to: .everyDaemon, &batch.packets)
@@ -251,7 +251,7 @@ struct RelayState {
         return batch
     }
 
-    /// Removes empty rooms, which were reported by now or by the list of all rooms.
+    /// Removes empty rooms. They have been reported as empty, or are missing in the list of all rooms.
     private mutating func removeEmptyRooms() {
         for room in changed where rooms[room]?.members.isEmpty == true { rooms[room] = nil }
         changed.removeAll(keepingCapacity: true)
@@ -282,8 +282,7 @@ struct RelayState {
         }
     }
 
-    /// Reports the rooms with changed members. This comes after the ales, so that the numbers in the report are up to
-    /// date.
+    /// Reports the rooms with changed members. The report follows the ales, so that the numbers in it are up to date.
     private mutating func appendChangedRooms(_ packets: inout [BusPacket]) {
         guard !changed.isEmpty else { return }
         for list in split(changed.compactMap(entry)) {

@@ -5,8 +5,8 @@ import Notifications
 import Server
 import Settings
 
-/// The samples of the daemon's metrics, and the page that shows them. It is empty without operators' addresses: nobody
-/// could look at the samples.
+/// The samples of the daemon's metrics, and the page that shows them. Without operators' addresses it has neither,
+/// because no client could read the page.
 struct OperationsHistory: Sendable {
     let routes: [any RouteCollection]
     private let sampler: OperationsSampler?

@@ -1,8 +1,8 @@
 import Basics
 import Rooms
 
-/// Takes a ``Sample`` every second, and keeps the samples of the last minute, hour and day. There is one history of this
-/// daemon, and one of all daemons on its database that take samples.
+/// Takes a ``Sample`` every second, and keeps the samples of the last minute, hour and day. There is one history of
+/// this daemon, and one of all daemons on its database that take samples.
 ///
 /// ```
 /// each second:        readings ─► sample ─► own history
@@ -12,7 +12,7 @@ import Rooms
 actor OperationsSampler {
     private static let interval = Duration.seconds(1)
     private static let databaseInterval = Duration.seconds(5)
-    /// How long an answer of the database is used.
+    /// How long an answer of the database stays valid.
     private static let lifetime = Duration.seconds(15)
 
     private let id: DaemonID
@@ -87,12 +87,12 @@ actor OperationsSampler {
 
     // MARK: Reading
 
-    /// The daemons that a history is about.
+    /// The daemons that a history covers.
     enum Scope: String, CaseIterable {
         case own, all
     }
 
-    /// Returns the points of every series, and the number of daemons that they are about.
+    /// Returns the points of every series, and the number of daemons that they cover.
     func points(
         _ scope: Scope, of span: SampleHistory.Span
     ) -> (daemons: Int, series: [(series: SampleSeries, points: [Double?])]) {

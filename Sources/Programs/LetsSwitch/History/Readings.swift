@@ -4,9 +4,9 @@ import Notifications
 /// The counters and gauges at one moment. Two readings give a ``Sample``. A value.
 struct Readings: Sendable {
     let at: MonotonicTime
-    /// Values of the moment.
+    /// The gauges' values at that moment.
     var gauges: [SampleSeries: Double] = [:]
-    /// Values that only grow.
+    /// The counters, whose values only grow.
     var counters: [SampleSeries: Int] = [:]
     /// The number of sent reminders, and the sum of their lateness in seconds.
     var lateness = Mean()
@@ -17,7 +17,7 @@ struct Readings: Sendable {
         var count = 0
         var sum = 0.0
 
-        /// Returns the mean of the values since `earlier`. Returns `nil` if there are none.
+        /// Returns the mean of the values since `earlier`; `nil` if there are none.
         func since(_ earlier: Mean) -> Double? {
             count > earlier.count ? max(0, sum - earlier.sum) / Double(count - earlier.count) : nil
         }

@@ -4,7 +4,7 @@ struct SampleHistory: Sendable {
     enum Span: String, Sendable, CaseIterable {
         case minute, hour, day
 
-        /// The seconds that a point covers.
+        /// The number of seconds that a point covers.
         var step: Int {
             switch self {
             case .minute: 1
@@ -19,13 +19,13 @@ struct SampleHistory: Sendable {
     private var rings = Span.allCases.map(Ring.init)
     private var newest = 0
 
-    /// - Parameter second: The time, by a clock that never goes back.
+    /// - Parameter second: The time in seconds, by a clock that never goes back.
     mutating func add(_ sample: Sample, at second: Int) {
         newest = max(newest, second)
         for index in rings.indices { rings[index].add(sample, at: second) }
     }
 
-    /// Returns the points, the oldest first. The last one is incomplete. `nil` where nothing is known.
+    /// Returns the points, the oldest first. The last point is incomplete. A point without samples is `nil`.
     func points(_ series: SampleSeries, of span: Span) -> [Double?] {
         rings.first { $0.span == span }?.points(series, until: newest) ?? []
     }
@@ -36,7 +36,7 @@ struct SampleHistory: Sendable {
 
         /// The samples of one point.
         private struct Slot: Sendable {
-            /// The point's time, counted in steps.
+            /// The time of the point, counted in steps.
             var index = -1
             var sums: [SampleSeries: (value: Double, count: Int)] = [:]
         }

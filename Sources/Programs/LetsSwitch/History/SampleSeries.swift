@@ -1,23 +1,23 @@
 import Notifications
 
-/// A number that is recorded over time. The order is that of a ``Sample``.
+/// A number that is recorded over time.
 struct SampleSeries: Sendable, Hashable {
-    /// How values of several daemons and of several moments are combined.
+    /// The way in which values of several daemons and of several moments are combined.
     enum Joining: Sendable {
         /// Adds the values of all daemons, and averages over time.
         case sum
-        /// The maximum of both.
+        /// Takes the maximum over all daemons and over time.
         case most
     }
 
     let name: String
     let joining: Joining
 
-    /// A current number, or a number per second.
+    /// A current number, or a number per second. The values of all daemons are added.
     static func sum(_ name: String) -> SampleSeries { SampleSeries(name: name, joining: .sum) }
     static func most(_ name: String) -> SampleSeries { SampleSeries(name: name, joining: .most) }
 
-    /// All series. A history's size is bounded by their number.
+    /// All series. Their number bounds the size of a history.
     static let all: [SampleSeries] =
         [people, rooms, received, sent, due, late, busIn, busOut, busLost, queries, queryFailures, queryTime, waiting]
         + ProviderName.allCases.flatMap { [accepted($0), failed($0)] }
@@ -27,7 +27,7 @@ struct SampleSeries: Sendable, Hashable {
     /// Messages per second.
     static let received = sum("received")
     static let sent = sum("sent")
-    /// The reminders of the next hour. All daemons of a database have the same.
+    /// The reminders of the next hour. All daemons of a database have the same number.
     static let due = most("due")
     /// The lateness of reminders, in seconds.
     static let late = most("late")
@@ -58,7 +58,7 @@ struct Sample: Sendable, Equatable {
         set { values[series] = newValue.flatMap { $0.isFinite ? $0 : nil } }
     }
 
-    /// Combines it with another daemon's sample.
+    /// Combines this sample with the sample of a different daemon.
     mutating func join(_ other: Sample) {
         for (series, value) in other.values {
             switch (series.joining, values[series]) {

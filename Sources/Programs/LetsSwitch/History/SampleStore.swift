@@ -30,8 +30,8 @@ struct SampleStore: Sendable {
         return try rows.compactMap { Sample(json: try $0.string("sample")) }
     }
 
-    /// Returns the number of reminders of the next hour, up to the limit of the count, and the lateness in seconds of
-    /// the first unsent one.
+    /// Returns the number of reminders of the next hour, up to a limit, and the lateness in seconds of the first unsent
+    /// reminder.
     func dueSoon() async throws -> (count: Int, late: Double) {
         let row = try await database.query(Self.due, [], timeout: Self.timeout)[0]
         return (try row.integer("due"), try row.double("late"))
@@ -47,7 +47,7 @@ extension Sample {
         return json.bytes
     }
 
-    /// Another build may have more or fewer series.
+    /// Parses a sample. A different build may have more or fewer series.
     init?(json: String) {
         guard let members = try? JSONDecoder().decode([String: Double].self, from: Data(json.utf8)) else { return nil }
         for series in SampleSeries.all { self[series] = members[series.name] }

@@ -9,8 +9,8 @@ package import Settings
 extension ConfigurationCheck {
     private static let patience = Duration.seconds(3)
 
-    /// Reports whether the database can be used, which bus is set, whether it can be reached, and which daemons run on the
-    /// database. Waits at most three seconds for each answer.
+    /// Reports whether the database can be used, which bus is set, whether the bus can be reached, and which daemons
+    /// run on the database. Waits at most three seconds for each answer.
     package mutating func checkBus(of configuration: Configuration) async {
         await checkBridge(of: configuration)
         add("bus: \(configuration.bus.rawValue)")
@@ -42,13 +42,13 @@ extension ConfigurationCheck {
         guard let url = configuration.amqpURL else { return }
         switch await BridgeProbe.run(url, authorities: configuration.amqpCAFile, within: Self.patience) {
         case .works: add("bridge: conversations are sent to and received from \(url)")
-        // Only a warning, because the daemon waits for the broker.
+        // This is only a warning, because the daemon waits for the broker.
         case .fails(let reason): add("warning: bridge: \(url): \(reason)")
         }
     }
 
-    /// - Returns: Whether the database can be reached without a connection pooler in transaction mode, and has no schema
-    ///   that this build can't use.
+    /// - Returns: Whether the database can be reached without a connection pooler in transaction mode, and doesn't have
+    ///   a schema that this build can't use.
     private mutating func checkDatabase(of configuration: Configuration, conninfo: String) async -> Bool {
         do {
             let postgres = configuration.postgres(conninfo: conninfo)
@@ -58,7 +58,7 @@ extension ConfigurationCheck {
         } catch let error where error is TransactionPoolerError || error is UnusableSchemaError {
             refuse("\(configuration.database): \(error)")
         } catch {
-            // Only a warning, because the daemon waits for the database.
+            // This is only a warning, because the daemon waits for the database.
             add("warning: \(configuration.database): \(error)")
         }
         return false

@@ -7,8 +7,8 @@ package import Settings
 import Sockets
 import Wire
 
-/// The check of `letsswitchd check`: whether the daemon can serve with these settings, as far as this can be known
-/// without listening. The parser has already refused invalid values.
+/// The check of `letsswitchd check`. It finds whether the daemon can serve with these settings, as far as that is
+/// possible without listening. The parser has already refused invalid values.
 package struct ConfigurationCheck: Sendable {
     /// The lines for the terminal.
     package private(set) var report = ""
@@ -68,7 +68,7 @@ package struct ConfigurationCheck: Sendable {
                     "private cluster: \(reason); --state-dir sets the directory, and --database-url another database")
             }
         } else if access(path, F_OK) == 0, let reason = StateDirectoryCheck.refusal(path) {
-            // The directory then holds only the socket for operators' commands.
+            // Without a private cluster, the directory holds only the socket for operators' commands.
             add("warning: operators' commands will be unavailable: \(reason); --state-dir sets the directory")
         }
     }

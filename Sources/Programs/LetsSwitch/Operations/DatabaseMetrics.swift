@@ -5,15 +5,15 @@ struct DatabaseMetrics: Sendable {
     /// The outcome of a statement.
     enum QueryOutcome: String, Sendable, CaseIterable {
         case succeeded, failed, unavailable
-        /// A deadlock or a serialization failure. Each try counts.
+        /// A deadlock or a serialization failure. Each attempt counts.
         case conflict
     }
 
     private let queries = CounterSet<QueryOutcome>()
     private let latency: [(name: String, histogram: SharedHistogram)]
 
-    /// - Parameter statements: The names of all statements. The set is fixed, so a look-up needs no lock and the page
-    ///   can't grow. Other statements count as `other`.
+    /// - Parameter statements: The names of all statements. The set is fixed, so a look-up needs no lock and the
+    ///   metrics page can't grow. Other statements count as `other`.
     init(statements: [String]) {
         var seen: Set<String> = ["other"]
         latency = (statements.filter { seen.insert($0).inserted } + ["other"]).map {
@@ -21,7 +21,7 @@ struct DatabaseMetrics: Sendable {
         }
     }
 
-    /// Counts a statement. The search is linear: there are about forty names, and each statement costs a round trip
+    /// Counts a statement. The search is linear. There are about forty names, and each statement costs a round trip
     /// anyway.
     func query(_ name: String, took duration: Duration, _ outcome: QueryOutcome) {
         queries.add(outcome)

@@ -32,7 +32,7 @@ struct DatabaseObserver: PostgresObserver {
         }
     }
 
-    /// PostgreSQL 15 manual, appendix A.
+    /// Returns what an SQLSTATE means (PostgreSQL 15 manual, appendix A).
     private static func meaning(_ sqlState: String) -> String {
         switch sqlState {
         case "25006": "read-only"
@@ -57,17 +57,18 @@ struct DatabaseObserver: PostgresObserver {
     }
 }
 
-/// Records when the database was last reachable but refused a statement: read-only, full, or with file errors.
+/// Records when the database was last reachable but refused a statement because it is read-only, full, or has file
+/// errors.
 ///
-/// Only some writes notice a full disk. The database isn't ready as long as any of them fails. Any thread.
+/// Only some writes notice a full disk. The database isn't ready while any of these writes fails. Any thread.
 final class DatabaseRefusals: Sendable {
-    /// How long a refusal counts. If requests keep failing, there is another refusal by then.
+    /// How long a refusal counts. If requests keep failing, the next refusal comes within this time.
     static let lifetime = Duration.seconds(2)
 
-    /// Nanoseconds of the monotonic clock. 0 means never.
+    /// The time of the last refusal, in nanoseconds of the monotonic clock. 0 means that there was none.
     private let last = Atomic<UInt64>(0)
 
-    /// - Returns: Whether this is the first refusal for a while.
+    /// - Returns: Whether this is the first refusal in this time.
     func note(at now: MonotonicTime) -> Bool {
         let before = last.exchange(now.nanoseconds, ordering: .relaxed)
         return before == 0 || now - MonotonicTime(nanoseconds: before) > Self.lifetime

@@ -1,15 +1,15 @@
 import Server
 import Wire
 
-/// Serves `/echo` if `--echo` is set: sends every WebSocket message back. For conformance suites, which test the same
-/// code as `/socket`.
+/// Serves `/echo` if `--echo` is set. The route sends every WebSocket message back. Conformance suites use it to test
+/// the code of `/socket`.
 struct EchoController: RouteCollection {
     private static let description = RouteDescription.socket(
         "Echo every message", details: "For conformance tests.")
 
     func boot(routes: RoutesBuilder) {
         routes.webSocket("echo", as: Self.description, compression: .full) { _, webSocket in
-            // Conformance suites send as fast as they can, and no other peer receives their messages.
+            // Conformance suites send as fast as they can, and only they receive their messages.
             webSocket.limitsMessageRate = false
             return Echo()
         }

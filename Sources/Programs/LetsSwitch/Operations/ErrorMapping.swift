@@ -27,7 +27,8 @@ extension Abort {
             headers: headers + (error.retryAfter.map { [HTTPField("Retry-After", String($0))] } ?? []))
     }
 
-    /// RFC 9110 §15.5.2: a 401 names the authentication scheme. RFC 6750 §3 defines its form.
+    /// Creates the answer to a refused identity. A 401 names the authentication scheme (RFC 9110 §15.5.2), in the form
+    /// of RFC 6750 §3.
     init(_ refusal: IdentityRefusal) {
         let error = refusal.requestError
         let challenge = refusal.isAboutTicket ? #"Bearer error="invalid_token""# : "Bearer"

@@ -2,7 +2,8 @@ import Basics
 import Observability
 import Sockets
 
-/// Returns unused memory to the system after a burst, within a minute of idleness. The allocator would keep it.
+/// Returns unused memory to the system within a minute after a burst has ended. The allocator alone would keep the
+/// memory.
 actor IdleMemory: Service {
     private static let interval = Duration.seconds(20)
 
@@ -27,22 +28,22 @@ actor IdleMemory: Service {
 }
 
 /// Decides when memory is released: when the process has been idle since the last look, and has grown since the last
-/// release. A release delays allocations for up to some ten milliseconds, so a busy process doesn't get one.
+/// release. A release delays allocations by up to about ten milliseconds, so a busy process doesn't release memory.
 struct ReleaseDecision {
-    /// The part of one processor that an idle process uses at most.
+    /// The maximum CPU time of an idle process, as a share of one processor.
     private static let idleShare = 0.1
-    /// The growth that is worth a release, in bytes.
+    /// The growth in bytes that is worth a release.
     private static let growth = 8_388_608.0
 
     private var last: (cpuSeconds: Double, at: MonotonicTime)?
-    /// The resident bytes after the last release, or the fewest since then.
+    /// The resident bytes after the last release, or the smallest number since then.
     private var floor = 0.0
 
-    /// Returns whether memory is to be released now.
+    /// Returns whether memory must be released now.
     ///
     /// - Parameters:
     ///   - cpuSeconds: The CPU time that the process has used.
-    ///   - resident: Its resident bytes.
+    ///   - resident: The resident bytes of the process.
     mutating func isDue(_ cpuSeconds: Double, resident: Double, at now: MonotonicTime) -> Bool {
         defer { last = (cpuSeconds, now) }
         guard let last else {

@@ -39,13 +39,13 @@ struct OperationsController: RouteCollection {
     }
 }
 
-/// Whether requests that need the database can be answered, and reminders are sent.
+/// Whether requests that need the database can be answered, and whether reminders are sent.
 struct Readiness: Sendable, Equatable {
     /// Whether the database has just answered.
     var database: Bool
     var migrated: Bool
     var draining: Bool
-    /// How long claims have been held up, if longer than normal.
+    /// How long claims have been delayed; `nil` if the delay is normal.
     var schedulerLateness: Duration?
 
     var isReady: Bool { reason == nil }

@@ -7,14 +7,14 @@ import Observability
 import Reminders
 import Settings
 
-/// The counters that the whole daemon shares. Each feature has its own.
+/// The counters that the whole daemon shares. Each feature has its own counters.
 struct ProductMetrics: Sendable {
     let reminders = ReminderMetrics()
     let cable = CableMetrics()
     let tls = TLSMetrics()
     let bus = BusMetrics()
     let database: DatabaseMetrics
-    /// Requests that a full quota refused, through any protocol.
+    /// The requests that a full quota refused, over any protocol.
     let quotas = CounterSet<Quota>()
 
     /// - Parameter statements: See ``DatabaseMetrics/init(statements:)``.
@@ -22,7 +22,7 @@ struct ProductMetrics: Sendable {
         database = DatabaseMetrics(statements: statements)
     }
 
-    /// - Parameter features: Write their counters between those of the daemon.
+    /// - Parameter features: The features whose counters are written between those of the daemon.
     func write(_ features: [any Feature], to text: inout MetricsText) {
         text.counter(
             "letsswitch_turned_away_total",

@@ -1,7 +1,7 @@
 import Observability
 import Server
 
-/// The server's counters on `/metrics`. A cause that a setting limits has that setting's name.
+/// The server's counters on `/metrics`. If a setting limits a cause, the cause has the setting's name.
 extension LoopCounters {
     /// - Parameter openConnections: The number of connections of every kind.
     func write(openConnections: Int, to text: inout MetricsText) {

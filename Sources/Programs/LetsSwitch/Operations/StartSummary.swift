@@ -9,15 +9,15 @@ import Server
 import Settings
 import Wire
 
-/// The values of the log line `started`: what is on, where the daemon listens, and what is missing for reminders to
-/// reach people.
+/// The values of the log line `started`: the features that are on, the addresses, and the settings that are missing for
+/// reminders to reach people.
 struct StartSummary {
     private let configuration: Configuration
     private let endpoints: [ServerEndpoint]
     private let database: String
     private let isDatabaseReady: Bool
 
-    /// - Parameter database: Its name in the log.
+    /// - Parameter database: The name of the database in the log.
     init(
         _ configuration: Configuration, endpoints: [ServerEndpoint], database: String, isDatabaseReady: Bool
     ) {
@@ -53,7 +53,8 @@ struct StartSummary {
         return features.filter(\.1).map(\.0)
     }
 
-    /// What an operator can set so that reminders and links reach people. Each element names the flags and the effect.
+    /// The settings that are missing for reminders and links to reach people. Each element names the flags and the
+    /// effect.
     var missing: [String] {
         var missing: [String] = []
         let providers = configuration.providers

@@ -11,7 +11,7 @@ package final class TLSMetrics: Sendable {
     }
 
     package let reloads = CounterSet<ReloadOutcome>()
-    /// Seconds since 1970. 0 without a certificate.
+    /// The time at which the certificate expires, in seconds since 1970. 0 without a certificate.
     private let expiry = Atomic<Int64>(0)
 
     package init() {}

@@ -1,7 +1,7 @@
 import Observability
 import Sockets
 
-/// Reports to systemd that the daemon works, as long as every event loop answers. If a loop hangs, the reports end, and
+/// Reports to systemd that the daemon works while every event loop answers. If a loop hangs, the reports end, and
 /// systemd restarts the daemon.
 struct Watchdog: Sendable {
     let loops: [EventLoop]

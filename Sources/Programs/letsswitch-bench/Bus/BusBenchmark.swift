@@ -1,5 +1,5 @@
-/// Measures several daemons on one database against one daemon, against bare clients of the bus, and against relays
-/// that only forward ales by NOTIFY.
+/// Compares several daemons on one database with one daemon, with bare clients of the bus, and with relays that only
+/// forward ales by NOTIFY.
 struct BusBenchmark {
     private static let daemonCounts = [1, 2, 3]
 
@@ -38,9 +38,9 @@ struct BusBenchmark {
         }
     }
 
-    // MARK: Rooms that one daemon knows
+    // MARK: Rooms with peers on one daemon
 
-    /// The overhead of a second daemon when all peers are on the first.
+    /// Measures the overhead of a second daemon when all peers are on the first one.
     private func measureApart(_ report: inout BusReport) throws {
         let alone = try laboratory.daemons(1, name: "alone", database: try laboratory.makeDatabase("bench_alone"))
         let both = try laboratory.daemons(2, name: "apart", database: laboratory.conninfo)

@@ -3,16 +3,17 @@ import Glibc
 /// Rooms whose peers are spread over several daemons. The daemons are compared with one daemon, with relays, and with
 /// bare clients of the bus.
 ///
-/// Peers are distributed at random, in the same way for all. Each room has `roomSize` peers.
+/// The distribution of peers is random, but the same for daemons, relays and clients. Each room has `roomSize` peers.
 struct BusCrossing {
     private static let roomSize = 5
     private static let roomCounts = [10, 100, 1_000]
-    /// A peer receives the ales of other daemons from 250 ms after its handshake.
+    /// The time in seconds after which each peer receives the ales of all daemons. Ales of other daemons arrive from
+    /// 250 ms after a peer's handshake.
     private static let untilAllHear = 0.5
 
     let laboratory: Laboratory
     let engine: BusEngine
-    /// The number of daemons, and of relays.
+    /// The number of daemons, which is also the number of relays.
     let count: Int
     private var options: Options { laboratory.options }
 
@@ -20,7 +21,7 @@ struct BusCrossing {
         let daemons = try laboratory.daemons(
             count, name: "\(engine.id)-\(count)", database: laboratory.conninfo, flags: engine.daemonFlags)
         defer { daemons.stop() }
-        // Relays have no RabbitMQ variant.
+        // Relays can't use RabbitMQ.
         var relays: Fleet?
         if case .notify = engine { relays = try laboratory.relays(count) }
         defer { relays?.stop() }
@@ -71,7 +72,7 @@ struct BusCrossing {
         return crowd
     }
 
-    /// Ales that the daemons counted as lost.
+    /// Returns the number of ales that the daemons counted as lost or dropped.
     private func lost(_ fleet: Fleet) throws(BenchFailure) -> Double {
         var sum = 0.0
         for server in fleet.servers {

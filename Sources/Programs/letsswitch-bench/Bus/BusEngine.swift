@@ -25,7 +25,7 @@ enum BusEngine {
         }
     }
 
-    /// Bare clients of the engine.
+    /// Makes bare clients of the engine.
     func carriers(_ count: Int, conninfo: String) throws(BenchFailure) -> [any Carrier] {
         var carriers: [any Carrier] = []
         for number in 0..<count {

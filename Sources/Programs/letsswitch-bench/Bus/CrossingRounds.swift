@@ -1,9 +1,9 @@
-/// Puts the same load on daemons, on relays and on bare clients of the engine, in turn, round by round.
+/// Puts the same load on daemons, on relays and on bare clients of the engine, one after the other in each round.
 struct CrossingRounds {
     struct Samples {
-        /// With one ale in flight in each room: the highest throughput.
+        /// The highest throughput, with one ale in flight in each room.
         var most: [Sample] = []
-        /// The latencies at a rate that is the same for all.
+        /// The latencies at a rate that is the same for daemons, relays and clients.
         var steady: [Sample] = []
     }
 
@@ -13,7 +13,7 @@ struct CrossingRounds {
         var engine = Samples()
     }
 
-    /// Ales per second while latencies are measured. Each hundredth of a second then has a few hundred deliveries.
+    /// The ales per second while latencies are measured. A hundredth of a second then has a few hundred deliveries.
     private static let rate = 1_000.0
 
     let laboratory: Laboratory
@@ -28,7 +28,7 @@ struct CrossingRounds {
         for _ in 0..<options.rounds {
             try load(daemons, &random, &outcome.daemons)
             if let relays { try load(relays, &random, &outcome.relays) }
-            // A single daemon sends nothing to others.
+            // A single daemon sends nothing over the bus.
             if daemons.servers.count > 1 { try loadEngine(&random, &outcome.engine) }
         }
         return outcome

@@ -3,26 +3,27 @@ import FoundationEssentials
 import Glibc
 import Wire
 
-/// People in one question session, each with a page's WebSocket. Measures when each page shows a question or a vote.
+/// People in one question session, each with the WebSocket of a page. Measures when each page shows a question or a
+/// vote.
 struct Hall: ~Copyable {
-    /// Latencies, from the moment a question or vote is sent until a page shows it.
+    /// The latencies from the moment when a question or vote is sent until a page shows it.
     struct Outcome {
         var questions = LatencyHistogram()
         var votes = LatencyHistogram()
-        /// Bytes sent to all pages together.
+        /// The number of bytes sent to all pages together.
         var bytes = 0
     }
 
-    /// Connections that wait for their list at the same time.
+    /// The maximum number of connections that wait for their list at the same time.
     private static let wave = 64
     private static let mask = WebSocketMask(0x37, 0xFA, 0x21, 0x3D)
 
     /// A question that was asked.
     private struct Asked {
         let at: MonotonicTime
-        /// The id that the server gave it, taken from the first page that shows it.
+        /// The id from the server, read from the first page that shows the question.
         var id: String?
-        /// When each vote was sent, in order.
+        /// The times at which votes were sent, in order.
         var votes: [MonotonicTime] = []
     }
 
@@ -30,7 +31,8 @@ struct Hall: ~Copyable {
         let socket: Int32
         /// The person's id in the session.
         let id: String
-        /// Votes that the person's page shows, by question. `nil`: the page doesn't show that question yet.
+        /// The numbers of votes that the person's page shows, by question. `nil` if the page doesn't show that question
+        /// yet.
         var shown: [Int?]
     }
 
@@ -38,13 +40,13 @@ struct Hall: ~Copyable {
     private let poller: Poller
     private var people: [Person] = []
     private var asked: [Asked] = []
-    /// By person, the questions that the person has voted for. A person has one vote per question.
+    /// The pairs of a person and a question that the person has voted for. A person has one vote per question.
     private var voted: Set<[Int]> = []
     private var random: SeededRandom
     private let reader: FrameReader
     private(set) var outcome = Outcome()
 
-    /// All people share one address, with the default limits.
+    /// The address that all people share. The default limits apply to it.
     private static let address = "203.0.113.7"
 
     /// Connects, and waits until every page has the list.
@@ -84,7 +86,7 @@ struct Hall: ~Copyable {
 
     var count: Int { people.count }
 
-    /// Waits for the handshake, which has the person's id, then an empty list and the session's state.
+    /// Waits for the handshake with the person's id, and then for an empty list and the session's state.
     ///
     /// - Returns: The person's id, and the bytes received after the list.
     private static func awaitList(_ socket: Int32) throws(BenchFailure) -> (id: String, rest: [UInt8]) {
@@ -108,7 +110,7 @@ struct Hall: ~Copyable {
 
     // MARK: Sending
 
-    /// Sends a question by one person. Each person asks at most six times a minute.
+    /// Sends a question from the next person. Each person asks at most six times a minute.
     mutating func ask() throws(BenchFailure) {
         let number = asked.count
         asked.append(Asked(at: .now()))
@@ -117,7 +119,8 @@ struct Hall: ~Copyable {
             #"{"type":"newQuestion","id":"\#(people[person].id)","content":"Question \#(number)?"}"#, from: person)
     }
 
-    /// Votes by one person, for a question that the person's page shows and that the person hasn't voted for.
+    /// Sends a vote from a random person. The person's page must show the question, and the person must not have voted
+    /// for it.
     ///
     /// - Returns: Whether there was such a person.
     mutating func vote() throws(BenchFailure) -> Bool {
@@ -166,7 +169,7 @@ struct Hall: ~Copyable {
         if message.starts(with: Self.presence) { return }
         guard message.starts(with: Self.question) else {
             let text = String(decoding: message, as: UTF8.self)
-            // The author of a question also gets a response when the question is stored.
+            // The author of a question also receives a response when the question is stored.
             guard text.contains(#""type":"questionResponse","success":true"#) else {
                 throw BenchFailure("not expected from the server: \(text)")
             }
@@ -180,7 +183,7 @@ struct Hall: ~Copyable {
         }
         let shown = people[number].shown[question]
         if shown == nil { outcome.questions.add(nanoseconds: now.nanoseconds - asked[question].at.nanoseconds) }
-        // All votes counted by now. The order in which the server counted them is unknown.
+        // These are all votes counted by now. The order in which the server counted them is unknown.
         for vote in min(shown ?? 0, votes)..<votes {
             outcome.votes.add(nanoseconds: now.nanoseconds - asked[question].votes[vote].nanoseconds)
         }
@@ -192,7 +195,7 @@ struct Hall: ~Copyable {
     private static let content = Array(#""content":"Question "#.utf8)
     private static let votes = Array(#""votes":"#.utf8)
 
-    /// The number that follows the first occurrence of a text.
+    /// Returns the number that follows the first occurrence of a text.
     private static func number(behind text: [UInt8], in message: UnsafeRawBufferPointer) -> Int? {
         guard let offset = message.offset(of: text) else { return nil }
         let digits = message[(offset + text.count)...].prefix { (0x30...0x39).contains($0) }

@@ -7,7 +7,7 @@ import Glibc
 struct HallBenchmark {
     private static let minute = (people: 1_000, questions: 200, votes: 10_000, seconds: 60.0)
     private static let moment = (people: 20, questions: 10, votes: 100, seconds: 1.0)
-    /// How long to wait for the last messages, in seconds.
+    /// The maximum wait for the last messages, in seconds.
     private static let patience = 10.0
 
     let laboratory: Laboratory
@@ -67,7 +67,7 @@ struct HallBenchmark {
                 try hall.ask()
                 asked += 1
             } else {
-                // A vote is impossible until a page shows a question, and after everybody has voted for every question.
+                // No vote is possible before a page shows a question, or after all people have voted for all questions.
                 let end = MonotonicTime.now() + .seconds(patience)
                 while try !hall.vote() {
                     guard asked < questions || MonotonicTime.now() < end else {

@@ -1,18 +1,18 @@
 import Glibc
 import Postgres
 
-/// The load at a full hour: 8,000 matches are due at the same second while 1,500 of the people listen for reminders.
-/// Then all of them connect.
+/// The load at a full hour. 8,000 matches are due at the same second, while 1,500 people listen for reminders. Then all
+/// people connect.
 struct HourBenchmark {
     private static let matches = 8_000
     private static let streams = 1_500
     private static let device = "bench-"
-    /// The daemon's default, in seconds.
+    /// The time between reminder and start in seconds, which is the daemon's default.
     private static let lead = 60
-    /// Seconds between the registrations and the due instant, in which the streams connect.
+    /// The time in seconds between the registrations and the due instant. The streams connect in this time.
     private static let pause = 4.0
-    /// Registrations per transaction. Over HTTP each would have its own, and registrations of one slot run one at a
-    /// time.
+    /// The number of registrations per transaction. Over HTTP each registration would have its own transaction, and
+    /// registrations of one slot run one at a time.
     private static let registrationsPerStatement = 400
     /// The time limit of each statement.
     private static let timeout = Duration.seconds(30)
@@ -64,7 +64,7 @@ struct HourBenchmark {
         return findings
     }
 
-    /// An estimate: twice the time of a sample of registrations, which use another slot a month later.
+    /// Returns an estimate: twice the time of a sample of registrations, which use a different slot a month later.
     private func secondsToRegister(people: Int) throws -> Double {
         let start = WallClock.now()
         let sample = Self.registrationsPerStatement
@@ -72,7 +72,7 @@ struct HourBenchmark {
         return (WallClock.now() - start) * 2 * Double(people) / Double(sample)
     }
 
-    /// Registers tasks by the daemon's own statement.
+    /// Registers tasks with the statement that the daemon uses.
     private func register(_ people: Range<Int>, startsAt: Int) throws {
         for first in stride(from: people.lowerBound, to: people.upperBound, by: Self.registrationsPerStatement) {
             let last = min(people.upperBound, first + Self.registrationsPerStatement) - 1
@@ -89,7 +89,7 @@ struct HourBenchmark {
         }
     }
 
-    // MARK: What the database says
+    // MARK: Results in the database
 
     private func checkDatabase(_ matches: Int, due: Int, _ findings: inout Findings) throws {
         let rows = try laboratory.query(

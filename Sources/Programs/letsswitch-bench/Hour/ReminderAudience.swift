@@ -1,23 +1,23 @@
 import Glibc
 
 /// Devices that listen for their reminders, and an operator that reads `/metrics` again and again. Measures when each
-/// of them sees the effect of the due instant.
+/// device and the operator see the effect of the due instant.
 struct ReminderAudience: ~Copyable {
-    /// Times, in seconds from the due instant.
+    /// Times in seconds, counted from the due instant.
     struct Outcome {
-        /// The wait of each stream for its reminder.
+        /// The time until each stream received its reminder.
         var waits = LatencyHistogram()
-        /// When `/metrics` first showed all rooms as open; NaN if it never did.
+        /// The time when `/metrics` first showed all rooms as open; NaN if it never did.
         var roomsOpenAfter = Double.nan
         var remindersWrittenAfter = Double.nan
-        /// Open rooms at the end.
+        /// The number of open rooms at the end.
         var rooms = 0
         var reminders = 0
     }
 
     private static let bufferSize = 65_536
-    /// How long before the due instant the operator connects, in seconds. The server soon closes a connection that
-    /// sends nothing, and the due instant is an estimate, so the operator doesn't connect earlier.
+    /// The time in seconds before the due instant at which the operator connects. It is short, because the server soon
+    /// closes a connection that sends nothing.
     private static let operatorLead = 1.0
     /// The time between two requests for the metrics, in seconds.
     private static let interval = 0.02
@@ -32,7 +32,7 @@ struct ReminderAudience: ~Copyable {
     private let wantedRooms: Int
     private let wantedReminders: Int
     private var received: [Int]
-    /// The last bytes of each stream, where an event may begin.
+    /// The last bytes of each stream, which may contain the beginning of an event.
     private var tails: [[UInt8]]
     private var page: [UInt8] = []
 
@@ -64,7 +64,7 @@ struct ReminderAudience: ~Copyable {
         if operatorSocket >= 0 { close(operatorSocket) }
     }
 
-    /// The server sends a first comment when the stream is open.
+    /// Waits for the first comment, which the server sends when the stream is open.
     private static func awaitOpening(_ socket: Int32) throws(BenchFailure) {
         var bytes: [UInt8] = []
         while !String(decoding: bytes, as: UTF8.self).contains(": reminders") {
@@ -76,8 +76,8 @@ struct ReminderAudience: ~Copyable {
         }
     }
 
-    /// Listens until all reminders have arrived, or until `patience` seconds after the due instant, then a moment
-    /// longer for surplus reminders. Ends the benchmark when a stream gets two reminders.
+    /// Listens until all reminders have arrived, or until `patience` seconds after the due instant. Then listens a
+    /// moment longer for surplus reminders. Ends the benchmark if a stream receives two reminders.
     mutating func listen(from due: Double, for patience: Double) throws(BenchFailure) -> Outcome {
         var outcome = Outcome()
         var asksAt = due

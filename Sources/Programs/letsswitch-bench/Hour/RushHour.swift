@@ -1,23 +1,23 @@
 import Basics
 import Glibc
 
-/// All people connect at once: two per room, as fast as the server accepts them, in random order. Members of complete
-/// rooms already send ales at an even rate.
+/// All people connect at once in random order, as fast as the server accepts them. Each room has two people. Members of
+/// complete rooms send ales at an even rate meanwhile.
 struct RushHour: ~Copyable {
     struct Outcome {
         var connected = 0
         /// The time from the first attempt to the last greeting.
         var seconds = 0.0
-        /// The time of each connection, from its attempt to the greeting.
+        /// The times of the connections, each from its attempt to the greeting.
         var connects = LatencyHistogram()
-        /// The time of each ale, from its due time to its arrival, for the ales that were due while people connected.
+        /// The times of the ales that were due while people connected, each from its due time to its arrival.
         var ales = LatencyHistogram()
-        /// Ales that were received twice, or not at all.
+        /// The number of ales that were received twice, or not at all.
         var miscounted = 0
         var serverCPU = 0.0
     }
 
-    /// Connections that wait for their answer at the same time.
+    /// The maximum number of connections that wait for their answer at the same time.
     private static let window = 512
     private static let alesPerSecond = 2_000.0
     private static let patience = Duration.seconds(30)
@@ -27,7 +27,7 @@ struct RushHour: ~Copyable {
         var response: [UInt8] = []
         var isIn = false
         var since: UInt64 = 0
-        /// The due times of the ales that the peer hasn't received yet. `sent` counts from the first of them.
+        /// The due times of the ales for this peer. `got` is the number of those that it has received.
         var due: [UInt64] = []
         var got = 0
     }
@@ -37,10 +37,10 @@ struct RushHour: ~Copyable {
     private let poller: Poller
     private var counter: FrameCounter
     private var people: [Person]
-    /// People that haven't connected yet.
+    /// The people who haven't connected yet.
     private var queue: [Int]
     private var waiting = 0
-    /// Rooms where both members are connected.
+    /// The rooms in which both members are connected.
     private var complete: [Int] = []
     private var aleNumber = 0
     private var outcome = Outcome()
@@ -80,7 +80,8 @@ struct RushHour: ~Copyable {
         return outcome
     }
 
-    /// Starts only a few connections per turn, so that an ale that is due doesn't wait for hundreds of our connects.
+    /// Starts only a few connections per turn. Otherwise an ale that is due would wait for hundreds of connections to
+    /// start.
     private mutating func letIn() throws(BenchFailure) {
         var number = 0
         while waiting < Self.window, number < 16, let person = queue.popLast() {
@@ -99,7 +100,7 @@ struct RushHour: ~Copyable {
         let now = MonotonicTime.now().nanoseconds
         while case let due = start.nanoseconds + UInt64(Double(aleNumber) * 1e9 / Self.alesPerSecond), due <= now {
             aleNumber += 1
-            // Before the first room is complete no ale is due.
+            // No ale is due before the first room is complete.
             guard let room = complete.randomElement() else { continue }
             let sender = 2 * room + aleNumber % 2
             let ale = LoadFrame.ale(room: rooms[room])

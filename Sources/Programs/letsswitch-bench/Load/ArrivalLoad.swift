@@ -31,7 +31,7 @@ struct ArrivalLoad: ~Copyable {
         peers.reserveCapacity(count)
     }
 
-    /// Counts the server's CPU until it is idle.
+    /// Connects all peers and measures. Then closes their connections, and returns when the server is idle.
     mutating func run() throws(BenchFailure) -> Sample {
         let meter = try ProcessMeter(pid: server.pid)
         let watch = try Stopwatch(server)

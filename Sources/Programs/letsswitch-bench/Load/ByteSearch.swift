@@ -1,7 +1,7 @@
 import Glibc
 
 extension UnsafeRawBufferPointer {
-    /// The offset of the first occurrence; `nil` when there is none.
+    /// Returns the offset of the first occurrence; `nil` if there is none.
     func offset(of needle: [UInt8]) -> Int? {
         guard let base = baseAddress, let first = needle.first, count >= needle.count else { return nil }
         var from = 0

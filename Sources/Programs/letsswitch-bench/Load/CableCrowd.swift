@@ -1,8 +1,8 @@
 import Glibc
 
-/// Connections of `/cable` that send nothing. Bytes sent to them stay in the kernel.
+/// Connections of `/cable` that send nothing. They don't read, so bytes sent to them stay in the kernel.
 final class CableCrowd {
-    /// Connections that wait for their answer at the same time.
+    /// The maximum number of connections that wait for their answer at the same time.
     private static let wave = 128
 
     private let server: Server

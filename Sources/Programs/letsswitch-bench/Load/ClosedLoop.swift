@@ -1,29 +1,30 @@
 import Basics
 import Glibc
 
-/// A closed loop: in each busy room the next ales are sent when every receiver has the last one. The load is therefore
-/// as much as the server can handle.
+/// A closed loop: in each busy room the next ales are sent when all receivers have the last one. The load is therefore
+/// the highest that the server can handle.
 struct ClosedLoop: ~Copyable {
-    /// Which members send when a room is quiet.
+    /// The members that send when a room is quiet.
     enum Pattern: Equatable {
-        /// One member sends `ales` ales in one call, each time the next member.
+        /// One member sends `ales` ales in one call. The members take turns.
         case oneMember(ales: Int)
         /// Every member sends an ale.
         case everyMember
     }
 
-    /// Milliseconds. A server that is silent for longer has lost an ale.
+    /// The maximum silence of the server in milliseconds. A server that is silent for longer has lost an ale.
     private static let patience: Int32 = 5_000
 
     private let crowd: Crowd
     private let pattern: Pattern
     private let poller: Poller
     private var counter: FrameCounter
-    /// By room: the number of outstanding responses, when the message that caused them was sent, and the next sender.
+    /// By room: the number of outstanding responses, the time at which the ales that cause them were sent, and the next
+    /// sender.
     private let pending: UnsafeMutablePointer<Int>
     private let since: UnsafeMutablePointer<UInt64>
     private let turn: UnsafeMutablePointer<Int>
-    /// Quiet rooms, the longest quiet first: a ring with space for all.
+    /// The quiet rooms in a ring with space for all rooms. The room that has been quiet for the longest time is first.
     private let quiet: UnsafeMutablePointer<Int>
     private var quietFirst = 0
     private var quietCount: Int
@@ -31,7 +32,7 @@ struct ClosedLoop: ~Copyable {
     private var delivered = 0
     private var latency = LatencyHistogram()
 
-    /// Takes the rooms of a complete crowd. They take their turns in random order.
+    /// Uses the rooms of a complete crowd. The rooms take turns in random order.
     init(_ crowd: Crowd, _ pattern: Pattern) throws(BenchFailure) {
         let poller = try Poller()
         for peer in 0..<crowd.connected { try poller.add(crowd.sockets[peer], number: peer) }
@@ -58,10 +59,10 @@ struct ClosedLoop: ~Copyable {
         quiet.deallocate()
     }
 
-    /// Loads the server and measures for `seconds` after `warmUp`. Then waits for all ales in flight and checks the
-    /// counts.
+    /// Loads the server for `warmUp` seconds, and then measures for `seconds`. Then waits for all ales in flight and
+    /// checks the counts.
     ///
-    /// - Parameter busyRooms: Rooms with ales in flight at the same time; `nil` for all.
+    /// - Parameter busyRooms: The number of rooms with ales in flight at the same time; `nil` for all rooms.
     mutating func run(warmUp: Double, seconds: Double, busyRooms: Int? = nil) throws(BenchFailure) -> Sample {
         for _ in 0..<min(busyRooms ?? .max, quietCount) { try sendFromNextRoom() }
         try relay(for: warmUp)
@@ -81,7 +82,7 @@ struct ClosedLoop: ~Copyable {
         repeat { try receive(sendsMore: true) } while MonotonicTime.now() < end
     }
 
-    /// Waits for ales in flight, and a moment longer for surplus ones.
+    /// Waits for ales in flight, and then a moment longer for surplus ales.
     private mutating func finish() throws(BenchFailure) {
         while outstanding > 0 { try receive(sendsMore: false) }
         let end = MonotonicTime.now() + .milliseconds(20)

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Wire
 
-/// Connected peers in rooms of equal size, on one server or spread over several, with the number of ales that each sent
+/// Connected peers in rooms of equal size, on one server or several, and the numbers of ales that each peer has sent
 /// and received.
 ///
 /// Peer `p` is in room `p / roomSize`. Memory is raw because the load's loops access it once per message.
@@ -11,30 +11,31 @@ final class Crowd {
     private static let wave = 128
 
     let servers: [Server]
-    /// The first server: the only one, except in a fleet.
+    /// The first server. Only a fleet has more servers.
     var server: Server { servers[0] }
     let roomSize: Int
     let roomCount: Int
     var peerCount: Int { roomSize * roomCount }
-    /// Peers connected so far. A crowd may connect in steps.
+    /// The number of peers that are connected. A crowd may connect in steps.
     private(set) var connected = 0
 
     private let rooms: [String]
     private let offersCompression: Bool
     let sockets: UnsafeMutablePointer<Int32>
-    /// By peer: the index of the server that it is connected to.
+    /// By peer: the index of the peer's server.
     let home: UnsafeMutablePointer<Int>
-    /// By peer: how many responses to ales it has received.
+    /// By peer: the number of responses to ales that it has received.
     let received: UnsafeMutablePointer<Int>
-    /// Ales sent, by peer and by room.
+    /// By peer: the number of ales sent.
     let sent: UnsafeMutablePointer<Int>
+    /// By room: the number of ales sent.
     let sentInRoom: UnsafeMutablePointer<Int>
-    /// By room: the bytes of `burst` ales in a row.
+    /// By room: the bytes of `burst` consecutive ales.
     private let ales: UnsafeMutableRawPointer
     private let aleLength: Int
     private let burst: Int
 
-    /// - Parameter burst: The most ales that a peer sends at once.
+    /// - Parameter burst: The maximum number of ales that a peer sends in one call.
     convenience init(
         of server: Server, roomSize: Int, roomCount: Int, burst: Int = 1, offersCompression: Bool = false
     ) {
@@ -88,7 +89,7 @@ final class Crowd {
 
     // MARK: Coming and going
 
-    /// Connects peers until there are `count`, or all.
+    /// Connects peers until `count` of them are connected, or all.
     func gather(upTo count: Int? = nil) throws(BenchFailure) {
         let goal = min(count ?? peerCount, peerCount)
         while connected < goal {
@@ -104,7 +105,7 @@ final class Crowd {
         }
     }
 
-    /// Closes the connections of the last peers until `count` are left.
+    /// Closes the connections of the last peers until `count` peers are left.
     func disperse(downTo count: Int = 0) {
         while connected > count {
             connected -= 1
@@ -115,7 +116,7 @@ final class Crowd {
 
     // MARK: Ales
 
-    /// Sends `count` ales of one peer in one call, at most `burst`.
+    /// Sends `count` ales of one peer in one call. The maximum is `burst`.
     @inline(__always)
     func send(_ count: Int, from peer: Int, in room: Int) throws(BenchFailure) {
         try LoadSocket.send(ales + room * burst * aleLength, count * aleLength, to: sockets[peer])
@@ -123,7 +124,8 @@ final class Crowd {
         sentInRoom[room] += count
     }
 
-    /// Missing and surplus responses: a peer gets exactly one for each ale of another member of its room.
+    /// Returns the numbers of missing and surplus responses. A peer must receive exactly one response for each ale of
+    /// the other members of its room.
     func miscounts() -> (missing: Int, surplus: Int) {
         var missing = 0
         var surplus = 0
@@ -135,7 +137,7 @@ final class Crowd {
         return (missing, surplus)
     }
 
-    /// - Throws: If there is any such response.
+    /// - Throws: If a response is missing or surplus.
     func checkCounts() throws(BenchFailure) {
         let (missing, surplus) = miscounts()
         guard missing == 0, surplus == 0 else {

@@ -1,40 +1,40 @@
 import Basics
 import Glibc
 
-/// Load on several servers at once: in each room one member sends and the others receive, whichever server they are on.
+/// Load on several servers at once. In each room one member sends, and the others receive on any of the servers.
 ///
-/// The ales of a room therefore have one order for all members, so the latency of each delivery is known although all
-/// ales are equal. Lost and repeated ales don't end the benchmark. They are counted at the end of each run, since a bus
-/// may lose ales.
+/// All members receive the ales of a room in the same order, so the latency of each delivery is known although all ales
+/// are equal. Lost and repeated ales don't end the benchmark, because a bus may lose ales. They are counted at the end
+/// of each run.
 struct FleetLoad: ~Copyable {
-    /// When the next ale of a room is sent.
+    /// The rule that decides when the next ale of a room is sent.
     enum Pace {
-        /// When all members have received the previous one.
+        /// The next ale is sent when all members have received the last one.
         case closed
-        /// At `rate` per second over all rooms in turn, whether or not the servers keep up. Latencies count from the
-        /// instant when an ale was due.
+        /// `rate` ales are sent per second, to all rooms in turn, whether or not the servers keep up. Latencies count
+        /// from the instant when an ale was due.
         case open(rate: Double)
     }
 
-    /// An ale in flight for longer is lost.
+    /// The time after which an ale in flight counts as lost.
     private static let patience = Duration.seconds(2)
-    /// Ales of a room whose due times are kept. More ales in flight can't be told apart.
+    /// The number of a room's ales whose due times are kept. The latencies of more ales in flight would be wrong.
     private static let window = 1_024
 
     private let crowd: Crowd
     private let poller: Poller
     private var counter: FrameCounter
-    /// By room: the member that sends, the due times of the last ales (in rings), and the frames in flight.
+    /// By room: the member that sends, the due times of the last ales (in rings), and the number of frames in flight.
     private let speaker: UnsafeMutablePointer<Int>
     private let due: UnsafeMutablePointer<UInt64>
     private let pending: UnsafeMutablePointer<Int>
-    /// By peer: the number, within its room, of the next ale that it will receive.
+    /// By peer: the number of the next ale that it will receive, counted in its room.
     private let next: UnsafeMutablePointer<Int>
     private var outstanding = 0
     private var delivered = 0
     private var latency = LatencyHistogram()
 
-    /// Takes the rooms of a complete crowd. The sending members are chosen at random.
+    /// Uses the rooms of a complete crowd. The sending members are chosen at random.
     init(_ crowd: Crowd, random: inout SeededRandom) throws(BenchFailure) {
         let poller = try Poller()
         for peer in 0..<crowd.peerCount { try poller.add(crowd.sockets[peer], number: peer) }
@@ -60,8 +60,8 @@ struct FleetLoad: ~Copyable {
         next.deallocate()
     }
 
-    /// Loads the servers, measures for `seconds` after `warmUp`, then waits for ales in flight. Deliveries are the
-    /// work. If there are several servers, only deliveries between two servers count for the latencies.
+    /// Loads the servers for `warmUp` seconds, measures for `seconds`, and then waits for ales in flight. The unit of
+    /// work is a delivery. If there are several servers, latencies contain only deliveries between two servers.
     mutating func run(_ pace: Pace, warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
         let start = MonotonicTime.now()
         if case .closed = pace { for room in 0..<crowd.roomCount { try send(to: room, due: start.nanoseconds) } }
@@ -72,14 +72,14 @@ struct FleetLoad: ~Copyable {
         let watch = try Stopwatch(crowd.servers)
         try load(pace, &number, from: start, until: start + .seconds(warmUp + seconds))
         var sample = try watch.stop(work: delivered - before)
-        // Includes ales still in flight; otherwise the slowest deliveries would be missing.
+        // The latencies include ales still in flight. Otherwise the slowest deliveries would be missing.
         try finish()
         sample.latency = latency
         return sample
     }
 
-    /// Continues past the end until an ale has arrived or is lost. Otherwise a round without CPU time for the servers
-    /// would count as zero throughput.
+    /// Loads the servers until `end`, and then until an ale has arrived or is lost. Otherwise a round in which the
+    /// servers got no CPU time would count as zero throughput.
     private mutating func load(
         _ pace: Pace, _ number: inout Int, from start: MonotonicTime, until end: MonotonicTime
     ) throws(BenchFailure) {
@@ -93,8 +93,8 @@ struct FleetLoad: ~Copyable {
                 if dueAt <= .now() {
                     try send(to: number % crowd.roomCount, due: dueAt.nanoseconds)
                     number += 1
-                    // If the generator is late, as after a stall, it reads what has arrived meanwhile, so that those
-                    // deliveries don't look slower than they were.
+                    // If the generator is late, for example after a stall, it reads the arrived frames now. Otherwise
+                    // these deliveries would look slower than they were.
                     guard number % 16 == 0 else { continue }
                 }
                 try receive(until: min(end, dueAt), sendsMore: false)
@@ -132,7 +132,7 @@ struct FleetLoad: ~Copyable {
         if sendsMore, pending[room] == 0, awaited > 0 { try send(to: room, due: MonotonicTime.now().nanoseconds) }
     }
 
-    /// Waits until no ale is in flight or no more arrive, then a moment longer for surplus ones.
+    /// Waits until no ale is in flight or no more ales arrive, and then a moment longer for surplus ales.
     private mutating func finish() throws(BenchFailure) {
         var last = (count: delivered, at: MonotonicTime.now())
         while outstanding > 0, MonotonicTime.now() < last.at + Self.patience {

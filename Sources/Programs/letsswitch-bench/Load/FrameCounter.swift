@@ -1,10 +1,10 @@
 import Glibc
 import Wire
 
-/// Reads what a socket has received, in one `recv`, and counts the ales' responses in it.
+/// Reads the received bytes of a socket in one `recv`, and counts the responses to ales in them.
 ///
-/// Nearly always that is a run of the same frame, which one comparison verifies. The frame parser handles the rest: a
-/// frame cut in two, or a ping, which is answered. Anything else ends the benchmark.
+/// The bytes are nearly always a run of the same frame, which one comparison verifies. The frame parser handles other
+/// bytes: a frame cut in two, or a ping, which is answered. Anything else ends the benchmark.
 struct FrameCounter: ~Copyable {
     private static let bufferSize = 65_520
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: FrameCounter.bufferSize, alignment: 16)
@@ -17,7 +17,7 @@ struct FrameCounter: ~Copyable {
         run.deallocate()
     }
 
-    /// Reads once and returns the number of ales' responses; 0 if there was nothing to read.
+    /// Reads once and returns the number of responses to ales; 0 if there was nothing to read.
     @inline(__always)
     mutating func receive(from socket: Int32) throws(BenchFailure) -> Int {
         let count = recv(socket, buffer, Self.bufferSize, Int32(MSG_DONTWAIT))

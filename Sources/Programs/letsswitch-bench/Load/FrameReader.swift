@@ -1,10 +1,10 @@
 import Glibc
 import Wire
 
-/// Reads what sockets have received, in one `recv` each, and splits it into messages. Answers pings.
+/// Reads the received bytes of sockets, with one `recv` each, and splits the bytes into messages. Answers pings.
 ///
-/// For messages with different contents; ``FrameCounter`` counts equal ones. It is a class so that its owner can change
-/// while it reads.
+/// The reader is for messages with different contents. ``FrameCounter`` counts equal messages. It is a class so that
+/// its owner can change while it reads.
 final class FrameReader {
     private static let bufferSize = 262_144
 
@@ -14,7 +14,7 @@ final class FrameReader {
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: FrameReader.bufferSize, alignment: 16)
     /// The beginnings of incomplete frames, by socket.
     private var unfinished: [Int32: [UInt8]] = [:]
-    /// Bytes received.
+    /// The number of bytes received.
     private(set) var byteCount = 0
 
     init(of server: Server, _ opcode: WebSocketOpcode) {
@@ -29,7 +29,7 @@ final class FrameReader {
         unfinished[socket] = bytes.isEmpty ? nil : bytes
     }
 
-    /// Reads once. The memory of a message is valid until `read` returns.
+    /// Reads once, and calls `read` for each message. The memory of a message is valid until `read` returns.
     func receive(
         from socket: Int32, _ read: (UnsafeRawBufferPointer) throws(BenchFailure) -> Void
     ) throws(BenchFailure) {
@@ -42,7 +42,7 @@ final class FrameReader {
         try take(UnsafeRawBufferPointer(start: buffer, count: count), from: socket, read)
     }
 
-    /// Reads the messages in the bytes that ``begin(_:with:)`` set.
+    /// Calls `read` for the messages in the bytes that ``begin(_:with:)`` set.
     func takeBegun(
         from socket: Int32, _ read: (UnsafeRawBufferPointer) throws(BenchFailure) -> Void
     ) throws(BenchFailure) {

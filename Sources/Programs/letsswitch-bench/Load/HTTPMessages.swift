@@ -10,7 +10,7 @@ enum LoadRequest {
         Array("POST \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: \(json.utf8.count)\r\n\r\n\(json)".utf8)
     }
 
-    /// Registers a task. `startsAt` is in epoch seconds.
+    /// Returns the request that registers a task. `startsAt` is in epoch seconds.
     static func task(device: String, startsAt: Int) -> [UInt8] {
         post("/task", json: #"{"deviceId":"\#(device)","title":"History","startsAt":"\#(UTCText.instant(startsAt))"}"#)
     }
@@ -21,7 +21,7 @@ enum HTTPResponse {
     fileprivate static let blankLine = Array("\r\n\r\n".utf8)
     private static let length = Array("Content-Length: ".utf8)
 
-    /// The length of the response at the start of `bytes`; `nil` while it is incomplete.
+    /// Returns the length of the response at the start of `bytes`; `nil` if the response is incomplete.
     private static func count(_ bytes: UnsafeRawBufferPointer) throws(BenchFailure) -> Int? {
         guard let base = bytes.baseAddress, let end = bytes.offset(of: blankLine) else { return nil }
         guard let field = UnsafeRawBufferPointer(start: base, count: end).offset(of: length) else {
@@ -42,7 +42,7 @@ enum HTTPResponse {
     /// The first digit of a refusal.
     static let refusal = UInt8(ascii: "4")
 
-    /// Whether `bytes` is exactly one complete response. Its status must begin with the digit `status`.
+    /// Returns whether `bytes` is exactly one complete response. Its status must begin with the digit `status`.
     static func isWhole(_ bytes: UnsafeRawBufferPointer, status: UInt8 = success) throws(BenchFailure) -> Bool {
         guard let count = try count(bytes) else { return false }
         guard count == bytes.count, count > 12, bytes[9] == status else {
@@ -62,9 +62,9 @@ enum HTTPResponse {
     }
 }
 
-/// The response to an upgrade: the head, then the server's greeting, and nothing else.
+/// The response to an upgrade: the head, then the server's greeting, and no further bytes.
 enum UpgradeResponse {
-    /// Heads are far shorter.
+    /// The maximum size of a head in bytes. Real heads are far shorter.
     private static let longest = 1024
     private static let status = Array("HTTP/1.1 101 ".utf8)
 
@@ -73,7 +73,7 @@ enum UpgradeResponse {
         try check(try read(from: socket, until: isComplete))
     }
 
-    /// Waits for the response of Action Cable, which may have sent more already.
+    /// Waits for the response of Action Cable. The server may have sent further messages already.
     static func awaitWelcome(on socket: Int32) throws(BenchFailure) {
         let end = HTTPResponse.blankLine + LoadFrame.welcome
         _ = try read(from: socket) { $0.withUnsafeBytes { $0.offset(of: end) != nil } }
@@ -92,7 +92,7 @@ enum UpgradeResponse {
         return bytes
     }
 
-    /// Whether the response is complete. Fast, and right only for correct responses.
+    /// Returns whether the response is complete. The check is fast, but works only for correct responses.
     static func isComplete(_ bytes: [UInt8]) -> Bool {
         bytes.count > LoadFrame.handshake.count
             && bytes.suffix(LoadFrame.handshake.count).elementsEqual(LoadFrame.handshake)

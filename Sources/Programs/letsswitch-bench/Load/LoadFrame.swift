@@ -13,7 +13,7 @@ enum LoadFrame {
     /// The answer to a ping without data. The mask is zero.
     static let pong: [UInt8] = [0x8A, 0x80, 0, 0, 0, 0]
 
-    /// The same key for all connections of all processes of a run, and the answer to it.
+    /// The handshake with the same key for all connections of all processes of a run.
     private static let opening = WebSocketClientHandshake(nonce: (1, 2))
     static let accept = WebSocketClientHandshake.acceptValue(forKey: opening.key)
     static let switchingProtocols = """
@@ -26,8 +26,8 @@ enum LoadFrame {
         upgrade(target: "/socket?id=\(room)", offersCompression: offersCompression)
     }
 
-    /// - Parameter client: The client's address, as a proxy names it. `nil`: none, so that no limit per address
-    ///   applies.
+    /// - Parameter client: The client's address, as a proxy names it. With `nil`, no address is named and no limit per
+    ///   address applies.
     static func upgrade(target: String, offersCompression: Bool = false, client: String? = nil) -> [UInt8] {
         let extensions = offersCompression ? [HTTPField("Sec-WebSocket-Extensions", "permessage-deflate")] : []
         let forwarded = client.map { [HTTPField("X-Forwarded-For", $0)] } ?? []
@@ -42,7 +42,7 @@ enum LoadFrame {
         frame(.text, #"{"type":"ale","id":"\#(room)"}"#, mask: WebSocketMask(0x37, 0xFA, 0x21, 0x3D))
     }
 
-    /// Memory with `copies` of the ale's response. The caller frees it.
+    /// Returns memory with `copies` copies of the response to an ale. The caller must free the memory.
     static func run(copies: Int) -> UnsafeMutableRawPointer {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: copies * aleResponseLength, alignment: 16)
         let frame = aleResponse
@@ -52,7 +52,7 @@ enum LoadFrame {
         return memory
     }
 
-    /// The next of a server's frames, if it is complete.
+    /// Returns the next frame of a server, if it is complete.
     static func next(
         _ rest: inout Slice<UnsafeRawBufferPointer>
     ) throws(BenchFailure) -> (WebSocketOpcode, Slice<UnsafeRawBufferPointer>)? {

@@ -2,15 +2,16 @@ import CLinux
 import Glibc
 
 /// The generator's end of a connection to a server on this machine: a blocking socket whose waits end after ten
-/// seconds. It is a plain descriptor because there are thousands of them and each is used once per message.
+/// seconds. It is a plain descriptor, because there are thousands of them and each is used once per message.
 enum LoadSocket {
-    /// From <netinet/in.h>. With it `connect` chooses the port for the pair of addresses.
+    /// The option IP_BIND_ADDRESS_NO_PORT from <netinet/in.h>. With this option, `connect` chooses the port for the
+    /// pair of addresses.
     private static let bindAddressNoPort: Int32 = 24
-    /// Source addresses from 127.0.1.1 up. Each has 28,000 ports of its own, some of which stay in use after a
-    /// connection.
+    /// The number of source addresses, from 127.0.1.1 up. Each address has 28,000 ports of its own. Some ports stay in
+    /// use after a connection.
     private static let sources = 32
 
-    /// Connects.
+    /// Opens a connection.
     ///
     /// - Parameter source: Any number. Different numbers use different source addresses.
     static func connect(port: UInt16, source: Int) throws(BenchFailure) -> Int32 {
@@ -36,12 +37,12 @@ enum LoadSocket {
         }
     }
 
-    /// A non-blocking socket that listens on 127.0.0.1 and a free port, for the relay.
+    /// Returns a non-blocking socket that listens on 127.0.0.1 and a free port, for the relay.
     static func listen() throws(BenchFailure) -> (descriptor: Int32, port: UInt16) {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(O_NONBLOCK) | Int32(O_CLOEXEC)
         let descriptor = socket(AF_INET, type, 0)
         guard descriptor >= 0 else { throw BenchFailure(call: "socket") }
-        // Accepted sockets inherit it.
+        // Accepted sockets inherit this option.
         try set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1 as Int32)
         guard withAddress(0x7F00_0001, 0, { Glibc.bind(descriptor, $0, $1) }) == 0 else {
             throw BenchFailure(call: "bind")
@@ -77,12 +78,12 @@ enum LoadSocket {
                 filled = max(0, count)
             }
             if count >= 0 { return bytes }
-            // A wait with a limit is interrupted when the process is stopped and continued.
+            // A wait with a time limit is interrupted when the process is stopped and continued.
             guard error == EINTR else { throw BenchFailure(call: "recv", error) }
         }
     }
 
-    /// Reads and discards what has arrived.
+    /// Reads and discards the received bytes of the sockets.
     ///
     /// - Returns: The number of bytes.
     static func drain(_ sockets: [Int32]) -> Int {

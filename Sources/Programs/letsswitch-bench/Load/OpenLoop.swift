@@ -2,28 +2,28 @@ import Basics
 import Glibc
 
 /// An open loop: one ale every few nanoseconds, whether or not the server keeps up. The latency of each delivery counts
-/// from the instant when its ale was due, not from when it could be sent. A server that stalls is therefore charged for
-/// all the ales that were due meanwhile (no coordinated omission).
+/// from the instant when its ale was due, not from the instant when it was sent. If the server stalls, the latencies of
+/// all ales that were due meanwhile therefore include the stall (no coordinated omission).
 struct OpenLoop: ~Copyable {
-    /// Ales of one room that may be in flight; a power of two.
+    /// The maximum number of a room's ales in flight, a power of two.
     private static let window = 256
-    /// How long to wait for ales in flight at the end.
+    /// The maximum wait for ales in flight at the end.
     private static let patience = Duration.seconds(5)
 
     private let crowd: Crowd
     private let poller: Poller
     private var counter: FrameCounter
-    /// By room: the last ales' due times and senders, in rings.
+    /// By room: the due times and the senders of the last ales, in rings.
     private let due: UnsafeMutablePointer<UInt64>
     private let sender: UnsafeMutablePointer<Int>
-    /// By peer: the number, within its room, of the next ale that it will receive.
+    /// By peer: the number of the next ale that it will receive, counted in its room.
     private let next: UnsafeMutablePointer<Int>
     private let turn: UnsafeMutablePointer<Int>
     private var outstanding = 0
     private var delivered = 0
     private var latency = LatencyHistogram()
 
-    /// Takes the rooms of a complete crowd that hasn't sent anything yet.
+    /// Uses the rooms of a complete crowd that hasn't sent anything yet.
     init(_ crowd: Crowd) throws(BenchFailure) {
         let poller = try Poller()
         for peer in 0..<crowd.peerCount { try poller.add(crowd.sockets[peer], number: peer) }
@@ -45,8 +45,8 @@ struct OpenLoop: ~Copyable {
         turn.deallocate()
     }
 
-    /// Sends `rate` ales per second, to the rooms in turn. The generator doesn't sleep, because its own wake-up would
-    /// be measured.
+    /// Sends `rate` ales per second, to the rooms in turn. The generator doesn't sleep, because the latencies would
+    /// include its own wake-up.
     mutating func run(rate: Double, warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
         let interval = 1e9 / rate
         let start = Double(MonotonicTime.now().nanoseconds)
@@ -73,8 +73,8 @@ struct OpenLoop: ~Copyable {
             let room = number % crowd.roomCount
             try sendOne(to: room, due: dueAt)
             number += 1
-            // If the generator is late, as after a stall, it reads what has arrived meanwhile, so that those deliveries
-            // don't look slower than they were.
+            // If the generator is late, for example after a stall, it reads the arrived frames now. Otherwise these
+            // deliveries would look slower than they were.
             if number % 64 == 0 { try receive() }
         }
     }
@@ -115,8 +115,8 @@ struct OpenLoop: ~Copyable {
             latency.add(nanoseconds: now &- due[slot(room, next[peer])])
             next[peer] += 1
         }
-        // Skips its own ales after the last one received, too. Otherwise the only peer that sends would seem to be
-        // behind.
+        // Skips the peer's own ales after the last one received, too. Otherwise the only peer that sends would seem to
+        // be late.
         while next[peer] < crowd.sentInRoom[room], sender[slot(room, next[peer])] == peer { next[peer] += 1 }
     }
 

@@ -1,7 +1,7 @@
 import Basics
 import Glibc
 
-/// Connections that send one request and close after the response, whatever it is. Each is replaced at once.
+/// Connections that send one request and close after any response. A new connection replaces each closed one at once.
 struct RefusalLoad: ~Copyable {
     private static let patience: Int32 = 5_000
 
@@ -22,7 +22,7 @@ struct RefusalLoad: ~Copyable {
     private var latency = LatencyHistogram()
 
     /// - Parameters:
-    ///   - requests: One per connection. Their count is the number of connections at the same time.
+    ///   - requests: The requests, one for each connection. They are in progress at the same time.
     ///   - status: The first digit of the expected status.
     init(_ server: Server, requests: [[UInt8]], status: UInt8) throws(BenchFailure) {
         let poller = try Poller()

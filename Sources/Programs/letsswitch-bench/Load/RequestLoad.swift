@@ -1,7 +1,8 @@
 import Basics
 import Glibc
 
-/// Requests over kept connections, one in flight on each. The next is sent after the response.
+/// Requests over connections that stay open, with one request in flight on each. The next request is sent after the
+/// response.
 struct RequestLoad: ~Copyable {
     private static let patience: Int32 = 10_000
     private static let bufferSize = 65_536
@@ -23,9 +24,9 @@ struct RequestLoad: ~Copyable {
     private var answered = 0
     private var latency = LatencyHistogram()
 
-    /// Connects.
+    /// Opens the connections.
     ///
-    /// - Parameter next: Makes the requests; called with 0, 1, 2, …
+    /// - Parameter next: Makes the requests. It is called with 0, 1, 2, …
     init(_ server: Server, connections count: Int, next: @escaping (Int) -> [UInt8]) throws(BenchFailure) {
         let poller = try Poller()
         var connections: [Connection] = []

@@ -2,14 +2,14 @@ import Basics
 import FoundationEssentials
 import Glibc
 
-/// Visitors: each connects, upgrades, sends an ale and leaves, and another takes its place. The number of visitors is
-/// constant.
+/// Visitors. Each visitor connects, upgrades, sends an ale and leaves, and then a new visitor takes its place. The
+/// number of visitors is constant.
 ///
-/// Some rooms have a resident that receives the ales of each visitor. It proves that the server handled every ale
-/// counted.
+/// Some rooms have a resident that receives the ale of each visitor. The resident proves that the server handled every
+/// ale that is counted.
 struct VisitorLoad: ~Copyable {
     private static let patience: Int32 = 5_000
-    /// One in this many places has a resident in its room.
+    /// The number of places for each resident. One of these places has the resident in its room.
     private static let residentEvery = 16
 
     private struct Place {
@@ -18,7 +18,7 @@ struct VisitorLoad: ~Copyable {
         let request: [UInt8]
         let ale: [UInt8]
         var response: [UInt8] = []
-        /// The resident hasn't received the visitor's ale yet.
+        /// Whether the resident must still receive the visitor's ale.
         var awaitsResident = false
         var since: UInt64 = 0
     }
@@ -60,7 +60,8 @@ struct VisitorLoad: ~Copyable {
         }
     }
 
-    /// Runs visitors for `warmUp` and `seconds`. When it returns, none is left and the server is idle.
+    /// Runs visitors for `warmUp` seconds, and then measures for `seconds`. When the call returns, no visitors are left
+    /// and the server is idle.
     mutating func run(warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
         for number in places.indices { try enter(number) }
         try serve(for: warmUp)

@@ -1,7 +1,7 @@
 /// A histogram of latencies. The width of a bucket is at most 1/64 of its value, so a percentile is accurate to 1.6 %.
-/// Adding takes a few instructions and no memory.
+/// Adding a latency takes a few instructions and allocates no memory.
 struct LatencyHistogram {
-    /// Buckets per doubling.
+    /// The number of buckets for each doubling of the latency.
     private static let fine = 64
     private var counts = [UInt32](repeating: 0, count: 58 * LatencyHistogram.fine + LatencyHistogram.fine)
     private(set) var count = 0
@@ -17,7 +17,7 @@ struct LatencyHistogram {
         left.count += right.count
     }
 
-    /// The latency, in microseconds, at a quantile such as 0.5 or 0.99; 0 if the histogram is empty.
+    /// Returns the latency in microseconds at a quantile such as 0.5 or 0.99; 0 if the histogram is empty.
     func microseconds(quantile: Double) -> Double {
         let wanted = max(1, Int((Double(count) * quantile).rounded(.up)))
         var sum = 0
@@ -28,7 +28,7 @@ struct LatencyHistogram {
         return 0
     }
 
-    /// Below 64 each value has a bucket; above, each doubling has 64.
+    /// Returns the bucket of a value. Each value below 64 has its own bucket. Above, each doubling has 64 buckets.
     private static func bucket(_ value: UInt64) -> Int {
         guard value >= UInt64(fine) else { return Int(value) }
         let exponent = 63 - value.leadingZeroBitCount

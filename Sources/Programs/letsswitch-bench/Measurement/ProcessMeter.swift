@@ -2,11 +2,11 @@
 import CLinux
 import Glibc
 
-/// What a process has used: CPU time (user and system together) and resident memory.
+/// A meter of a process's CPU time, user and system together, and of its resident memory.
 ///
-/// `/proc/<pid>/stat` counts CPU time only in hundredths of a second, and `/proc/<pid>/task/*/schedstat` loses the time
-/// of threads that have ended. The process's CPU clock has the sum in nanoseconds (clock_getcpuclockid(3)). ``stat()``
-/// is also read, for the shares of user and system, and as a check.
+/// `/proc/<pid>/stat` counts CPU time only in hundredths of a second. `/proc/<pid>/task/*/schedstat` loses the time of
+/// threads that have ended. The process's CPU clock has the sum in nanoseconds (clock_getcpuclockid(3)). ``stat()`` is
+/// read too, for the shares of user and system time, and as a check.
 struct ProcessMeter {
     private static let ticksPerSecond = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
     private let pid: pid_t
@@ -23,14 +23,14 @@ struct ProcessMeter {
     /// This process's meter.
     static func own() throws(BenchFailure) -> ProcessMeter { try ProcessMeter(pid: getpid()) }
 
-    /// CPU seconds.
+    /// Returns the CPU time in seconds.
     func cpu() throws(BenchFailure) -> Double {
         var time = timespec()
         guard clock_gettime(clock, &time) == 0 else { throw BenchFailure(call: "clock_gettime") }
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// CPU seconds by `/proc/<pid>/stat`, in user and in kernel mode (proc(5): fields 14 and 15).
+    /// Returns the CPU seconds of `/proc/<pid>/stat`, in user mode and in kernel mode (proc(5): fields 14 and 15).
     func stat() throws(BenchFailure) -> (user: Double, system: Double) {
         let fields = (ProcText.read("/proc/\(pid)/stat") ?? "").split(separator: ")").last?.split(separator: " ") ?? []
         guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
@@ -39,11 +39,12 @@ struct ProcessMeter {
         return (user / Self.ticksPerSecond, system / Self.ticksPerSecond)
     }
 
-    /// Resident bytes, counted exactly (`/proc/<pid>/statm` is a sum of per-processor counters, some pages off).
+    /// Returns the exact number of resident bytes. `/proc/<pid>/statm` would be some pages off, because it adds up
+    /// counters of processors.
     func residentBytes() throws(BenchFailure) -> Int { try memory("Rss:") }
 
-    /// The part of the resident bytes that isn't backed by a file. Code is backed by a file and is loaded when it is
-    /// first used.
+    /// Returns the part of the resident bytes that isn't backed by a file. Code is backed by a file and is loaded when
+    /// it is first used.
     func anonymousBytes() throws(BenchFailure) -> Int { try memory("Anonymous:") }
 
     private func memory(_ name: String) throws(BenchFailure) -> Int {
@@ -54,9 +55,9 @@ struct ProcessMeter {
         return kilobytes * 1024
     }
 
-    /// Returns when the process has used almost no CPU for 200 ms, at the latest after ten seconds. By then, work that
-    /// the server collects and writes later, such as attendance every 100 ms, is done and counts for the load that
-    /// caused it.
+    /// Returns when the process has used almost no CPU time for 200 ms, or after ten seconds. By then the server has
+    /// done the work that it delays, such as writing attendance every 100 ms. This work counts for the load that caused
+    /// it.
     func waitUntilIdle() throws(BenchFailure) {
         var readings = [try cpu()]
         for _ in 0..<500 {
@@ -85,7 +86,7 @@ struct ThreadTimes {
         }
     }
 
-    /// Each thread's share of the CPU time since `earlier`, the largest first.
+    /// Returns each thread's share of the CPU time since `earlier`, the largest first.
     func shares(since earlier: ThreadTimes) -> [Double] {
         let times = nanoseconds.map { $0.value - (earlier.nanoseconds[$0.key] ?? 0) }.sorted(by: >)
         let sum = max(1, times.reduce(0, +))

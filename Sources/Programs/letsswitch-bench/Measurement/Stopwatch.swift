@@ -1,7 +1,7 @@
 import Basics
 import Glibc
 
-/// A server under test: a child process, and the port it listens on.
+/// A server under test: a child process, and the port that it listens on.
 struct Server {
     let name: String
     let pid: pid_t
@@ -13,22 +13,24 @@ struct Server {
 
 /// The result of one round of a workload on one server.
 struct Sample {
-    /// Units of work done: deliveries, requests, connections.
+    /// The number of units of work done: deliveries, requests or connections.
     var work = 0
     var seconds = 0.0
-    /// CPU seconds of the server, and of the generator.
+    /// The CPU seconds of the server.
     var serverCPU = 0.0
+    /// The CPU seconds of the generator.
     var generatorCPU = 0.0
-    /// The server's CPU time by `/proc/<pid>/stat`, in hundredths of a second.
+    /// The server's CPU time by `/proc/<pid>/stat` in seconds, in steps of a hundredth of a second.
     var user = 0.0
     var system = 0.0
     var latency = LatencyHistogram()
 
-    /// The server's CPU, in microseconds per unit.
+    /// The server's CPU time in microseconds per unit of work.
     var costPerUnit: Double { work > 0 ? serverCPU * 1e6 / Double(work) : 0 }
 }
 
-/// Measures from its creation to ``stop(work:)``: time, and the CPU of the servers (together) and of this process.
+/// Measures from its creation to ``stop(work:)``: the time, the CPU time of all servers together, and the CPU time of
+/// this process.
 struct Stopwatch {
     private let servers: [ProcessMeter]
     private let own: ProcessMeter
@@ -67,7 +69,7 @@ struct Stopwatch {
         return sum
     }
 
-    /// - Throws: If the two ways to read the CPU time disagree.
+    /// - Throws: If the two readings of the CPU time disagree.
     func stop(work: Int) throws(BenchFailure) -> Sample {
         var sample = Sample()
         sample.serverCPU = try Self.cpu(of: servers) - serverCPU
@@ -76,7 +78,7 @@ struct Stopwatch {
         sample.work = work
         let now = try Self.stat(of: servers)
         (sample.user, sample.system) = (now.user - stat.user, now.system - stat.system)
-        // Ticks are hundredths of a second, at either end, in either field.
+        // Each reading is rounded to hundredths of a second, at the start and at the end, for user and for system time.
         let tolerance = 0.045 * Double(servers.count) + 0.02 * sample.serverCPU
         guard abs(sample.user + sample.system - sample.serverCPU) < tolerance else {
             throw BenchFailure(

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Runs `pgbench` on the same cluster: one prepared statement from many clients.
+/// Runs `pgbench` on the same cluster. Many clients run one prepared statement.
 struct PgBench {
     static let clients = 32
 
@@ -16,11 +16,11 @@ struct PgBench {
         processors = laboratory.processors
     }
 
-    /// Runs a script for `seconds`, or longer if pgbench completes no transaction: its time includes the opening of the
-    /// connections, which can take seconds on a busy machine.
+    /// Runs a script for `seconds`, or longer if pgbench completes no transaction in that time. The time includes the
+    /// opening of the connections, which can take seconds on a busy machine.
     ///
-    /// - Returns: Transactions, the total time, and the time of each. The CPU time is unknown, since several processes
-    ///   do the work.
+    /// - Returns: The number of transactions, the total time, and the time of each transaction. The CPU time is
+    ///   unknown, because several processes do the work.
     func run(_ script: String, seconds: Double) throws(BenchFailure) -> Sample {
         var wholeSeconds = max(1, Int(seconds.rounded()))
         while true {
@@ -59,7 +59,7 @@ struct PgBench {
         var sample = Sample()
         for name in Self.logs(prefix, in: directory) {
             for line in (ProcText.read("\(directory)/\(name)") ?? "").split(separator: "\n") {
-                // client, transaction, microseconds, …
+                // The columns are client, transaction, microseconds, …
                 guard let wait = line.split(separator: " ").dropFirst(2).first.flatMap({ UInt64($0) }) else { continue }
                 sample.latency.add(nanoseconds: wait * 1_000)
             }

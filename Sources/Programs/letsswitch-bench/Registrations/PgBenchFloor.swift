@@ -1,4 +1,4 @@
-/// The results of pgbench's rounds: the floor for the daemon, which runs the same statement.
+/// The results of pgbench's rounds. They are the floor for the daemon, which runs the same statement.
 struct PgBenchFloor {
     let figures: Figures
     private let rounds: [Sample]
@@ -8,9 +8,10 @@ struct PgBenchFloor {
         self.rounds = rounds
     }
 
-    /// Compares the daemon's rounds, which were measured in turn with pgbench's, and prints the result.
+    /// Compares the daemon's rounds with pgbench's, which were measured in turn, and prints the result.
     ///
-    /// - Returns: The daemon's figures, and its rate over pgbench's: the median of the rounds' ratios.
+    /// - Returns: The daemon's figures, and its rate divided by pgbench's rate, which is the median of the rounds'
+    ///   ratios.
     func compare(_ what: String, _ own: [Sample]) -> (figures: Figures, rate: Double) {
         let daemon = Figures(own)
         let rates = zip(own, rounds).map { Double($0.work) / $0.seconds / (Double($1.work) / $1.seconds) }

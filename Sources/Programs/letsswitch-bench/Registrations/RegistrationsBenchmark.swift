@@ -1,9 +1,9 @@
 import Glibc
 
-/// `POST /task` and `GET /schedule` over 32 kept connections, compared with the same statements from pgbench's 32
-/// clients, on the same cluster, in turn. The cluster's commits are durable.
+/// `POST /task` and `GET /schedule` over 32 connections that stay open, compared with the same statements from
+/// pgbench's 32 clients. Both use the same cluster in turn. The cluster's commits are durable.
 ///
-/// Registrations go to random sessions of the next eighty days, because registrations of one slot run one at a time.
+/// Registrations go to random slots of the next eighty days, because registrations of one slot run one at a time.
 struct RegistrationsBenchmark {
     private static let days = 1...80
     private static let hours = 8...23

@@ -1,14 +1,14 @@
 import Basics
 import FoundationEssentials
 
-/// The load of ``FleetLoad`` on an engine's clients alone, without servers and peers. It shows what the engine itself
-/// can carry.
+/// The load of ``FleetLoad`` on bare clients of an engine, without servers and peers. It shows the load that the engine
+/// itself can carry.
 ///
 /// All clients share this thread. In each room one member sends, at a client chosen at random. Members at the same
-/// client receive an ale at once; the others receive it when the payload reaches their clients.
+/// client receive an ale at once. Members at other clients receive it when the payload reaches their client.
 struct BareLoad: ~Copyable {
     private static let patience = Duration.seconds(2)
-    /// Ales of a room whose due times are kept.
+    /// The number of a room's ales whose due times are kept.
     private static let window = 1_024
 
     private struct Room {
@@ -16,8 +16,9 @@ struct BareLoad: ~Copyable {
         let members: [Int]
         /// The client of the member that sends.
         let home: Int
-        /// Ales sent, and how many of them each client has received.
+        /// The number of ales sent.
         var sent = 0
+        /// The number of ales that each client has received.
         var received: [Int]
         var due = [UInt64](repeating: 0, count: BareLoad.window)
     }
@@ -29,14 +30,14 @@ struct BareLoad: ~Copyable {
     private var rooms: [Room] = []
     private let roomSize: Int
     private var delivered = 0
-    /// Ales that some client hasn't received yet.
+    /// The number of ales that at least one client hasn't received yet.
     private var outstanding = 0
     private var latency = LatencyHistogram()
-    /// Rooms whose ale reached all clients in this turn.
+    /// The rooms whose ale reached all clients in this turn.
     private var finished: [Int] = []
 
     /// - Parameters:
-    ///   - carriers: At least two.
+    ///   - carriers: At least two carriers, one for each client.
     ///   - deal: Returns the client of the next peer.
     init(_ carriers: [any Carrier], roomSize: Int, rooms count: Int, random: inout SeededRandom, deal: () -> Int)
         throws(BenchFailure)
@@ -61,7 +62,7 @@ struct BareLoad: ~Copyable {
         }
     }
 
-    /// See ``FleetLoad/run(_:warmUp:seconds:)``. The CPU time is this process's.
+    /// See ``FleetLoad/run(_:warmUp:seconds:)``. The CPU time is that of this process.
     mutating func run(_ pace: FleetLoad.Pace, warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
         let start = MonotonicTime.now()
         if case .closed = pace { for room in rooms.indices { send(in: room, due: start.nanoseconds) } }
@@ -82,7 +83,7 @@ struct BareLoad: ~Copyable {
         return sample
     }
 
-    /// Like that of ``FleetLoad``, continues until something has arrived.
+    /// Sends ales until `end`, and then until an ale has arrived, like the method of ``FleetLoad``.
     private mutating func load(
         _ pace: FleetLoad.Pace, _ number: inout Int, from start: MonotonicTime, until end: MonotonicTime
     ) throws(BenchFailure) {
@@ -111,7 +112,7 @@ struct BareLoad: ~Copyable {
         buses[home].add(1, in: Int32(room))
     }
 
-    /// Sends what is ready, waits, and reads what has arrived.
+    /// Sends the gathered ales, waits, and reads the arrived payloads.
     private mutating func turn(until instant: MonotonicTime, sendsMore: Bool) throws(BenchFailure) {
         for bus in buses { try bus.send() }
         for index in 0..<(try poller.wait(until: instant)) {

@@ -2,7 +2,8 @@ import CLibpq
 import Wire
 
 /// Uses PostgreSQL's NOTIFY as the daemons do: each client listens to its own channel, and one statement at a time
-/// notifies all others. It has two connections, like a daemon. libpq blocks only while a socket's buffer is full.
+/// notifies all others. Each client has two connections, like a daemon. libpq blocks only while a socket's buffer is
+/// full.
 final class NotifyCarrier: Carrier {
     /// The statement that daemons use too.
     private static let notify = """
@@ -13,7 +14,7 @@ final class NotifyCarrier: Carrier {
     private let listening: OpaquePointer
     private let sending: OpaquePointer
     let sockets: [Int32]
-    /// The channels of the others.
+    /// The channels of the other clients.
     private let channels: [String]
     private(set) var isSending = false
 
@@ -22,7 +23,7 @@ final class NotifyCarrier: Carrier {
 
     /// - Parameters:
     ///   - number: The client's index, from 0 to `count` - 1.
-    ///   - conninfo: The database's.
+    ///   - conninfo: The conninfo of the database.
     init(number: Int, of count: Int, conninfo: String) throws(BenchFailure) {
         listening = try Self.connect(conninfo)
         sending = try Self.connect(conninfo)

@@ -3,8 +3,8 @@ import AMQP
 import CLinux
 import CRabbitMQ
 
-/// A bare client of RabbitMQ, with librabbitmq: a topic exchange, and for each client a queue and two connections, like
-/// the daemons. Each room has its own message, which goes to all others.
+/// A bare client of RabbitMQ, with librabbitmq. It has a topic exchange, and each client has a queue and two
+/// connections, like the daemons. Each room has its own message, which goes to all others.
 final class RabbitMQCarrier: Carrier {
     private static let channel: amqp_channel_t = 1
     private static let exchange = "bench"
@@ -15,15 +15,15 @@ final class RabbitMQCarrier: Carrier {
     private let consuming: amqp_connection_state_t
     private let key: String
     let sockets: [Int32]
-    /// `false`: librabbitmq blocks while a message can't be sent.
+    /// Always `false`, because librabbitmq blocks while a message can't be sent.
     let isSending = false
     let mostEntries = 1
-    /// The daemons' message of one room is 47 bytes long.
+    /// The number that makes a message of one room 47 bytes long, like the message of a daemon.
     let headerBytes = 15
 
     /// - Parameters:
     ///   - number: The client's index, from 0 to `count` - 1.
-    ///   - port: The broker's.
+    ///   - port: The port of the broker.
     init(number: Int, of count: Int, port: UInt16) throws(BenchFailure) {
         do throws(AMQPError) {
             library = try RabbitMQLibrary.load()
@@ -33,7 +33,7 @@ final class RabbitMQCarrier: Carrier {
         key = "from.\(number)"
         publishing = try Self.connect(port, library)
         consuming = try Self.connect(port, library)
-        // The connection for publishing is only written to.
+        // The connection for publishing is only written to, so it isn't watched.
         sockets = [library.descriptor(consuming)]
         try declare(from: (0..<count).filter { $0 != number }.map { "from.\($0)" })
     }
@@ -86,7 +86,7 @@ final class RabbitMQCarrier: Carrier {
         return text.withUTF8 { body(bytes($0.baseAddress, $0.count)) }
     }
 
-    /// librabbitmq only reads them.
+    /// Returns bytes for librabbitmq, which only reads them.
     private static func bytes(_ start: UnsafeRawPointer?, _ count: Int) -> amqp_bytes_t {
         amqp_bytes_t(len: count, bytes: UnsafeMutableRawPointer(mutating: start))
     }

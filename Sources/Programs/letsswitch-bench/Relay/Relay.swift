@@ -3,15 +3,15 @@ import CLinux
 import Glibc
 import Wire
 
-/// The baseline: the cost of relaying ales alone. One thread, one epoll descriptor, one `recv` per readable socket, one
-/// `send` per receiver and turn.
+/// The baseline, which has only the cost of relaying ales. It has one thread and one epoll descriptor. It calls `recv`
+/// once per readable socket, and `send` once per receiver and turn.
 ///
-/// With a ``RelayBus`` it is the baseline of several servers on one database: the ales of its rooms go to the other
-/// relays too.
+/// With a ``RelayBus``, it is the baseline of several servers on one database: the ales of its rooms also go to the
+/// other relays.
 ///
-/// It has no HTTP except for a search for the room's id, no JSON, no limits and no time-outs, and only as much of
-/// WebSocket as it takes to split frames. It trusts its peers, which are the load generator's, and ends when they do
-/// anything else.
+/// It has no JSON, no limits and no time-outs. Of HTTP it has only a search for the room's id, and of WebSocket only
+/// the splitting of frames. It trusts its peers, which belong to the load generator, and ends if they do anything
+/// unexpected.
 struct Relay: ~Copyable {
     private struct Peer {
         /// -1 before the upgrade.
@@ -22,7 +22,7 @@ struct Relay: ~Copyable {
 
     private static let eventsPerTurn = 512
     private static let bufferSize = 65_536
-    /// Copies of the frame that one `send` can carry.
+    /// The number of copies of the frame that one `send` can carry.
     private static let runLength = 2_730
     private static let pingInterval = Duration.seconds(3)
 
@@ -43,10 +43,10 @@ struct Relay: ~Copyable {
     private var numbers: [RelayRoomKey: Int32] = [:]
     private var busyRooms: [Int32] = []
     private let bus: RelayBus?
-    /// When all peers are pinged next; `nil`: never.
+    /// The time at which all peers are pinged next; `nil` if they are never pinged.
     private var nextPing: MonotonicTime?
 
-    /// Takes over a listening, non-blocking socket.
+    /// Serves the connections of a listening, non-blocking socket, which the relay owns from now on.
     init(listener: Int32, descriptors: Int, pings: Bool = false, bus: RelayBus? = nil) throws(BenchFailure) {
         let poller = epoll_create1(0)
         guard poller >= 0 else { throw BenchFailure(call: "epoll_create1") }
@@ -78,7 +78,7 @@ struct Relay: ~Copyable {
         close(listener)
     }
 
-    /// Serves until it is killed.
+    /// Serves until the process is killed.
     mutating func serve() throws -> Never {
         while true {
             let count = epoll_wait(poller, events, Int32(Self.eventsPerTurn), try ping())
@@ -99,9 +99,9 @@ struct Relay: ~Copyable {
         }
     }
 
-    /// Pings all peers if it is time.
+    /// Pings all peers if a ping is due.
     ///
-    /// - Returns: How long to wait for events, in milliseconds; -1: for ever.
+    /// - Returns: How long to wait for events, in milliseconds; -1 for no limit.
     private mutating func ping() throws(BenchFailure) -> Int32 {
         guard let due = nextPing else { return -1 }
         let left = due - MonotonicTime.now()
@@ -145,7 +145,7 @@ struct Relay: ~Copyable {
         var position = 0
         var ales = 0
         while position < count {
-            // A short masked frame: two bytes, four of mask, the payload.
+            // A short masked frame has two bytes, four bytes of mask, and the payload.
             guard position + 6 <= count else { throw BenchFailure("half a frame") }
             let length = Int(buffer.load(fromByteOffset: position + 1, as: UInt8.self) & 0x7F)
             guard length < 126, position + 6 + length <= count else { throw BenchFailure("no short frame") }
@@ -162,7 +162,7 @@ struct Relay: ~Copyable {
         bus?.add(ales, in: number)
     }
 
-    /// Delivers ales that another relay received.
+    /// Delivers ales that come from another relay.
     private mutating func receive(_ ales: Int, in number: Int32) {
         let room = rooms + Int(number)
         if room.pointee.ales == 0 { busyRooms.append(number) }
@@ -176,7 +176,8 @@ struct Relay: ~Copyable {
         ).apply(to: UnsafeMutableRawBufferPointer(start: buffer + start, count: length))
     }
 
-    /// Answers a request: a room's id with the upgrade, anything else with a small page.
+    /// Answers a request. The answer to a room's id is the upgrade, and the answer to any other request is a small
+    /// page.
     private mutating func answer(_ descriptor: Int32, _ count: Int) throws(BenchFailure) {
         let prefix = "GET /socket?id=".utf8.count
         guard count > prefix + RelayRoomKey.length, buffer.load(fromByteOffset: 5, as: UInt8.self) == UInt8(ascii: "s")
@@ -218,7 +219,8 @@ struct Relay: ~Copyable {
             peers[Int(last.descriptor)].place = peer.place
         }
         guard room.pointee.members.isEmpty else { return }
-        // The number may still be queued in this turn, and another room may reuse it. That room has no ales to send.
+        // The number of the room may still be queued in this turn, and a new room may reuse it. The new room has no
+        // ales to send.
         room.pointee.ales = 0
         numbers[room.pointee.key] = nil
         freeRooms.append(peer.room)
@@ -248,7 +250,7 @@ struct Relay: ~Copyable {
     }
 
     private func sent(_ count: Int, of wanted: Int) throws(BenchFailure) {
-        // `recv` handles a closed connection.
+        // `recv` will handle the closed connection.
         if count < 0, errno == EPIPE || errno == ECONNRESET { return }
         guard count == wanted else { throw BenchFailure("a peer of the relay doesn't read") }
     }

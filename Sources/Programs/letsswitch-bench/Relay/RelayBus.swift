@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// Connects relays to one server: sends the ales of their rooms to all others, batched as the daemons do it.
+/// Connects relays to one server: sends the ales of their rooms to all others, in batches like those of the daemons.
 ///
-/// Ales that arrive while a payload is being sent add up, room by room. All other relays receive all ales, whether or
-/// not they have the room.
+/// Ales that arrive while a payload is being sent add up by room. All other relays receive all ales, even if they don't
+/// have the room.
 final class RelayBus {
     /// A relay's index, the number of relays, and the database: `0/2 host=…`.
     struct Place {
@@ -25,16 +25,19 @@ final class RelayBus {
         var text: String { "\(number)/\(count) \(conninfo)" }
     }
 
-    /// The same size as the daemons': per room a length, two bytes of kind, the UUID, a number, the ales.
+    /// The size of a room's entry, equal to that of the daemons: a length, two bytes of kind, the UUID, a number, and
+    /// the ales.
     static let entryBytes = 32
 
     private let carrier: any Carrier
     var sockets: [Int32] { carrier.sockets }
-    /// The rooms' UUIDs by the relay's number, and the numbers by UUID.
+    /// The rooms' UUIDs by the numbers that the relay gave them.
     private var ids: [UUID] = []
+    /// The numbers of the rooms by UUID.
     private var numbers: [UUID: Int32] = [:]
-    /// Ales to be sent, by the room's number, and the rooms that have any.
+    /// The ales to send, by the room's number.
     private var ales: [Int] = []
+    /// The rooms with ales to send.
     private var waiting: [Int32] = []
     private var number: UInt64 = 0
 
@@ -42,9 +45,9 @@ final class RelayBus {
         self.carrier = carrier
     }
 
-    // MARK: Out
+    // MARK: Sending
 
-    /// Registers a room of the relay. Another room may have had its number.
+    /// Registers a room of the relay. A room that has ended may have had the same number.
     func register(_ room: Int32, _ id: UUID) {
         if Int(room) < ids.count {
             numbers[ids[Int(room)]] = nil
@@ -62,7 +65,7 @@ final class RelayBus {
         ales[Int(room)] += count
     }
 
-    /// Sends what has been collected, unless a payload is in progress.
+    /// Sends the gathered ales, unless a payload is being sent.
     func send() throws(BenchFailure) {
         guard !carrier.isSending, !waiting.isEmpty else { return }
         var payloads: [[UInt8]] = []
@@ -87,15 +90,15 @@ final class RelayBus {
         number += 1
         var bytes: [UInt8] = []
         bytes.reserveCapacity(carrier.headerBytes + min(waiting.count, carrier.mostEntries) * Self.entryBytes)
-        // No two payloads of a transaction may be equal: PostgreSQL would deliver one.
+        // No two payloads of a transaction may be equal, because PostgreSQL would deliver only one of them.
         withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
         bytes.append(contentsOf: repeatElement(0, count: carrier.headerBytes - bytes.count))
         return bytes
     }
 
-    // MARK: In
+    // MARK: Receiving
 
-    /// Reads from `socket`, one of ``sockets``, which is readable.
+    /// Reads from a readable socket. It must be one of ``sockets``.
     func ready(_ socket: Int32, receive: (_ room: Int32, _ ales: Int) -> Void) throws(BenchFailure) {
         let headerBytes = carrier.headerBytes
         try carrier.ready(socket) { bytes throws(BenchFailure) in

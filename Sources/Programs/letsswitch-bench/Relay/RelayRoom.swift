@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// A room of the relay: its members, and the ales to send them at the end of this turn.
+/// A room of the relay: its members, and the ales to send to them at the end of this turn.
 ///
-/// An ale is added to the room's count and to its sender's. At the end of the turn a member gets the difference. An ale
-/// therefore costs two additions, whatever the room's size.
+/// An ale is added to the room's count and to its sender's count. At the end of the turn, a member receives the
+/// difference. Therefore an ale costs two additions, whatever the room's size.
 struct RelayRoom {
     struct Member {
         let descriptor: Int32
@@ -13,7 +13,7 @@ struct RelayRoom {
 
     var key: RelayRoomKey
     var members: [Member] = []
-    /// Ales in this turn.
+    /// The number of ales in this turn.
     var ales = 0
 }
 
@@ -32,7 +32,7 @@ struct RelayRoomKey: Hashable {
         tail = text.loadUnaligned(fromByteOffset: 32, as: UInt32.self)
     }
 
-    /// The UUID; `nil` if the text isn't one.
+    /// The UUID; `nil` if the text isn't a UUID.
     var id: UUID? {
         var text: [UInt8] = []
         for word in [words.0, words.1, words.2, words.3] {

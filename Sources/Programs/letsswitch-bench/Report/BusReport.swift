@@ -15,9 +15,10 @@ struct BusReport: Encodable {
         private(set) var p99 = 0.0
         private(set) var floorP50 = 0.0
         private(set) var floorP99 = 0.0
-        /// Missing and surplus responses, and the ales that the daemons counted as lost or dropped.
+        /// The numbers of missing and surplus responses.
         var missing = 0
         var surplus = 0
+        /// The number of ales that the daemons counted as lost or dropped.
         var lost = 0
         private(set) var wanted = ""
         private(set) var isMet: Bool?
@@ -35,8 +36,8 @@ struct BusReport: Encodable {
             (p50, p99) = (Figures(daemons).p50, Figures(daemons).p99)
         }
 
-        /// Adds the limits: at least `rate` times the baseline's rate, at most `cost` times its CPU and `waits` times
-        /// its p99.
+        /// Returns the row with limits. The rate must be at least `rate` times the baseline's rate. The CPU time must
+        /// be at most `cost` times the baseline's, and the p99 at most `waits` times.
         func judged(rate: Double, cost: Double? = nil, waits: Double? = nil) -> Row {
             var row = self
             var requirements = ["rate ≥ \(Column.number(rate * 100, decimals: 0)) %"]
@@ -112,6 +113,6 @@ struct BusReport: Encodable {
 }
 
 extension Sample {
-    /// Units per second.
+    /// Units of work per second.
     fileprivate var rate: Double { Double(work) / max(seconds, 1e-9) }
 }

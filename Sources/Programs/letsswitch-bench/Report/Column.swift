@@ -2,7 +2,8 @@ import Glibc
 
 /// Formats numbers, and aligns text in columns.
 enum Column {
-    /// With `decimals` decimals; by default two for small numbers and none for large ones.
+    /// Formats a number with `decimals` decimals. The default is two decimals for small numbers and none for large
+    /// ones.
     static func number(_ value: Double, decimals: Int? = nil) -> String {
         let decimals = decimals ?? (value >= 1_000 ? 0 : value >= 20 ? (value == value.rounded() ? 0 : 1) : 2)
         guard value.isFinite, abs(value) < 1e15 else { return "–" }
@@ -15,7 +16,7 @@ enum Column {
         return sign + whole + "." + String(repeating: "0", count: decimals - fraction.count) + fraction
     }
 
-    /// 1234567 as 1,234,567.
+    /// Formats 1234567 as 1,234,567.
     static func grouped(_ value: Int) -> String {
         var text = ""
         for (index, digit) in String(value).reversed().enumerated() {
@@ -25,7 +26,8 @@ enum Column {
         return String(text.reversed())
     }
 
-    /// Aligns lines in columns as wide as their widest entry: the first to the left, the others to the right.
+    /// Aligns lines in columns. Each column is as wide as its widest entry. The first column is aligned to the left,
+    /// and the others to the right.
     static func align(_ lines: [[String]]) -> String {
         let count = lines.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in lines.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-/// Measured values and their limits, line by line: the report of a benchmark that isn't a table of workloads.
+/// Measured values and their limits, one on each line. This is the report of a benchmark that isn't a table of
+/// workloads.
 struct Findings: Encodable {
     struct Finding: Encodable {
         let what: String

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The results of a benchmark run, and where and how it ran.
+/// The results of a benchmark run, and a description of the machine and the arguments.
 struct Report: Encodable {
     let machine: String
     let arguments: [String]
@@ -62,7 +62,7 @@ struct Report: Encodable {
         return (isMet ? "yes: " : "NO: ") + row.wanted
     }
 
-    /// The machine.
+    /// Returns a description of the machine.
     static func describeMachine() -> String {
         let cpu =
             (ProcText.read("/proc/cpuinfo") ?? "").split(separator: "\n")

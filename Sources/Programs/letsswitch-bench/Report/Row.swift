@@ -7,7 +7,7 @@ struct Row: Encodable {
     let baseline: Figures
     /// The name of the server that the daemon is compared with.
     var baselineName = "relay"
-    /// The daemon's cost over the baseline's: the median of the rounds' ratios.
+    /// The daemon's cost divided by the baseline's cost: the median of the rounds' ratios.
     let ratio: Double
     /// The limit, in words; empty if there is none.
     var wanted = ""
@@ -27,7 +27,8 @@ struct Row: Encodable {
         self.ratio = ratio
     }
 
-    /// The ratio of each round, so that only changes within a round disturb it.
+    /// Returns the median of the rounds' ratios. The two samples of a round are close in time, so slow changes of the
+    /// machine don't disturb the ratio.
     static func ratio(of daemon: [Sample], to baseline: [Sample]) -> Double {
         zip(daemon, baseline).map { $0.costPerUnit / max($1.costPerUnit, 1e-9) }.median
     }
@@ -35,13 +36,14 @@ struct Row: Encodable {
 
 /// The medians of one server's rounds.
 struct Figures: Encodable {
-    /// The server's CPU microseconds per unit, user and system; for memory, bytes per unit.
+    /// The server's CPU time in microseconds per unit, user and system together. For memory, the number of bytes per
+    /// unit.
     var cost = 0.0
-    /// The share of it in user mode, from 0 to 1.
+    /// The share of the cost in user mode, from 0 to 1.
     var userShare = 0.0
     /// Units per second.
     var rate = 0.0
-    /// The generator's CPU microseconds per unit.
+    /// The generator's CPU time in microseconds per unit.
     var generatorCost = 0.0
     var p50 = 0.0
     var p99 = 0.0
@@ -61,7 +63,7 @@ struct Figures: Encodable {
 }
 
 extension [Double] {
-    /// The middle one, or the mean of the two in the middle; 0 if there are none.
+    /// Returns the middle value, or the mean of the two middle values; 0 if there are no values.
     var median: Double {
         guard !isEmpty else { return 0 }
         let sorted = sorted()

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A RabbitMQ broker for one run, in its directory, with its own name, ports and `epmd`, independent of any other
-/// broker on this machine. It ends with this process.
+/// A RabbitMQ broker for one run, in the run's directory. It has its own name, ports and `epmd`, so it is independent
+/// of other brokers on this machine. It ends with this process.
 final class Broker {
     private static let server = "/usr/lib/rabbitmq/bin/rabbitmq-server"
     private static let portMapper = "/usr/bin/epmd"
@@ -14,7 +14,7 @@ final class Broker {
     /// The broker's URL, with its default user.
     var url: String { "amqp://guest:guest@127.0.0.1:\(port)/" }
 
-    /// - Parameter directory: The run's.
+    /// - Parameter directory: The directory of the run.
     init(directory: String, on processors: Processors) throws(BenchFailure) {
         for path in [Self.server, Self.portMapper] where access(path, X_OK) != 0 {
             throw BenchFailure("there is no \(path): sh Sources/Scripts/set-up.sh interop")
@@ -39,7 +39,7 @@ final class Broker {
             "RABBITMQ_CONFIG_FILE=\(home)/rabbitmq", "RABBITMQ_CONF_ENV_FILE=\(home)/none",
             "RABBITMQ_ENABLED_PLUGINS_FILE=\(home)/plugins", "RABBITMQ_PID_FILE=\(home)/pid",
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-kernel inet_dist_use_interface {127,0,0,1}",
-            // The start script then replaces itself by the broker.
+            // With this variable, the start script replaces itself by the broker.
             "RUNNING_UNDER_SYSTEMD=true",
         ]
         let prefix = ["/usr/bin/env", "-i"] + environment

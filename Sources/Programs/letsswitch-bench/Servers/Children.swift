@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Child processes that must not outlive this one: Ctrl-C and SIGTERM end them too.
+/// Child processes that must not outlive this process. Ctrl-C and SIGTERM end them too.
 final class Children: Sendable {
     static let shared = Children()
     private static let capacity = 16
@@ -14,7 +14,7 @@ final class Children: Sendable {
         let pid = Atomic<pid_t>(0)
     }
 
-    /// Ends the children and then this process on a signal. The sources have to be kept for the life of the process.
+    /// Ends the children and then this process on a signal. The caller must keep the sources until the process ends.
     func endOnSignals(then last: @escaping @Sendable () -> Void) -> [any DispatchSourceSignal] {
         [SIGINT, SIGTERM, SIGHUP].map { number in
             signal(number, SIG_IGN)

@@ -1,15 +1,15 @@
 import FoundationEssentials
 import Glibc
 
-/// `letsswitchd`, as it is installed, on a free port.
+/// The installed `letsswitchd`, on a free port.
 struct DaemonServer {
     let process: ServerProcess
     let server: Server
-    /// The time from the start of the process to the line that names its port.
+    /// The seconds from the start of the process to the line that names its port.
     let secondsToStart: Double
 
     /// - Parameters:
-    ///   - conninfo: Its database.
+    ///   - conninfo: The conninfo of the daemon's database.
     ///   - flags: Further flags, after `--listen` and `--database-url`.
     init(
         executable: String, conninfo: String, flags: [String], name: String = "daemon", on processors: Processors,
@@ -28,7 +28,7 @@ struct DaemonServer {
         let address: String?
     }
 
-    /// The port in the `listening` line.
+    /// Returns the port in the `listening` line.
     private static func port(_ log: String) -> UInt16? {
         for text in log.split(separator: "\n") {
             guard let line = try? JSONDecoder().decode(Line.self, from: Data(text.utf8)), line.msg == "listening"
@@ -39,8 +39,8 @@ struct DaemonServer {
     }
 }
 
-/// The daemon's sessions access tables by index alone (`DatabaseSchema.sessionSettings`). Its baselines use the same
-/// settings.
+/// The settings with which the daemon's sessions access tables only by index (`DatabaseSchema.sessionSettings`). The
+/// baselines use the same settings.
 enum PlannerSettings {
     /// The settings in the form of `PostgresConfiguration.sessionSettings`.
     static let settings = [

@@ -1,5 +1,5 @@
-/// Several servers that act as one: daemons on one database, or relays connected by NOTIFY. Each has its own processor,
-/// while there are enough.
+/// Several servers that act as one: daemons on one database, or relays connected by NOTIFY. Each server has its own
+/// processor if there are enough processors.
 struct Fleet {
     let servers: [Server]
     private let processes: [ServerProcess]
@@ -15,7 +15,7 @@ struct Fleet {
 }
 
 extension Laboratory {
-    /// Starts daemons on one database, each with one loop, with open rooms and without a limit on messages.
+    /// Starts daemons on one database. Each has one loop, open rooms, and no limit on messages.
     ///
     /// - Parameters:
     ///   - database: The database's conninfo.

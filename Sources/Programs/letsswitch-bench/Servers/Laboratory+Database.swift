@@ -1,6 +1,6 @@
 import Postgres
 
-/// Access to the database by the benchmark itself, each time in a new session.
+/// Access of the benchmark itself to the database. Each access uses a new session.
 extension Laboratory {
     /// Creates another database on the cluster and returns its conninfo.
     func makeDatabase(_ name: String) throws -> String {
@@ -8,9 +8,9 @@ extension Laboratory {
         return "\(conninfo) dbname=\(name)"
     }
 
-    /// Runs scripts one after the other.
+    /// Runs scripts one after the other in one session.
     ///
-    /// - Parameter timeout: For each.
+    /// - Parameter timeout: The time limit of each script.
     func execute(_ scripts: [String], timeout: Duration) throws {
         try session { session in
             for script in scripts { try await session.execute(script, timeout: timeout) }
@@ -24,7 +24,7 @@ extension Laboratory {
         return rows
     }
 
-    /// Waits for `work` in a session with these settings, which ends with it.
+    /// Runs `work` in a session with these settings, and waits for it. Then the session ends.
     func session<Value: Sendable>(
         with settings: [String: String] = [:], _ work: @escaping @Sendable (PostgresSession) async throws -> Value
     ) throws -> Value {

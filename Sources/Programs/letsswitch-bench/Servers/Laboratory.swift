@@ -4,22 +4,23 @@ import Glibc
 import Postgres
 import Sockets
 
-/// The environment of a run: its own directory with a private cluster in it, and the processors assigned to server and
-/// generator. It is removed when the run ends.
+/// The environment of a run: its own directory with a private cluster, and the processors of the server and the
+/// generator. The directory is removed when the run ends.
 final class Laboratory {
-    /// Flags of a daemon with one loop and open rooms.
+    /// The flags of a daemon with one loop and open rooms.
     static let oneLoop = ["--loops", "1", "--open-rooms"]
 
     let options: Options
     let directory: String
-    /// The database's.
+    /// The conninfo of the database.
     let conninfo: String
     /// All processors that this process may use.
     let processors: Processors
-    /// The server's processor and the generator's; the same one if there is only one.
+    /// The server's processor. If there is only one processor, it is also the generator's.
     let serverProcessor: Processors
+    /// The generator's processor.
     let generatorProcessor: Processors
-    /// Sockets that the generator may have open at the same time.
+    /// The maximum number of sockets that the generator may have open at the same time.
     let descriptors: Int
     private let cluster: PrivateCluster
     private let signals: [any DispatchSourceSignal]
@@ -31,7 +32,8 @@ final class Laboratory {
         guard let first = processors.single(0) else { throw BenchFailure("no processor") }
         serverProcessor = first
         generatorProcessor = processors.single(1) ?? first
-        // The process's limit. The servers have the same limit and need some descriptors for themselves.
+        // Starts from the limit of this process. The servers have the same limit and need some descriptors for
+        // themselves.
         descriptors = FileDescriptorLimit.raise() - 128
         directory = try Self.makeDirectory()
         let cluster = PrivateCluster(
@@ -53,12 +55,12 @@ final class Laboratory {
     /// Stops the cluster and removes the directory.
     func close() {
         let cluster = cluster
-        // The cluster is killed if it doesn't stop in time.
+        // If the cluster doesn't stop in time, it is killed.
         try? Blocking.wait { await cluster.stop() }
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// Starts a daemon, by default on the server's processor and the run's database.
+    /// Starts a daemon. By default it uses the server's processor and the run's database.
     func daemon(
         name: String = "daemon", flags: [String], on processors: Processors? = nil, database: String? = nil
     ) throws(BenchFailure) -> DaemonServer {
@@ -67,13 +69,13 @@ final class Laboratory {
             on: processors ?? serverProcessor, directory: directory)
     }
 
-    /// - Parameter pings: Whether it pings all peers every three seconds, as Action Cable does.
+    /// - Parameter pings: Whether the relay pings all peers every three seconds, as Action Cable does.
     func relay(on processors: Processors? = nil, pings: Bool = false) throws(BenchFailure) -> RelayServer {
         try RelayServer(
             flags: pings ? ["--relay-pings"] : [], on: processors ?? serverProcessor, directory: directory)
     }
 
-    /// Under `/tmp`, readable by the cluster's user.
+    /// Makes the run's directory under `/tmp`. The cluster's user can read it.
     private static func makeDirectory() throws(BenchFailure) -> String {
         var template = Array("/tmp/letsswitch-bench.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw BenchFailure(call: "mkdtemp") }

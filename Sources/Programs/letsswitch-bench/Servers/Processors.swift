@@ -3,7 +3,7 @@ import Glibc
 
 /// A set of processors that a thread and its child processes may run on (sched_setaffinity(2)).
 struct Processors: Equatable, CustomStringConvertible {
-    /// Space for 1,024 processors, the kernel's usual limit.
+    /// The number of words for 1,024 processors, the kernel's usual limit.
     private static let words = 16
     private var words: [UInt64]
 
@@ -20,7 +20,7 @@ struct Processors: Equatable, CustomStringConvertible {
         (0..<(words.count * 64)).filter { words[$0 / 64] >> UInt64($0 % 64) & 1 == 1 }
     }
 
-    /// The processor at `index`, from 0; `nil` if there are fewer.
+    /// Returns the processor at `index`, from 0; `nil` if there are fewer processors.
     func single(_ index: Int) -> Processors? {
         guard index < numbers.count else { return nil }
         var set = Processors(words: Array(repeating: 0, count: words.count))
@@ -28,7 +28,7 @@ struct Processors: Equatable, CustomStringConvertible {
         return set
     }
 
-    /// Restricts this thread, and the processes it starts from now on, to these processors.
+    /// Restricts this thread to these processors, and all processes that it starts from now on.
     func bind() throws(BenchFailure) {
         let bytes = UInt(words.count * MemoryLayout<UInt64>.size)
         guard sched_setaffinity(0, bytes, words) == 0 else { throw BenchFailure(call: "sched_setaffinity") }

@@ -1,7 +1,7 @@
 import Glibc
 import Sockets
 
-/// The baseline: this program again, as `letsswitch-bench relay`.
+/// The baseline: a child process that runs this program as `letsswitch-bench relay`.
 struct RelayServer {
     let process: ServerProcess
     let server: Server
@@ -18,7 +18,8 @@ struct RelayServer {
         server = Server(name: name, pid: process.pid, port: port)
     }
 
-    /// `/proc/self/exe` itself would name the process that follows the link.
+    /// Returns the path of this program. The link `/proc/self/exe` can't be used, because it names the process that
+    /// follows it.
     private static func ownPath() throws(BenchFailure) -> String {
         guard let path = Options.ownPath else { throw BenchFailure(call: "readlink") }
         return path
@@ -27,8 +28,8 @@ struct RelayServer {
     /// Runs the relay in the child process: prints its port, and serves until it is killed.
     ///
     /// - Parameters:
-    ///   - bus: The bus that it shares with others.
-    ///   - pings: Whether it pings all peers.
+    ///   - bus: The bus that the relay shares with other relays.
+    ///   - pings: Whether the relay pings all peers.
     static func run(bus: String?, pings: Bool) throws {
         let (listener, port) = try LoadSocket.listen()
         let line = Array("\(port)\n".utf8)

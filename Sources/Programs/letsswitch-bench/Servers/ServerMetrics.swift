@@ -1,7 +1,7 @@
 import Basics
 import Glibc
 
-/// A daemon's `/metrics`.
+/// The values of a daemon's `/metrics`.
 struct ServerMetrics {
     private static let longest = 1 << 20
     private var samples: [Substring: Double] = [:]
@@ -25,7 +25,7 @@ struct ServerMetrics {
         }
     }
 
-    /// The sum of a metric's samples, over all labels; 0 if it isn't there.
+    /// Returns the sum of a metric's samples over all labels; 0 if the metric is missing.
     func sum(_ name: String) -> Double {
         samples.reduce(0) { $1.key.prefix { $0 != "{" } == name ? $0 + $1.value : $0 }
     }

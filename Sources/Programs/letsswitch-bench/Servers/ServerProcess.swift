@@ -9,14 +9,13 @@ final class ServerProcess {
     private let output: String
     private var hasEnded = false
 
-    /// The kernel ends a child that was started with this wrapper when the thread that started it ends, for whatever
-    /// reason.
+    /// The command that makes the kernel end a child when the thread that started it ends, for any reason.
     private static let wrapper = ["/usr/bin/setpriv", "--pdeathsig", "TERM", "--"]
 
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - processors: What it may run on.
+    ///   - processors: The processors that the child may use.
     ///   - output: The file for its standard output and error. An existing file is replaced.
     init(_ arguments: [String], on processors: Processors, output: String) throws(BenchFailure) {
         self.output = output
@@ -40,7 +39,7 @@ final class ServerProcess {
         ProcText.read(output) ?? ""
     }
 
-    /// Waits until `find` returns a value for its output.
+    /// Waits until `find` returns a value for the process's output.
     @discardableResult
     func await<Value>(
         _ what: String, within seconds: Int = 30, find: (String) -> Value?
@@ -63,7 +62,7 @@ final class ServerProcess {
         return true
     }
 
-    /// Ends it with SIGTERM, and after five seconds with SIGKILL.
+    /// Ends the process with SIGTERM, and after five seconds with SIGKILL.
     func stop() {
         guard isRunning() else { return }
         kill(pid, SIGTERM)

@@ -1,17 +1,17 @@
 /// A call of the daemon into the database, to be timed with few and with many tasks stored.
 struct StoredCall {
     let name: String
-    /// Whether its result has the same size however many tasks are stored.
+    /// Whether the call's result has the same size for any number of stored tasks.
     var isAlike = true
-    /// SQL that runs before each call, untimed.
+    /// The SQL that runs before each call. Its time isn't measured.
     var preparation: (@Sendable (_ run: Int) -> String)?
     let sql: @Sendable (_ run: Int) -> String
 
-    /// Calls made by requests and timers.
+    /// Returns the calls that requests and timers make.
     ///
     /// - Parameters:
-    ///   - count: Tasks that are stored.
-    ///   - now: Epoch seconds, on the hour.
+    ///   - count: The number of stored tasks.
+    ///   - now: The time in epoch seconds, on the hour.
     static func all(_ count: Int, now: Int) -> [StoredCall] {
         let devices = count / StoredTasks.tasksPerDevice
         @Sendable func device(_ run: Int) -> String { "\(StoredTasks.device)\(run * 7919 % devices)" }

@@ -1,11 +1,11 @@
-/// The SQL that fills a database with messages: half of them in one conversation, one per second, the others in
-/// conversations of a hundred messages.
+/// The SQL that fills a database with messages. Half of the messages are in one conversation, one per second. The
+/// others are in conversations of a hundred messages.
 enum StoredMessages {
     private static let perConversation = 100
     private static let tables =
         "conversations.message, conversations.participant, conversations.conversation, conversations.chat_user"
 
-    /// - Parameter count: A multiple of 200.
+    /// - Parameter count: The number of messages, a multiple of 200.
     static func fill(_ count: Int) -> String {
         let others = count / 2 / perConversation
         return """
@@ -33,9 +33,9 @@ enum StoredMessages {
 
     private static let one = "'00000000-0000-0000-0000-000000000001'"
 
-    /// Calls made by requests, sockets and timers.
+    /// Returns the calls that requests, sockets and timers make.
     ///
-    /// - Parameter count: Messages that are stored.
+    /// - Parameter count: The number of stored messages.
     static func calls(_ count: Int) -> [StoredCall] {
         let people = count / perConversation
         @Sendable func device(_ run: Int) -> String { "chat-\(1 + run * 7919 % people)" }

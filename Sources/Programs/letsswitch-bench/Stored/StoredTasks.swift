@@ -1,14 +1,14 @@
-/// The SQL that fills a database with tasks: ten per device, all in pairs. Half of them are past and reminded, half in
-/// the future.
+/// The SQL that fills a database with tasks. Each device has ten tasks, and all tasks have a partner. Half of the tasks
+/// are past and reminded, and half are in the future.
 enum StoredTasks {
-    /// Slots on either side of now, an hour apart.
+    /// The number of slots before now, and the number after now. They are an hour apart.
     static let slots = 640
     static let tasksPerDevice = 10
     static let device = "stored-"
 
     /// - Parameters:
-    ///   - count: Tasks; a multiple of twenty.
-    ///   - now: Epoch seconds, on the hour.
+    ///   - count: The number of tasks, a multiple of twenty.
+    ///   - now: The time in epoch seconds, on the hour.
     static func fill(_ count: Int, now: Int) -> String {
         """
         BEGIN;
@@ -48,7 +48,7 @@ enum StoredTasks {
         """
     }
 
-    /// Makes `count` more tasks due, of devices of their own.
+    /// Returns SQL that makes `count` more tasks due. They belong to additional devices.
     static func makeDue(_ count: Int, run: Int) -> String {
         """
         WITH added AS (

@@ -5,11 +5,11 @@ struct Options {
     enum Command: String, CaseIterable {
         /// All workloads, compared with the relay.
         case table
-        /// Matches due at the same second.
+        /// Many matches that are due at the same second.
         case hour
         /// `POST /task` and `GET /schedule`, compared with pgbench.
         case registrations
-        /// Calls into the database with few and with many tasks.
+        /// Calls into the database with few and with many stored tasks.
         case stored
         /// Conversations.
         case talk
@@ -17,31 +17,31 @@ struct Options {
         case bus
         /// A question session.
         case hall
-        /// The baseline itself, started by the other commands.
+        /// The baseline, which the other commands start.
         case relay
     }
 
     var command = Command.table
     /// The path of `letsswitchd`.
     var daemon: String
-    /// Rounds of each server in each workload.
+    /// The number of rounds of each server in each workload.
     var rounds = 5
     /// The measured seconds of a round.
     var seconds = 1.0
-    /// Small numbers of everything: a trial run.
+    /// Whether all numbers are small, for a trial run.
     var isQuick = false
-    /// Prefixes of the ids of the workloads to run; empty: all.
+    /// The prefixes of the ids of the workloads to run. If empty, all workloads run.
     var only: [String] = []
-    /// The path of the results as JSON.
+    /// The path of the file for the results as JSON.
     var json: String?
-    /// The path of the plans of `stored`.
+    /// The path of the file for the plans of `stored`.
     var plans: String?
     var offersCompression = false
-    /// Further flags for the daemon, after the benchmark's own.
+    /// Further flags for the daemon. They follow the benchmark's own flags.
     var daemonFlags: [String] = []
-    /// The seed of `bus`, which decides the distribution of peers.
+    /// The seed of `bus`, which determines the distribution of peers.
     var seed: UInt64 = 1
-    /// The bus of `relay`, and its place there.
+    /// The bus of `relay`, and the relay's place there.
     var relayBus: String?
     /// Whether `relay` pings all peers.
     var relayPings = false

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Reads small text files: the kernel's, and the servers' output.
+/// Reads small text files of the kernel, and the servers' output.
 enum ProcText {
     private static let maxBytes = 4 << 20
 
-    /// The whole file; `nil` if it can't be read or is larger than 4 MiB.
+    /// Returns the whole file; `nil` if the file can't be read or is larger than 4 MiB.
     static func read(_ path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Prints results on standard output, progress and errors on standard error.
+/// Prints results to standard output, and progress and errors to standard error.
 enum Terminal {
     static func print(_ text: String) {
         write(text + "\n", to: STDOUT_FILENO)
@@ -24,7 +24,7 @@ enum Terminal {
     }
 }
 
-/// Why a benchmark failed, as text for the terminal.
+/// The reason why a benchmark failed, as text for the terminal.
 struct BenchFailure: Error, CustomStringConvertible {
     let description: String
 
@@ -32,7 +32,7 @@ struct BenchFailure: Error, CustomStringConvertible {
         self.description = description
     }
 
-    /// A system call's failure, from `errno`.
+    /// Creates the failure of a system call, from `errno`.
     init(call: String, _ error: Int32 = errno) {
         description = "\(call): \(String(cString: strerror(error)))"
     }

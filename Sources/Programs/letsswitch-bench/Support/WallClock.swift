@@ -2,9 +2,9 @@
 import CLinux
 import Glibc
 
-/// The time of day, in which due instants are given.
+/// The time of day. Due instants are given in it.
 enum WallClock {
-    /// Epoch seconds.
+    /// Returns the time in epoch seconds.
     static func now() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -16,7 +16,7 @@ enum WallClock {
 enum UTCText {
     static let day = 86_400
 
-    /// `2026-11-22`
+    /// Formats a date as `2026-11-22`.
     static func date(_ epoch: Int) -> String {
         let days = epoch / day + 719_468
         let era = days / 146_097
@@ -29,7 +29,7 @@ enum UTCText {
         return "\(year)-\(two(month))-\(two(dayOfYear - (153 * shifted + 2) / 5 + 1))"
     }
 
-    /// `2026-11-22T09:00:00Z`
+    /// Formats an instant as `2026-11-22T09:00:00Z`.
     static func instant(_ epoch: Int) -> String {
         let second = epoch % day
         return "\(date(epoch))T\(two(second / 3_600)):\(two(second / 60 % 60)):\(two(second % 60))Z"

@@ -2,8 +2,8 @@ import Basics
 import Glibc
 import Wire
 
-/// People in conversations, each with a socket. Measures when their messages are stored, and when the others receive
-/// them.
+/// People in conversations, each with a socket. Measures when their messages are stored, and when the other
+/// participants receive them.
 struct Talk: ~Copyable {
     /// A person in a conversation.
     struct Participant {
@@ -14,7 +14,7 @@ struct Talk: ~Copyable {
     private struct Person {
         let socket: Int32
         let conversation: String
-        /// When the message was sent that isn't answered yet.
+        /// The time at which the person's unanswered message was sent.
         var since = MonotonicTime.now()
     }
 
@@ -23,7 +23,7 @@ struct Talk: ~Copyable {
     private let server: Server
     private let poller: Poller
     private var people: [Person] = []
-    /// When each message was due, by its number.
+    /// The time at which each message was due, by the message's number.
     private var due: [MonotonicTime] = []
     private let reader: FrameReader
     private(set) var stored = LatencyHistogram()
@@ -31,10 +31,10 @@ struct Talk: ~Copyable {
     private(set) var answered = 0
     private var sent = 0
     private var handshakes = 0
-    /// People whose last message is answered.
+    /// The people whose last message is answered.
     private var ready: [Int] = []
 
-    /// Connects, and waits until everybody has joined.
+    /// Connects all participants, and waits until each connection is upgraded.
     init(_ server: Server, _ participants: [Participant]) throws(BenchFailure) {
         let poller = try Poller()
         let reader = FrameReader(of: server, .text)
@@ -53,7 +53,7 @@ struct Talk: ~Copyable {
         self.people = people
     }
 
-    /// - Returns: The bytes received after the head.
+    /// - Returns: The bytes that follow the head.
     private static func awaitUpgrade(on socket: Int32) throws(BenchFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
@@ -73,7 +73,7 @@ struct Talk: ~Copyable {
     }
 
     private mutating func awaitPeople() throws(BenchFailure) {
-        // Handles what arrived together with the head.
+        // Handles the messages that arrived together with the head.
         for number in people.indices {
             try reader.takeBegun(from: people[number].socket) { message throws(BenchFailure) in
                 try read(message, number, at: .now())
@@ -86,9 +86,9 @@ struct Talk: ~Copyable {
         }
     }
 
-    // MARK: One message under way from each
+    // MARK: One message in flight from each person
 
-    /// Runs for `warmUp` seconds, then measures for `seconds`. Returns when all messages are answered.
+    /// Runs for `warmUp` seconds, and then measures for `seconds`. Returns when all messages are answered.
     mutating func run(warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
         try awaitPeople()
         ready = Array(people.indices)
@@ -117,10 +117,10 @@ struct Talk: ~Copyable {
         } while MonotonicTime.now() < end
     }
 
-    // MARK: At a pace
+    // MARK: A constant rate
 
-    /// Sends `rate` messages per second, by one person after the other, whether or not they are answered. Then waits
-    /// for those in flight.
+    /// Sends `rate` messages per second from one person after the other, whether or not earlier messages are answered.
+    /// Then waits for the messages in flight.
     ///
     /// - Parameter audience: The number of receivers of each message.
     mutating func run(rate: Double, seconds: Double, audience: Int) throws(BenchFailure) {
@@ -149,7 +149,7 @@ struct Talk: ~Copyable {
         try LoadSocket.send(frame, frame.count, to: people[person].socket)
     }
 
-    // MARK: What comes
+    // MARK: Receiving
 
     private mutating func listen(until instant: MonotonicTime) throws(BenchFailure) {
         repeat {

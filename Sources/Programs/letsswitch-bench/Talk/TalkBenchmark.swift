@@ -1,11 +1,12 @@
-/// Conversations: `POST /messages` and the socket's `send`, compared with the same statement from pgbench, on the same
-/// cluster, in turn. Also measures how soon fifty participants receive a message on their sockets. The cluster's
-/// commits are durable.
+/// Conversations: `POST /messages` and the socket's `send`, compared with the same statement from pgbench. Both use the
+/// same cluster in turn. The benchmark also measures how soon fifty participants receive a message on their sockets.
+/// The cluster's commits are durable.
 struct TalkBenchmark {
     private static let connections = PgBench.clients
-    /// Conversations with one message in flight each: enough that messages don't wait for each other.
+    /// The number of conversations, each with one message in flight. There are enough of them that messages don't wait
+    /// for each other.
     private static let pairs = 512
-    /// For the statements that create the people and their conversations.
+    /// The time limit of the statements that create the people and their conversations.
     private static let timeout = Duration.seconds(60)
     private static let full = (groups: [1, 10], people: 50, rate: 500.0, seconds: 10.0)
     private static let quick = (groups: [1, 2], people: 5, rate: 50.0, seconds: 1.0)
@@ -30,7 +31,7 @@ struct TalkBenchmark {
         return findings
     }
 
-    // MARK: Beside pgbench
+    // MARK: Comparison with pgbench
 
     private func compare(_ server: Server, _ findings: inout Findings) throws {
         let pgbench = PgBench(laboratory)
@@ -70,7 +71,7 @@ struct TalkBenchmark {
         }
     }
 
-    // MARK: To participants
+    // MARK: Delivery to participants
 
     private func deliver(
         _ server: Server, _ groups: Int, _ size: (groups: [Int], people: Int, rate: Double, seconds: Double),

@@ -1,16 +1,16 @@
-/// The SQL that creates conversations, pairs or groups, each with its own people. Names are short, so that the key of
-/// fifty people isn't too long.
+/// The SQL that creates conversations of two people or of groups, each with its own people. Names are short, so that
+/// the key of fifty people isn't too long.
 enum TalkSchema {
     static func device(_ person: Int) -> String { "talk-\(person)" }
 
-    /// A conversation's id, in the form clients use.
+    /// Returns a conversation's id in the form that clients use.
     static func conversation(_ number: Int) -> String {
         let digits = String(number, radix: 16)
         return "00000000-0000-0000-0000-" + String(repeating: "0", count: 12 - digits.count) + digits
     }
 
-    /// Creates `count` conversations of `size` people, numbered from `first`. The first has the people from `(first -
-    /// 1) * size + 1` on.
+    /// Creates `count` conversations of `size` people, numbered from `first`. The people of the first conversation have
+    /// the numbers from `(first - 1) * size + 1` up.
     static func make(_ count: Int, of size: Int, from first: Int) -> [String] {
         let people = (first - 1) * size + 1...(first - 1 + count) * size
         return [
@@ -28,7 +28,7 @@ enum TalkSchema {
         ]
     }
 
-    /// Sends a message in a random one of `count` pairs.
+    /// Sends a message in a random conversation of the first `count` pairs.
     static func send(inPairs count: Int) -> String {
         """
         \\set pair random(1, \(count))

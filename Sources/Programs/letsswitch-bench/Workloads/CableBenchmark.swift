@@ -1,11 +1,11 @@
 import Glibc
 
-/// The cost of idle Action Cable connections: memory, compared with a plain WebSocket's, and the CPU of a ping to each
-/// every three seconds, compared with a relay that only sends pings.
+/// The cost of idle Action Cable connections. Their memory is compared with that of plain WebSockets. The CPU time of a
+/// ping to each connection every three seconds is compared with a relay that only sends pings.
 enum CableBenchmark {
     static let id = "cable"
     private static let (idleID, pingsID) = ("cable-idle", "cable-pings")
-    /// Bytes more than a plain WebSocket's.
+    /// The maximum number of bytes in addition to those of a plain WebSocket.
     private static let mostMemory = 1_536.0
     private static let mostCPU = 1.15
     private static let pingInterval = 3
@@ -15,7 +15,7 @@ enum CableBenchmark {
             report.add(try idle(laboratory, count(laboratory, crowds: 1, idleID, &report)))
         }
         if laboratory.options.wants(pingsID) {
-            // The relay's connections are open at the same time.
+            // The relay's connections are open at the same time as the daemon's.
             report.add(try pings(laboratory, count(laboratory, crowds: 2, pingsID, &report)))
         }
     }
@@ -53,11 +53,11 @@ enum CableBenchmark {
         return row
     }
 
-    /// Measures both servers at the same time, so that disturbances affect both. The CPU time without connections, for
-    /// database and clock, is subtracted.
+    /// Measures both servers at the same time, so that disturbances affect both. The CPU time that a server uses
+    /// without connections, for the database and the clock, is subtracted.
     private static func pings(_ laboratory: Laboratory, _ count: Int) throws(BenchFailure) -> Row {
         let relay = try laboratory.relay(pings: true)
-        // Turns off the WebSockets' own pings, which aren't Action Cable's.
+        // Turns off the WebSockets' own pings, which are different from Action Cable's.
         let daemon = try laboratory.daemon(flags: Laboratory.oneLoop + ["--ping-interval", "1h"])
         let meters = [try ProcessMeter(pid: relay.server.pid), try ProcessMeter(pid: daemon.server.pid)]
         let seconds = laboratory.options.isQuick ? pingInterval : 10 * pingInterval

@@ -1,12 +1,12 @@
-/// What an ale, a join and a leave cost as connections and rooms grow in number. Rooms have two members, and five of
-/// them are busy.
+/// The cost of an ale, a join and a leave as the numbers of connections and rooms grow. Rooms have two members, and
+/// five rooms are busy.
 enum GrowthBenchmark {
     static let id = "growth"
     private static let roomCounts = [1, 5, 50, 500, 5_000, 10_000]
     private static let busyRooms = 5
-    /// Peers that join and leave on top.
+    /// The number of peers that join and leave in addition.
     private static let visitors = 2_000
-    /// With few connections each peer exceeds the default message rate.
+    /// The message limit is off, because with few connections each peer exceeds the default rate.
     private static let flags = Laboratory.oneLoop + ["--message-rate", "0"]
 
     static func run(_ laboratory: Laboratory, _ report: inout Report) throws(BenchFailure) {

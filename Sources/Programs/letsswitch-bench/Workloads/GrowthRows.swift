@@ -1,11 +1,11 @@
-/// The figures of one server at one size.
+/// The figures of one server with one number of rooms.
 struct GrowthPoint {
     var delivery: [Sample] = []
     var join: [Sample] = []
     var leave: [Sample] = []
 }
 
-/// The table's rows of all sizes: an ale, a join, a leave, each compared with a smaller size.
+/// The table's rows for all numbers of rooms: an ale, a join and a leave, each compared with a smaller number.
 struct GrowthRows {
     /// The prefix of the rows' ids.
     let id: String
@@ -15,7 +15,7 @@ struct GrowthRows {
         self.id = id
     }
 
-    /// Adds the next size.
+    /// Adds the rows of the next number of rooms.
     mutating func add(rooms size: Int, floor: GrowthPoint, daemon: GrowthPoint) {
         let title = "\(Column.grouped(2 * size)) connections, \(Column.grouped(size)) rooms"
         let parts: [(String, KeyPath<GrowthPoint, [Sample]>)] = [
@@ -30,11 +30,11 @@ struct GrowthRows {
         }
     }
 
-    /// The rows with their limits, those of the ales first.
+    /// The rows with their limits. The rows of ales come first.
     var judged: [Row] { rows.flatMap(Self.judge) }
 
-    /// Compares with the size of ten connections. The kernel's caches also slow the relay, so their effect isn't
-    /// counted as the daemon's.
+    /// Compares each cost with the cost at ten connections. The kernel's caches also slow the relay, so their effect
+    /// isn't counted as the daemon's.
     private static func judge(_ rows: [Row]) -> [Row] {
         rows.enumerated().map { index, row in
             guard index > 1 else { return row }

@@ -3,7 +3,7 @@ import Glibc
 /// The memory of an idle connection in the server.
 enum IdleBenchmark {
     static let id = "idle"
-    /// Peers that connect first, so that one-time allocations aren't counted.
+    /// The number of peers that connect first, so that one-time allocations aren't counted.
     private static let firstPeers = 200
 
     static func run(_ laboratory: Laboratory, _ report: inout Report) throws(BenchFailure) {
@@ -40,7 +40,7 @@ enum IdleBenchmark {
         return try measure(server, peers: peers) { upTo throws(BenchFailure) in try crowd.gather(upTo: upTo) }
     }
 
-    /// - Parameter gather: Connects until there are as many connections as it is given.
+    /// - Parameter gather: Connects further peers until `upTo` connections are open.
     static func measure(
         _ server: Server, peers: Int, gather: (_ upTo: Int) throws(BenchFailure) -> Void
     ) throws(BenchFailure) -> Figures {

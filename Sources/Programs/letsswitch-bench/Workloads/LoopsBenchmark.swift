@@ -1,6 +1,6 @@
 import Glibc
 
-/// Two event loops compared with one, on all processors: the overhead of the second.
+/// Compares two event loops with one, on all processors. Shows the overhead of the second loop.
 enum LoopsBenchmark {
     static let id = "loops"
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The cost of a refusal: an app asks for a closed room again and again, each time on a new connection. The baseline
+/// The cost of a refusal. An app asks for a closed room again and again, each time on a new connection. The baseline
 /// accepts the same connections and answers each with a page.
 enum RefusalBenchmark {
     static let id = "refusal"

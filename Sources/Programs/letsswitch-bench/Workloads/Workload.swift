@@ -1,25 +1,26 @@
 /// A workload: its load, the unit of its cost, and its limits.
 struct Workload {
     enum Kind {
-        /// Closed loop: `rooms` rooms of `roomSize`, all busy.
+        /// A closed loop with `rooms` rooms of `roomSize` members. All rooms are busy.
         case fanOut(roomSize: Int, rooms: Int, ClosedLoop.Pattern)
-        /// Open loop: `rate` ales per second.
+        /// An open loop with `rate` ales per second.
         case steady(roomSize: Int, rooms: Int, rate: Double)
         /// Peers that connect, upgrade and stay.
         case arrivals(peers: Int)
-        /// Peers that connect, upgrade, send an ale and leave; `places` at the same time.
+        /// Peers that connect, upgrade, send an ale and leave. `places` peers are connected at the same time.
         case visitors(places: Int)
-        /// Requests over kept connections.
+        /// Requests over connections that stay open.
         case requests(path: String, connections: Int)
     }
 
-    /// The limits of a row. One of cost and ratio is enough, since figures vary with the machine and ratios don't.
+    /// The limits of a row. The cost or the ratio must meet its limit, because figures vary with the machine and ratios
+    /// don't.
     struct Bound {
-        /// CPU microseconds per unit; `nil` if only the ratio counts.
+        /// The CPU time in microseconds per unit; `nil` if only the ratio counts.
         var cost: Double?
-        /// The daemon's cost over the relay's.
+        /// The daemon's cost divided by the relay's cost.
         var ratio: Double?
-        /// Microseconds, the median and the 99th percentile.
+        /// The median and the 99th percentile of the latency, in microseconds.
         var latency: (p50: Double, p99: Double)?
     }
 
@@ -30,7 +31,8 @@ struct Workload {
     let kind: Kind
     var bound = Bound()
 
-    /// The table's rows, in its order. They use a thousand connections unless the room's size needs another number.
+    /// The table's rows, in the table's order. They use a thousand connections unless the room's size needs a different
+    /// number.
     static let all: [Workload] = [
         fanOut(2, .oneMember(ales: 1), cost: 5.2),
         fanOut(10, .oneMember(ales: 1), cost: 3.0),
@@ -68,7 +70,7 @@ struct Workload {
 }
 
 extension Row {
-    /// - Parameter samples: Those of the baseline, then those of the daemon.
+    /// - Parameter samples: The samples of the baseline, and then those of the daemon.
     init(_ workload: Workload, _ samples: [[Sample]]) {
         self.init(
             id: workload.id, title: workload.title, unit: workload.unit, daemon: Figures(samples[1]),

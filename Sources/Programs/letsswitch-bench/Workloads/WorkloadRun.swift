@@ -2,10 +2,10 @@
 struct WorkloadRun {
     let workload: Workload
     let options: Options
-    /// The first is the baseline.
+    /// The servers to measure. The first one is the baseline.
     let servers: [Server]
 
-    /// How long each round loads the server before measuring.
+    /// The time in seconds for which each round loads the server before it measures.
     private var warmUp: Double { options.seconds / 5 }
 
     func run() throws(BenchFailure) -> [[Sample]] {
@@ -63,7 +63,7 @@ struct WorkloadRun {
 }
 
 extension ClosedLoop.Pattern {
-    /// The most ales that one peer sends at once.
+    /// The maximum number of ales that one peer sends in one call.
     var burst: Int {
         switch self {
         case .oneMember(let ales): ales
@@ -72,7 +72,7 @@ extension ClosedLoop.Pattern {
     }
 }
 
-/// Measures servers in turn, round by round, so that disturbances affect all of them.
+/// Measures servers in turn, round by round. Disturbances then affect all of them.
 enum Alternation {
     /// - Returns: Each server's samples, in the order of the servers.
     static func run(
@@ -81,7 +81,7 @@ enum Alternation {
         var samples = servers.map { _ in [Sample]() }
         for _ in 0..<rounds {
             for index in servers.indices {
-                // Work left from earlier rounds must not count for this one.
+                // Waits until work of earlier rounds is done, so that it doesn't count for this round.
                 for server in servers { try server.waitUntilIdle() }
                 samples[index].append(try measure(index))
             }

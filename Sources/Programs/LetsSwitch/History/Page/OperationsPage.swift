@@ -3,9 +3,9 @@ import Pages
 package import Server
 package import Wire
 
-/// The page for operators: one answer, compressed once, and an icon.
+/// The page for operators, sent in one answer and compressed once, and its icon.
 ///
-/// Created at the first request, so that a daemon without operators' browsers doesn't load OpenSSL and zlib for it.
+/// Both are created at the first request. A daemon whose page isn't requested doesn't load OpenSSL and zlib for them.
 package actor OperationsPage {
     private var ready: (page: PageAsset, icon: PageAsset)?
 
@@ -18,7 +18,7 @@ package actor OperationsPage {
         try assets().page.response(to: head)
     }
 
-    /// Returns the icon. The operators' address may serve no other page.
+    /// Returns the icon. It is part of the page, because the operators' address may serve no other page.
     package func icon(to head: HTTPRequestHead) throws -> Response {
         try assets().icon.response(to: head)
     }
