@@ -3,7 +3,7 @@ import Wire
 
 /// An HTTP client for a provider's servers.
 struct ProviderClient: Sendable {
-    /// There is no response.
+    /// The error of a request without a response.
     struct Failure: Error {
         /// The outcome of the attempt.
         let outcome: AttemptOutcome
