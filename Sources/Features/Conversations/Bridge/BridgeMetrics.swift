@@ -1,7 +1,7 @@
 package import Observability
 import Synchronization
 
-/// The counters of the bridge. Any thread.
+/// The counters of the bridge. Can be used on any thread.
 package final class BridgeMetrics: Sendable {
     enum Sending: String, Sendable, CaseIterable {
         /// The broker has confirmed the message.

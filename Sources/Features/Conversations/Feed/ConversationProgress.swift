@@ -3,10 +3,10 @@ import FoundationEssentials
 /// Decides which messages to send to a subscriber, and what to read for it next. Each message is sent once and in
 /// order. A value type, whose decisions ``ConversationSubscriber`` performs.
 ///
-/// | the conversation is | a message is published                                  | a page was read                                          |
-/// |---------------------|---------------------------------------------------------|----------------------------------------------------------|
-/// | caught up           | the next one is sent; after a later one, it is behind   |                                                          |
-/// | behind              | its offset is noted, and it is read later               | sent; then caught up, unless a later one was announced   |
+/// | the conversation is | a message is published                   | a page was read                       |
+/// |---------------------|------------------------------------------|---------------------------------------|
+/// | caught up           | sent if it is the next; otherwise behind |                                       |
+/// | behind              | its offset is noted; it is read later    | sent; caught up if none is left       |
 ///
 /// While one conversation is behind, messages of the others are read later, too. So missed messages come before new
 /// ones.

@@ -100,8 +100,8 @@ package struct OutgoingMessage: Sendable, Hashable {
         try RequestText.checkShown(content, "content", maximumScalars: ConversationMessage.maximumScalars)
     }
 
-    /// Returns the conversations, and the message's id in each. For participants, returns their names and an id for a new
-    /// conversation.
+    /// Returns the conversations, and the message's id in each. For participants, returns their names and an id for a
+    /// new conversation.
     func destinations() throws -> (conversations: [UUID], ids: [UUID], names: [String]?) {
         switch target {
         case .conversation(let conversation): ([conversation], [id ?? UUID()], nil)

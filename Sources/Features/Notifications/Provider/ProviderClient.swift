@@ -12,9 +12,9 @@ struct ProviderClient: Sendable {
     private let client: HTTPClient
 
     /// - Parameters:
-    /// - caFile: A PEM file of trusted authorities, instead of the system's.
-    /// - atOnce: The maximum number of requests in flight.
-    /// - adjust: Changes further settings.
+    ///   - caFile: A PEM file of trusted authorities, instead of the system's.
+    ///   - atOnce: The maximum number of requests in flight.
+    ///   - adjust: Changes further settings.
     init(caFile: String?, atOnce: Int, _ adjust: (inout HTTPClient.Configuration) -> Void) {
         var configuration = HTTPClient.Configuration(agent: ProviderSettings.agent)
         configuration.caFile = caFile

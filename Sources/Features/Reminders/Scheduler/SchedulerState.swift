@@ -267,8 +267,8 @@ struct SchedulerState {
         case .recover: return lost.lookAt.map(until)
         case .follow:
             guard batches.gap != nil else { return nil }
-            // The notification of this daemon's own claim often arrives before the claim's answer. Waiting for the answer
-            // avoids reading the claim.
+            // The notification of this daemon's own claim often arrives before the claim's answer. Waiting for the
+            // answer avoids reading the claim.
             return self[.claim].isRunning ? until(claimStartedAt + Self.answerPatience) : .zero
         case .catchUp: return wantsCatchUp ? .zero : nil
         case .expire: return agenda.pauses(at: now).expiry

@@ -211,7 +211,7 @@ extension EventStreams: ReminderReceiver {
     }
 }
 
-/// The counters of event streams. Any thread.
+/// The counters of event streams. Can be used on any thread.
 package struct EventStreamMetrics: Sendable {
     /// The time from the due time of a reminder until the kernel accepted it for the first stream.
     package let deliveryLateness = SharedHistogram(bounds: Histogram.latenessBounds)

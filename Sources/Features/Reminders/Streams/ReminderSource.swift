@@ -16,8 +16,8 @@ package struct ReminderSource: Sendable {
     private let backlog: @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog
 
     /// - Parameters:
-    /// - ready: Throws until the database was read once. The ids of rooms depend on its content.
-    /// - backlog: Returns the device's reminders whose task has not started, after the reminder with this id.
+    ///   - ready: Throws until the database was read once. The ids of rooms depend on its content.
+    ///   - backlog: Returns the device's reminders whose task has not started, after the reminder with this id.
     package init(
         streams: EventStreams, ready: @escaping @Sendable () async throws -> Void,
         backlog: @escaping @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog

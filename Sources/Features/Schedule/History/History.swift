@@ -27,7 +27,7 @@ package struct History: Hashable, Sendable {
         package let startTime: String
         package let timeZone: String
         package let startsAt: Instant
-        /// When the user reported the start. `nil` if the user didn't.
+        /// The time at which the user reported the start. `nil` if the user didn't.
         package let startedAt: Instant?
         /// The outcome. `nil` while the room is open.
         package let outcome: Outcome?
