@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("HTTP without TLS gets a plain response, and the connection ends")
+    @Test("HTTP without TLS gets a plain response and ends the connection")
     func plainHTTP() async throws {
         try await TLSServer.run { tls in
             let client = try await tls.server.client()
