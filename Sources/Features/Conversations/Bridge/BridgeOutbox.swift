@@ -9,7 +9,7 @@ import Postgres
 ///
 /// A message is published again if its outcome is unknown, or if it was confirmed but couldn't be removed from the
 /// outbox. Repeats have the same `message_id`. If a full queue refuses a message that all other queues accepted, the
-/// message is repeated alone a few times and then given up, because the queue's owner may never return.
+/// message is repeated alone a few times. It is then given up, because the queue's owner may never return.
 final class BridgeOutbox: Sendable {
     private static let batch = 32
     /// The time for which a killed daemon keeps other daemons from publishing. A batch takes less time, unless the
