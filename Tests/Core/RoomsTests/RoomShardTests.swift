@@ -156,7 +156,7 @@ import Testing
         #expect(rooms.reported.map(\.kind) == [.joined, .joined])
     }
 
-    @Test("A room holds as many members as its policy permits")
+    @Test("A room holds the number of members that its policy permits")
     func capacity() {
         let connections = (0..<4).map { _ in enter(RecordingPeer()) }
         #expect(connections.map(\.isMember) == [true, true, true, false])

@@ -222,7 +222,7 @@ import Wire
         }
     }
 
-    @Test("A connection that is lost while its response is prepared is forgotten")
+    @Test("A connection that is lost while its response is prepared is removed")
     func lostPeer() async throws {
         let (started, gate) = (EventRecorder<Int>(), EventRecorder<Int>())
         try await TestServer.run { routes in

@@ -82,7 +82,7 @@ import Wire
         }
     }
 
-    @Test("What a route gives back can be used again")
+    @Test("Requests that a route gives back can be used again")
     func givenBack() async throws {
         try await TestServer.withLimits {
             $0.registrationsPerDay = 8

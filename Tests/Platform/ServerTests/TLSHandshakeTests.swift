@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("A client that disconnects during the handshake is forgotten", arguments: [false, true])
+    @Test("A client that disconnects during the handshake is removed", arguments: [false, true])
     func left(byReset: Bool) async throws {
         try await TLSServer.run { tls in
             let connection = try await tls.server.connection()

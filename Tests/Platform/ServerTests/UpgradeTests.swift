@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("A client that disconnects before its admission is forgotten", arguments: ["fin", "reset"])
+    @Test("A client that disconnects before its admission is removed", arguments: ["fin", "reset"])
     func leavesEarly(how: String) async throws {
         try await WebSocketBench.run { bench in
             let connection = try await bench.server.connection()

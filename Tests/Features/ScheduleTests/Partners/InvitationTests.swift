@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test("Of several concurrent guests one becomes the partner")
+    @Test("One of several concurrent guests becomes the partner")
     func atOnce() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
             for round in 0..<10 {

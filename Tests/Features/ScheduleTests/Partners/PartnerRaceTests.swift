@@ -117,7 +117,7 @@ import Testing
         "SELECT letsswitch.register_task('\(device)', '\(device)', 'UTC', 1795338000, NULL, NULL, NULL, 60, 7776000, 3600, 200, 300)"
     }
 
-    @Test("Of two users who ask again after the start, one becomes the partner")
+    @Test("One of two users who ask again after the start becomes the partner")
     func askingAgain() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             var tasks: [String: UUID] = [:]

@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("Of many reminders and guests only the next ones are read")
+    @Test("Only the next of many reminders and guests are read")
     func nextPlan() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             for table in ["task", "reminder"] {

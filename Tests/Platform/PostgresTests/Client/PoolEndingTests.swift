@@ -38,7 +38,7 @@ import Testing
         #expect(machine.counts == PostgresPoolCounts(connections: 2, inFlight: 1))
     }
 
-    @Test("Only as many silent connections are closed as needed, the longest silent first")
+    @Test("The longest silent connections are closed first, and no more than needed")
     func asMany() {
         var machine = Self.busy(3)
         _ = machine.received(1, now: Self.at(11))
